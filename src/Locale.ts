@@ -1,0 +1,14 @@
+/** The language of an answer's `message`. */
+import * as Context from "effect/Context"
+
+/** English, or the Japanese of the earlier servers. */
+export const locales = ["en", "ja"] as const
+export type Locale = typeof locales[number]
+
+/** One message in every language. */
+export type Message = { readonly [L in Locale]: string }
+
+/** The language of messages; `en` unless provided. */
+export const CurrentLocale = Context.Reference<Locale>("effect-n8n-mcp/Locale", {
+  defaultValue: () => "en" as const
+})

@@ -1,0 +1,140 @@
+/** Tools behind the official SDK's low-level `Server`. The only module that knows both. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type ServerNotification,
+  type ServerRequest
+} from "@modelcontextprotocol/sdk/types.js"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import { CallContext } from "./CallContext.ts"
+import { McpTransport } from "./McpTransport.ts"
+import * as N8nError from "./N8nError.ts"
+import { suggestion } from "./Nearest.ts"
+import type * as Tool from "./Tool.ts"
+
+/** Who is calling, as far as the transport knows. */
+export interface Caller {
+  /** The bearer token of an HTTP call. */
+  readonly token?: string | undefined
+}
+
+/** What is served. */
+export interface Options<R> {
+  readonly name: string
+  readonly version: string
+  /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
+  readonly instructions?: string | undefined
+  readonly tools: ReadonlyArray<Tool.Any<R>>
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+
+const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
+
+const failed = (envelope: N8nError.Envelope): CallToolResult => ({ isError: true, content: text(envelope) })
+
+const bug: N8nError.Envelope = {
+  name: "InternalError",
+  message: "Internal error: a bug of this server, not of your call",
+  context: {},
+  hint: "The server's log (stderr) has the details. Another call may work."
+}
+
+/** Runs one tool: failures become tool errors that the model can read; defects are logged and hidden. */
+export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  tool.run(args).pipe(
+    Effect.map((answer): CallToolResult => ({
+      content: text(answer),
+      structuredContent: { ...answer }
+    })),
+    Effect.tapError((error) => Effect.logInfo(error.message)),
+    Effect.catch((error) => Effect.succeed(failed(N8nError.toEnvelope(error)))),
+    Effect.catchDefect((defect) => Effect.as(Effect.logError("tool died", defect), failed(bug))),
+    Effect.annotateLogs("tool", tool.name)
+  )
+
+/** Finds a tool by name. */
+export const find = <R>(tools: ReadonlyArray<Tool.Any<R>>, name: string): Tool.Any<R> | undefined =>
+  tools.find((tool) => tool.name === name)
+
+/** What a caller is told who asks for a tool that is not there. */
+export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
+  `Unknown tool '${name}'. ${suggestion(name, tools.map((tool) => tool.name), tools.length)}`
+
+/** A tool as `tools/list` shows it. */
+export const listing = (tool: Tool.Any) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  annotations: tool.annotations,
+  inputSchema: { ...tool.inputSchema },
+  outputSchema: { ...tool.outputSchema }
+})
+
+/** Progress notifications, when the caller asked for them. */
+const callContext = ({ _meta, sendNotification }: Extra): typeof CallContext.Service => {
+  const progressToken = _meta?.progressToken
+  return {
+    progress: (progress, total, message) =>
+      progressToken === undefined ? Effect.void : Effect.ignore(Effect.tryPromise(() =>
+        sendNotification({
+          method: "notifications/progress",
+          params: { progressToken, progress, message, ...(total === undefined ? {} : { total }) }
+        })
+      ))
+  }
+}
+
+/**
+ * Serves `tools` on the ambient transport until the peer leaves.
+ *
+ * **Details**
+ *
+ * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each call can have
+ * its own n8n. When serving ends, calls in flight are interrupted; a call that the client cancels is, too.
+ */
+export const serveWith = <R>(
+  options: Options<R>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<R>>
+): Effect.Effect<void, never, McpTransport> =>
+  Effect.gen(function*() {
+    const run = yield* FiberSet.makeRuntimePromise()
+    const listed = options.tools.map(listing)
+
+    const makeServer = () => {
+      const server = new Server(
+        { name: options.name, version: options.version },
+        {
+          capabilities: { tools: {} },
+          ...(options.instructions === undefined ? {} : { instructions: options.instructions })
+        }
+      )
+      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
+      server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
+        const tool = find(options.tools, params.name)
+        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(options.tools, params.name))
+        return run(
+          Effect.flatMap(contextFor({ token: extra.authInfo?.token }), (context) =>
+            respond(tool, params.arguments).pipe(
+              Effect.provideService(CallContext, callContext(extra)),
+              Effect.provideContext(context)
+            )),
+          { signal: extra.signal }
+        )
+      })
+      return server
+    }
+
+    yield* (yield* McpTransport).serve(makeServer)
+  }).pipe(Effect.scoped)
+
+/** Serves tools that all run with what is provided around: one n8n for every call. */
+export const serve = <R>(options: Options<R>): Effect.Effect<void, never, McpTransport | R> =>
+  Effect.flatMap(Effect.context<R>(), (context) => serveWith(options, () => Effect.succeed(context)))

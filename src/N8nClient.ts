@@ -1,0 +1,102 @@
+/**
+ * n8n's public REST API as an Effect service. Everything that differs between n8n's versions is in here and in
+ * `N8nClient/`, and so is retry: tools repeat nothing.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
+import type * as Execution from "./domain/Execution.ts"
+import type * as Workflow from "./domain/Workflow.ts"
+import * as executions from "./N8nClient/executions.ts"
+import * as Requests from "./N8nClient/Requests.ts"
+import * as workflows from "./N8nClient/workflows.ts"
+import * as N8nError from "./N8nError.ts"
+
+export { deletedWorkflow, type Query as WorkflowQuery } from "./N8nClient/workflows.ts"
+export { type Query as ExecutionQuery } from "./N8nClient/executions.ts"
+export { type Options, retrySchedule } from "./N8nClient/Requests.ts"
+
+/** Which n8n, and as whom: ids are small integers and instances differ, so whatever is kept is kept under `key`. */
+export interface Instance {
+  /** The editor's address, ending in a slash. */
+  readonly url: string
+  /** The address with a fingerprint of the API key. */
+  readonly key: string
+}
+
+/** What can be asked of n8n. Every method fails with an `N8nError`, after the repetitions that may help. */
+export interface Service {
+  readonly instance: Instance
+  /** `GET /workflows`, paged until `limit` that match are found; on every n8n version with `offset` and `tags`. */
+  readonly listWorkflows: (
+    query: workflows.Query
+  ) => Effect.Effect<
+    { readonly workflows: ReadonlyArray<Workflow.Workflow>; readonly nextCursor?: string },
+    N8nError.N8nError
+  >
+  /** `GET /workflows/{id}`. */
+  readonly getWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+  /** A workflow's name, kept for a minute; {@link deletedWorkflow} when n8n has it no more. */
+  readonly workflowName: (id: string) => Effect.Effect<string, N8nError.N8nError>
+  /** `GET /executions`, newest first; on 1.x the time filters are applied while paging through at most 5,000. */
+  readonly listExecutions: (
+    query: executions.Query
+  ) => Effect.Effect<
+    { readonly executions: ReadonlyArray<Execution.Listed>; readonly nextCursor?: string },
+    N8nError.N8nError
+  >
+  /** `GET /executions/{id}?includeData=true`. */
+  readonly getExecution: (id: string) => Effect.Effect<Requests.Answer<Execution.WithData>, N8nError.N8nError>
+}
+
+/** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
+export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n-mcp/N8nClient") {}
+
+const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
+  return N8nClient.of({
+    instance,
+    ...(yield* workflows.make(requests)),
+    ...(yield* executions.make(requests))
+  })
+})
+
+const fingerprint = (key: Redacted.Redacted<string>) =>
+  createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
+
+/** A client for one n8n, on the ambient `HttpClient`. */
+export const make = Effect.fnUntraced(function*(options: Requests.Options) {
+  const url = Requests.baseUrl(options.url).href
+  return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
+})
+
+/** The client with explicit options. */
+export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
+  Layer.effect(N8nClient, make(options))
+
+/** The client from `N8N_URL` and `N8N_API_KEY`. */
+export const layerConfig: Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> = Layer.effect(
+  N8nClient,
+  Effect.gen(function*() {
+    return yield* make({ url: yield* Config.URL("N8N_URL"), apiKey: yield* Config.Redacted("N8N_API_KEY") })
+  })
+)
+
+/** A client that answers everything with an error naming the settings that are missing: the server starts all the same. */
+export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
+  Layer.effect(
+    N8nClient,
+    assemble({ url: "", key: "" }, {
+      get: (_path, _schema, target) =>
+        Effect.fail(
+          new N8nError.Validation({
+            reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
+            field: missing.join(", "),
+            hint: `Set ${missing.join(" and ")} where the client starts this server (or start it with --demo to try it without n8n).`
+          })
+        )
+    })
+  )

@@ -1,0 +1,179 @@
+/** One request to n8n's public API: the key, the retries, the time bound, and what its failures mean. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as N8nError from "../N8nError.ts"
+
+/** Where n8n is and how to talk to it. */
+export interface Options {
+  /** The address of the editor; a trailing slash or `/api/v1` does no harm. */
+  readonly url: URL
+  readonly apiKey: Redacted.Redacted<string>
+  /** How often and how fast a failed read is repeated. Default: {@link retrySchedule}. */
+  readonly retry?: Schedule.Schedule<unknown> | undefined
+}
+
+/** Three repetitions after 200, 400 and 800 ms, jittered by a fifth. */
+export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("200 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 3 })
+)
+
+/** `Retry-After` is honoured up to this; an n8n that wants a longer pause gets an error that says so. */
+const maxRetryAfter = 30_000
+/** One call, with its repetitions. */
+const callTimeout = 60
+/** An execution with 66 MB of data takes n8n about 9 s. */
+const dataTimeout = 180
+
+const apiKeyHeader = "x-n8n-api-key"
+const maxRedirects = 3
+
+/** The editor's address, ending in a slash. */
+export const baseUrl = (url: URL): URL => {
+  const path = url.pathname.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, "")
+  return new URL(`${path}/`, url)
+}
+
+const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+/** A certificate or a host name does not get better by asking again. */
+const lastingCodes: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED"
+])
+
+/** Milliseconds that the answer asks to wait, given in seconds or as a date. */
+const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
+  const header = error.response === undefined ? Option.none() : Headers.get(error.response.headers, "retry-after")
+  if (Option.isNone(header)) return 0
+  const seconds = Number(header.value)
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header.value) - now
+  return Number.isFinite(wait) ? Math.max(0, wait) : 0
+}
+
+const isTransient = (error: HttpClientError.HttpClientError): boolean => {
+  switch (error.reason._tag) {
+    case "StatusCodeError":
+      return transientStatus.has(error.reason.response.status)
+    case "DecodeError": // the connection broke in the middle of the body
+      return true
+    case "TransportError":
+      return !lastingCodes.has(N8nError.transportCode(error) ?? "")
+  }
+  return false
+}
+
+/** Reads from n8n, as the endpoints use them. */
+export interface Requests {
+  /** `GET` that decodes the JSON it is answered. */
+  readonly get: <S extends Schema.ConstraintDecoder<unknown>>(
+    path: string,
+    schema: S,
+    target: N8nError.Target,
+    options?: { readonly query?: Query | undefined; readonly withData?: boolean | undefined }
+  ) => Effect.Effect<Answer<S["Type"]>, N8nError.N8nError>
+}
+
+/** What was answered, and how long its JSON was, in characters. */
+export interface Answer<A> {
+  readonly value: A
+  readonly length: number
+}
+
+/** Query parameters; an `undefined` one is left out. */
+export type Query = { readonly [name: string]: string | number | boolean | undefined }
+
+const parseJson = (response: HttpClientResponse.HttpClientResponse, target: N8nError.Target) =>
+  response.text.pipe(
+    Effect.flatMap((text) =>
+      Effect.try({
+        try: (): Answer<unknown> => ({ value: JSON.parse(text), length: text.length }),
+        catch: () =>
+          N8nError.unreadable(target, /^\s*</.test(text) ? "a web page instead of JSON" : "an answer that is not JSON")
+      })
+    )
+  )
+
+/** Binds the requests to one n8n. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const api = new URL("api/v1", baseUrl(options.url))
+  const http = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.mapRequest((request) =>
+      request.pipe(
+        HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)),
+        HttpClientRequest.acceptJson
+      )
+    )
+  )
+
+  /** Follows a redirect on the same origin only: elsewhere the key would be given away. */
+  const send = (
+    request: HttpClientRequest.HttpClientRequest,
+    target: N8nError.Target,
+    redirects = 0
+  ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | N8nError.Api> =>
+    Effect.flatMap(http.execute(request), (response) => {
+      const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
+      if (response.status < 300 || response.status >= 400 || location === undefined) {
+        return response.status >= 200 && response.status < 300
+          ? Effect.succeed(response)
+          : Effect.fail(
+            new HttpClientError.HttpClientError({
+              reason: new HttpClientError.StatusCodeError({ request, response })
+            })
+          )
+      }
+      const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
+      return to?.origin === api.origin && redirects < maxRedirects
+        ? send(HttpClientRequest.setUrl(request, to), target, redirects + 1)
+        : Effect.fail(N8nError.redirected(target, response.status, to?.origin ?? location))
+    })
+
+  const retry = (options.retry ?? retrySchedule).pipe(
+    Schedule.setInputType<HttpClientError.HttpClientError | N8nError.N8nError>(),
+    Schedule.while(({ input, now }) =>
+      input._tag === "HttpClientError" && isTransient(input) && retryAfter(input, now) <= maxRetryAfter
+    ),
+    Schedule.modifyDelay(({ duration, input, now }) =>
+      Effect.succeed(
+        input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
+      )
+    )
+  )
+
+  const get: Requests["get"] = (path, schema, target, { query = {}, withData = false } = {}) => {
+    const seconds = withData ? dataTimeout : callTimeout
+    const request = HttpClientRequest.get(new URL(`${api.href}${path}`)).pipe(
+      HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined))
+    )
+    return send(request, target).pipe(
+      Effect.flatMap((response) => parseJson(response, target)),
+      Effect.retry(retry),
+      Effect.flatMap(({ length, value }) =>
+        Effect.map(Schema.decodeUnknownEffect(schema)(value), (decoded) => ({ value: decoded, length }))
+      ),
+      Effect.catchTags({
+        HttpClientError: (error) => N8nError.fromHttp(error, target),
+        SchemaError: (error) => Effect.fail(N8nError.unreadable(target, error.message))
+      }),
+      Effect.timeoutOrElse({
+        duration: `${seconds} seconds`,
+        orElse: () => Effect.fail(N8nError.timedOut(target, seconds))
+      }),
+      Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+    )
+  }
+  return { get } satisfies Requests
+})

@@ -1,0 +1,116 @@
+/** What can be set, on the command line or in the environment; the command line wins. */
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Demo from "./Demo.ts"
+import * as Executions from "./Executions.ts"
+import * as Locale from "./Locale.ts"
+import * as Minimize from "./Minimize.ts"
+import * as N8nClient from "./N8nClient.ts"
+import * as FakeN8n from "./testing/FakeN8n.ts"
+import * as Tool from "./Tool.ts"
+
+/** The options of every command; each names its environment twin in the description. */
+export const flags = {
+  n8nUrl: Flag.String("n8n-url").pipe(
+    Flag.withDescription("Address of n8n, as its editor has it in a browser [N8N_URL]"),
+    Flag.withMetavar("URL"),
+    Flag.withFallbackConfig(Config.String("N8N_URL")),
+    Flag.optional
+  ),
+  apiKey: Flag.Redacted("api-key").pipe(
+    Flag.withDescription("n8n API key; better set in the environment, where no process list shows it [N8N_API_KEY]"),
+    Flag.withMetavar("KEY"),
+    Flag.withFallbackConfig(Config.Redacted("N8N_API_KEY")),
+    Flag.optional
+  ),
+  demo: Flag.Boolean("demo").pipe(
+    Flag.withDescription("Serve an n8n in memory with a few workflows and executions [N8N_MCP_DEMO]"),
+    Flag.withFallbackConfig(Config.Boolean("N8N_MCP_DEMO")),
+    Flag.withDefault(false)
+  ),
+  locale: Flag.Literals("locale", Locale.locales).pipe(
+    Flag.withDescription("Language of an answer's message [N8N_MCP_LOCALE]"),
+    Flag.withFallbackConfig(Config.Literals(Locale.locales, "N8N_MCP_LOCALE")),
+    Flag.withDefault("en" as const)
+  ),
+  maxResultChars: Flag.Int("max-result-chars").pipe(
+    Flag.withDescription(`Most characters in one answer, ${Minimize.minResultChars} or more [N8N_MCP_MAX_RESULT_CHARS]`),
+    Flag.withMetavar("N"),
+    Flag.withFallbackConfig(Config.Int("N8N_MCP_MAX_RESULT_CHARS")),
+    Flag.withDefault(40_000)
+  ),
+  showSecrets: Flag.Boolean("show-secrets").pipe(
+    Flag.withDescription("Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"),
+    Flag.withFallbackConfig(Config.Boolean("N8N_MCP_SHOW_SECRETS")),
+    Flag.withDefault(false)
+  )
+}
+
+/** The options, read. */
+export interface Options {
+  readonly n8nUrl: Option.Option<string>
+  readonly apiKey: Option.Option<Redacted.Redacted<string>>
+  readonly demo: boolean
+  readonly locale: Locale.Locale
+  readonly maxResultChars: number
+  readonly showSecrets: boolean
+}
+
+/** An option that cannot be used; the server does not start. */
+export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
+
+/** The environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
+export const configProvider = (env: NodeJS.ProcessEnv): ConfigProvider.ConfigProvider =>
+  ConfigProvider.fromEnv({
+    env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
+  })
+
+const parseUrl = (text: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url?.protocol === "http:" || url?.protocol === "https:"
+    ? Effect.succeed(url)
+    : Effect.fail(
+      new InvalidOption({ message: `N8N_URL (--n8n-url) is no http address: '${text}'. Write it as http://localhost:5678` })
+    )
+}
+
+const client = (options: Options) =>
+  Effect.gen(function*() {
+    if (options.demo) return FakeN8n.layer(Demo.seed)
+    const missing = [
+      ...(Option.isNone(options.n8nUrl) ? ["N8N_URL"] : []),
+      ...(Option.isNone(options.apiKey) ? ["N8N_API_KEY"] : [])
+    ]
+    if (Option.isNone(options.n8nUrl) || Option.isNone(options.apiKey)) return N8nClient.layerUnconfigured(missing)
+    const url = yield* parseUrl(options.n8nUrl.value)
+    return N8nClient.layer({ url, apiKey: options.apiKey.value }).pipe(Layer.provide(httpClient))
+  })
+
+/** Redirects come back instead of being followed: the client decides about them. */
+const httpClient = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+)
+
+/** Everything the tools need, as the options say. Starts with n8n down, and without `N8N_URL`. */
+export const layer = (options: Options) =>
+  Layer.unwrap(
+    Effect.gen(function*() {
+      if (options.maxResultChars < Minimize.minResultChars) {
+        return yield* new InvalidOption({ message: `--max-result-chars must be at least ${Minimize.minResultChars}` })
+      }
+      return Layer.mergeAll(
+        yield* client(options),
+        Executions.layer(),
+        Layer.succeed(Locale.CurrentLocale, options.locale),
+        Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
+        Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
+      )
+    })
+  )

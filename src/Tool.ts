@@ -1,0 +1,146 @@
+/**
+ * A tool is one value: what a client is told about it, and the pipeline
+ * `decode → handle → summarize → redact → minimize → encode` behind it.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Arguments from "./Arguments.ts"
+import * as Locale from "./Locale.ts"
+import * as Minimize from "./Minimize.ts"
+import type * as N8nError from "./N8nError.ts"
+import * as Redact from "./Redact.ts"
+
+/** MCP behaviour hints; a client may run read-only tools side by side and without asking. */
+export interface Annotations {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+/** Reads from n8n and changes nothing. */
+export const readOnly: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true
+}
+
+/** Whether secrets in answers are replaced by `[redacted]`; `true` unless provided. */
+export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
+
+/** A successful answer. */
+export interface Answer<Data> {
+  readonly success: true
+  readonly message: string
+  readonly data: Data
+}
+
+/** One tool; `E` is always an `N8nError`. */
+export interface Tool<Name extends string, In, Out, R> {
+  readonly name: Name
+  readonly title: string
+  readonly description: string
+  readonly annotations: Annotations
+  /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema
+  /** For programs: typed input, typed data inside the budget. */
+  readonly call: (input: In) => Effect.Effect<Out, N8nError.N8nError, R>
+  /** For transports: JSON in, JSON inside the budget out. */
+  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, N8nError.N8nError, R>
+}
+
+/** A tool of whatever kind, as a server holds it. */
+export interface Any<out R = unknown> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly annotations: Annotations
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema
+  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, N8nError.N8nError, R>
+}
+
+/** What a tool needs from outside. */
+export type Services<T> = T extends Any<infer R> ? R : never
+
+/** A JSON Schema with an object at its root, as MCP wants it. */
+export interface JsonSchema {
+  readonly type: "object"
+  readonly properties?: { readonly [key: string]: object }
+  readonly [key: string]: unknown
+}
+
+/** JSON Schema (2020-12), closed to unknown keys. */
+export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
+  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+  return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
+}
+
+/** Room of the budget for everything around `data`. */
+const envelopeRoom = 600
+
+/**
+ * Makes a tool.
+ *
+ * **Details**
+ *
+ * `handler` does the work; `summarize` turns what it found into the answer's `data`; `next` names, for a list that had
+ * to be cut, the call that fetches the rest; `maxChars` is a budget of the tool's own, below the general one.
+ */
+export const make = <
+  const Name extends string,
+  In,
+  Out extends object,
+  Raw,
+  R
+>(definition: {
+  readonly name: Name
+  readonly title: string
+  readonly description: string
+  readonly annotations: Annotations
+  readonly input: Schema.ConstraintCodec<In, unknown>
+  readonly output: Schema.ConstraintCodec<Out, unknown>
+  readonly handler: (input: In) => Effect.Effect<Raw, N8nError.N8nError, R>
+  readonly summarize: (raw: NoInfer<Raw>, input: NoInfer<In>) => NoInfer<Out>
+  readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
+  readonly next?: (input: NoInfer<In>) => Minimize.Next
+  readonly maxChars?: number
+}): Tool<Name, In, Out, R> => {
+  const { annotations, description, handler, message, name, summarize, title } = definition
+  const inputSchema = jsonSchema(definition.input)
+  const decode = Arguments.decoder(name, definition.input, inputSchema)
+  const encode = Schema.encodeEffect(definition.output)
+
+  const call = Effect.fn(name)(function*(input: In) {
+    const found = summarize(yield* handler(input), input)
+    const safe = (yield* RedactSecrets) ? Redact.redact(found) : found
+    const budget = Math.min(definition.maxChars ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
+    return Minimize.fit(safe, budget, definition.next?.(input))
+  })
+
+  return {
+    name,
+    title,
+    description,
+    annotations,
+    inputSchema,
+    outputSchema: jsonSchema(
+      Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: definition.output })
+    ),
+    call,
+    run: Effect.fnUntraced(function*(args) {
+      const input = yield* decode(args)
+      const data = yield* call(input)
+      const text = message(data, input)[yield* Locale.CurrentLocale]
+      return {
+        success: true as const,
+        message: Minimize.fit(Redact.redactText(text), envelopeRoom / 2),
+        // An answer that breaks our own schema is a bug, not a failure.
+        data: yield* Effect.orDie(encode(data))
+      }
+    })
+  }
+}

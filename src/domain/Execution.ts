@@ -1,0 +1,333 @@
+/**
+ * One execution as n8n keeps it: for each node the runs it made, each with a source, outputs and perhaps an error.
+ *
+ * All knowledge of run data is here. `data.resultData.runData` is `{[nodeName]: run[]}`: a node in a loop has many runs.
+ * A run names neither its node's type nor its parameters (these are in `workflowData`) nor its input (that is the
+ * output of the nodes its `source` names).
+ */
+import * as Schema from "effect/Schema"
+import { arr, defined, num, obj, str } from "./Json.ts"
+import type { Port } from "./Connections.ts"
+import * as Workflow from "./Workflow.ts"
+
+/** What `GET /executions` lists. Times are ISO 8601; a status this client does not know is taken as it is. */
+export const Listed = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.Union([Schema.String, Schema.Number]),
+    workflowId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    status: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    mode: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    startedAt: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    stoppedAt: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    waitTill: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type Listed = typeof Listed.Type
+
+/** What `GET /executions/{id}?includeData=true` answers; its data is read by {@link fromApi}. */
+export const WithData = Schema.StructWithRest(
+  Schema.Struct({
+    ...Listed.schema.fields,
+    data: Schema.optionalKey(Schema.Unknown),
+    workflowData: Schema.optionalKey(Schema.Unknown)
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type WithData = typeof WithData.Type
+
+/** Milliseconds between start and stop; `null` while it runs. */
+export const duration = (execution: Listed): number | null => {
+  const from = Date.parse(execution.startedAt ?? "")
+  const to = Date.parse(execution.stoppedAt ?? "")
+  return Number.isFinite(from) && Number.isFinite(to) ? Math.max(0, to - from) : null
+}
+
+const over: ReadonlySet<string> = new Set(["success", "error", "canceled", "crashed"])
+
+/** Whether it has ended: such an execution never changes. */
+export const isOver = (status: string): boolean => over.has(status)
+
+/** Where a run's input came from. */
+export interface Source {
+  readonly node: string
+  readonly output: number
+  readonly run: number
+}
+
+/** One output of a run: how many items left it. */
+export interface Output extends Port {
+  readonly count: number
+}
+
+/** One run of one node. `order` is the position among all runs of the execution. */
+export interface Run {
+  readonly index: number
+  /** Epoch milliseconds. */
+  readonly startTime: number
+  /** Milliseconds. */
+  readonly executionTime: number
+  readonly order: number
+  readonly status: string
+  /** By input index; `undefined` where n8n names none. */
+  readonly sources: ReadonlyArray<Source | undefined>
+  readonly outputs: ReadonlyArray<Output>
+  /** What a sub-node was asked with; sub-nodes have no source to read it from. */
+  readonly override: ReadonlyArray<Output>
+  readonly error: unknown
+}
+
+/** Which items: of a run's outputs, or of the input that n8n noted itself. */
+export interface Slot {
+  readonly node: string
+  readonly run: number
+  readonly side: "output" | "override"
+  readonly port: Port
+}
+
+/** An execution, ready to be asked. */
+export interface Execution {
+  readonly id: string
+  readonly workflowId: string
+  readonly status: string
+  readonly mode: string | undefined
+  readonly startedAt: string | undefined
+  readonly stoppedAt: string | undefined
+  readonly waitTill: string | undefined
+  /** Milliseconds. */
+  readonly duration: number | undefined
+  /** The workflow as it ran; absent where n8n kept no data. */
+  readonly workflow: RanWorkflow | undefined
+  /** Whether n8n kept any run data. */
+  readonly hasData: boolean
+  readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
+  readonly error: unknown
+  readonly lastNode: string | undefined
+  /** The items of one slot from `offset`, at most `limit`; whole, as n8n stored them. */
+  readonly items: (slot: Slot, offset: number, limit: number) => ReadonlyArray<unknown>
+}
+
+/** `workflowData`: nodes and connections as they were then. */
+const RanWorkflow = Schema.Struct({
+  name: Schema.String,
+  nodes: Schema.Array(Workflow.Node),
+  connections: Workflow.Workflow.fields.connections
+})
+export type RanWorkflow = typeof RanWorkflow.Type
+
+const decodeWorkflow = Schema.decodeUnknownOption(RanWorkflow)
+
+const outputsOf = (data: unknown): ReadonlyArray<Output> =>
+  Object.entries(obj(data) ?? {}).flatMap(([type, outputs]) =>
+    arr(outputs).map((items, index) => ({ type, index, count: arr(items).length }))
+  )
+
+const sourceOf = (source: unknown): Source | undefined => {
+  const node = str(obj(source)?.["previousNode"])
+  return node === undefined
+    ? undefined
+    : { node, output: num(obj(source)?.["previousNodeOutput"]) ?? 0, run: num(obj(source)?.["previousNodeRun"]) ?? 0 }
+}
+
+const runOf = (value: unknown, index: number): Run => {
+  const run = obj(value) ?? {}
+  const error = run["error"] ?? undefined
+  return {
+    index,
+    startTime: num(run["startTime"]) ?? 0,
+    executionTime: num(run["executionTime"]) ?? 0,
+    order: num(run["executionIndex"]) ?? 0,
+    status: error === undefined ? str(run["executionStatus"]) ?? "success" : "error",
+    sources: arr(run["source"]).map(sourceOf),
+    outputs: outputsOf(run["data"]),
+    override: outputsOf(run["inputOverride"]),
+    error
+  }
+}
+
+/** Reads what the API answered. What is missing or odd in it is left out, never an exception. */
+export const fromApi = (answer: WithData): Execution => {
+  const result = obj(obj(answer.data)?.["resultData"])
+  const runData = obj(result?.["runData"]) ?? {}
+  const workflow = decodeWorkflow(answer.workflowData)
+  return {
+    id: String(answer.id),
+    workflowId: answer.workflowId ?? "",
+    status: answer.status ?? "unknown",
+    mode: answer.mode ?? undefined,
+    startedAt: answer.startedAt ?? undefined,
+    stoppedAt: answer.stoppedAt ?? undefined,
+    waitTill: answer.waitTill ?? undefined,
+    duration: duration(answer) ?? undefined,
+    workflow: workflow._tag === "Some" ? workflow.value : undefined,
+    hasData: Object.keys(runData).length > 0,
+    runs: new Map(Object.entries(runData).map(([node, runs]) => [node, arr(runs).map(runOf)])),
+    error: result?.["error"] ?? undefined,
+    lastNode: str(result?.["lastNodeExecuted"]),
+    items: ({ node, port, run, side }, offset, limit) => {
+      const kept = obj(arr(runData[node])[run])
+      const data = obj(kept?.[side === "output" ? "data" : "inputOverride"])
+      return arr(arr(data?.[port.type])[port.index]).slice(offset, offset + limit)
+    }
+  }
+}
+
+/** A node's items over all its runs and outputs. */
+export const itemCount = (runs: ReadonlyArray<Run>): number =>
+  runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
+
+/** `error` when any run failed, else what the last run says. */
+export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
+  runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
+
+/** Any error of n8n's in the few keys that say something; stacks, request dumps and node copies are left out. */
+export const ErrorDetail = Schema.Struct({
+  name: Schema.optionalKey(Schema.String),
+  message: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  httpCode: Schema.optionalKey(Schema.String),
+  messages: Schema.optionalKey(Schema.Array(Schema.String)),
+  itemIndex: Schema.optionalKey(Schema.Int),
+  lineNumber: Schema.optionalKey(Schema.Int)
+})
+export type ErrorDetail = typeof ErrorDetail.Type
+
+/** Reads an error of a run or of the whole execution. */
+export const errorDetail = (error: unknown): ErrorDetail => {
+  const value = obj(error) ?? {}
+  const context = obj(value["context"])
+  const message = str(value["message"]) ?? str(error) ?? "unknown error"
+  const description = str(value["description"]) ?? str(context?.["descriptionKey"])
+  const messages = arr(value["messages"]).filter((line) => typeof line === "string" && line !== message)
+  const httpCode = value["httpCode"] ?? undefined
+  return defined({
+    name: str(value["name"]),
+    message,
+    description: description === message || description === "" ? undefined : description,
+    httpCode: httpCode === undefined ? undefined : String(httpCode),
+    messages: messages.length === 0 ? undefined : messages as ReadonlyArray<string>,
+    itemIndex: integer(context?.["itemIndex"] ?? value["itemIndex"]),
+    lineNumber: integer(value["lineNumber"])
+  })
+}
+
+const integer = (value: unknown) => {
+  const number = num(value)
+  return number !== undefined && Number.isInteger(number) ? number : undefined
+}
+
+/** Where and why an execution failed: `run` is absent when no node's run shows the error. */
+export interface Failure {
+  readonly node: string | undefined
+  readonly run: Run | undefined
+  readonly error: unknown
+}
+
+/** The failing node and run: the last run with an error, else what n8n notes about the execution itself. */
+export const failure = (execution: Execution): Failure | undefined => {
+  const failed = [...execution.runs].flatMap(([node, runs]) =>
+    runs.filter((run) => run.error !== undefined).map((run) => ({ node, run }))
+  ).toSorted((a, b) => a.run.order - b.run.order).at(-1)
+  if (execution.error === undefined && (failed === undefined || execution.status !== "error")) return undefined
+  return {
+    node: failed?.node ?? str(obj(obj(execution.error)?.["node"])?.["name"]) ?? execution.lastNode,
+    run: failed?.run,
+    error: failed?.run.error ?? execution.error
+  }
+}
+
+/** One part of what a run received. */
+export interface InputPart {
+  /** Input index of the node. */
+  readonly input: number
+  readonly type: string
+  /** Absent where n8n noted the input itself (sub-nodes). */
+  readonly source: Source | undefined
+  readonly count: number
+  readonly slot: Slot
+}
+
+/**
+ * What a run really received: through its `source`, the named output of the named run; for a sub-node the input that
+ * n8n noted (`inputOverride`).
+ */
+export const inputs = (execution: Execution, node: string, run: Run): ReadonlyArray<InputPart> => {
+  if (run.override.length > 0) {
+    return run.override.map(({ count, index, type }) => ({
+      input: index,
+      type,
+      source: undefined,
+      count,
+      slot: { node, run: run.index, side: "override", port: { type, index } }
+    }))
+  }
+  return run.sources.flatMap((source, input) => {
+    const from = source === undefined ? undefined : execution.runs.get(source.node)?.[source.run]
+    const output = from?.outputs.find((candidate) => candidate.type === "main" && candidate.index === source?.output)
+    if (source === undefined) return []
+    const port: Port = { type: "main", index: source.output }
+    return [{
+      input,
+      type: "main",
+      source,
+      count: output?.count ?? 0,
+      slot: { node: source.node, run: source.run, side: "output", port }
+    }]
+  })
+}
+
+/** One item as a reader wants it: binary data as a stub, without the pairing that n8n keeps for its editor. */
+export const Item = Schema.Struct({
+  json: Schema.Json,
+  binary: Schema.optionalKey(
+    Schema.Record(
+      Schema.String,
+      Schema.Struct({
+        mimeType: Schema.optionalKey(Schema.String),
+        fileName: Schema.optionalKey(Schema.String),
+        fileSize: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
+  error: Schema.optionalKey(ErrorDetail)
+})
+export type Item = typeof Item.Type
+
+const binaryStub = (file: unknown) => {
+  const stub = obj(file) ?? {}
+  return defined({
+    mimeType: str(stub["mimeType"]),
+    fileName: str(stub["fileName"]),
+    fileSize: str(stub["fileSize"]) ?? (num(stub["bytes"]) === undefined ? undefined : `${num(stub["bytes"])} B`)
+  })
+}
+
+/** Makes a stored item readable. */
+export const item = (stored: unknown): Item => {
+  const value = obj(stored) ?? {}
+  const binary = obj(value["binary"])
+  return defined({
+    json: (value["json"] ?? {}) as Schema.Json,
+    binary: binary === undefined || Object.keys(binary).length === 0
+      ? undefined
+      : Object.fromEntries(Object.entries(binary).map(([name, file]) => [name, binaryStub(file)])),
+    error: value["error"] === undefined || value["error"] === null ? undefined : errorDetail(value["error"])
+  })
+}
+
+/** Items of several slots as one list: `offset` and `limit` count over all of them, in order. */
+export const slice = (
+  execution: Execution,
+  parts: ReadonlyArray<{ readonly count: number; readonly slot: Slot }>,
+  offset: number,
+  limit: number
+): ReadonlyArray<Item> => {
+  const items: Array<Item> = []
+  let skip = offset
+  for (const { count, slot } of parts) {
+    if (items.length >= limit) break
+    if (skip < count) items.push(...execution.items(slot, skip, limit - items.length).map(item))
+    skip = Math.max(0, skip - count)
+  }
+  return items
+}

@@ -1,0 +1,58 @@
+/** Workflows as n8n's public API returns them. */
+import * as Schema from "effect/Schema"
+import * as Connections from "./Connections.ts"
+
+/**
+ * One node. Keys that this schema does not name are kept: n8n adds some with every release.
+ *
+ * **Details**
+ *
+ * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
+ */
+export const Node = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.optionalKey(Schema.String),
+    name: Schema.String,
+    type: Schema.String,
+    typeVersion: Schema.optionalKey(Schema.Number),
+    position: Schema.optionalKey(Schema.Array(Schema.Number)),
+    disabled: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+    parameters: Schema.optionalKey(Schema.Unknown),
+    credentials: Schema.optionalKey(Schema.Unknown),
+    onError: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type Node = typeof Node.Type
+
+const Tag = Schema.Struct({ name: Schema.String })
+
+/** What `GET /workflows/{id}` answers, as far as it is read; `shared` and `activeVersion` (a second copy) are not. */
+export const Workflow = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String),
+  versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
+  settings: Schema.optionalKey(Schema.Unknown),
+  nodes: Schema.Array(Node),
+  connections: Connections.Connections
+})
+export type Workflow = typeof Workflow.Type
+
+/** The names of a workflow's tags. */
+export const tagNames = (workflow: Workflow): ReadonlyArray<string> => (workflow.tags ?? []).map((tag) => tag.name)
+
+/**
+ * Whether somebody has changed the workflow since it was published: what runs is not what is shown.
+ *
+ * **Details**
+ *
+ * n8n 2.x only; before, there are no drafts and `activeVersionId` is absent or null.
+ */
+export const hasDraft = (workflow: Workflow): boolean =>
+  workflow.active && typeof workflow.activeVersionId === "string" && workflow.activeVersionId !== workflow.versionId

@@ -1,0 +1,13 @@
+/** Every part, as a namespace: `import { N8nClient, tools } from "effect-n8n-mcp"`. */
+export * as CallContext from "./CallContext.ts"
+export * as Executions from "./Executions.ts"
+export * as Locale from "./Locale.ts"
+export * as McpServer from "./McpServer.ts"
+export * as McpTransport from "./McpTransport.ts"
+export * as Minimize from "./Minimize.ts"
+export * as N8nClient from "./N8nClient.ts"
+export * as N8nError from "./N8nError.ts"
+export * as Redact from "./Redact.ts"
+export * as Tool from "./Tool.ts"
+export * as tools from "./tools/index.ts"
+export * as Stdio from "./transport/Stdio.ts"

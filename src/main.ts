@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+/** The command line: wiring only. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Argument from "effect/cli/Argument"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logging from "./Logging.ts"
+import * as McpServer from "./McpServer.ts"
+import * as Options from "./Options.ts"
+import { instructions } from "./instructions.ts"
+import * as tools from "./tools/index.ts"
+import * as Stdio from "./transport/Stdio.ts"
+import { version } from "./version.ts"
+
+const name = "effect-n8n-mcp"
+
+const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+
+const root = Command.make(name).pipe(
+  Command.withSharedFlags(Options.flags),
+  Command.withDescription("MCP server for n8n over stdio. Without a command it serves until stdin ends.")
+)
+
+const serve = root.pipe(
+  Command.withHandler((options) =>
+    McpServer.serve({ name, version, instructions, tools: tools.all }).pipe(
+      Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options)))
+    )
+  )
+)
+
+const listTools = Command.make("tools", {}, () =>
+  Effect.forEach(tools.all, (tool) => print(`${tool.name.padEnd(26)}${tool.description}`), { discard: true })).pipe(
+    Command.withDescription("List the tools")
+  )
+
+const call = Command.make(
+  "call",
+  {
+    tool: Argument.String("tool").pipe(Argument.withDescription("A tool's name")),
+    json: Argument.String("arguments").pipe(Argument.withDescription("Its arguments as JSON"), Argument.withDefault("{}"))
+  },
+  Effect.fnUntraced(function*({ json, tool: wanted }) {
+    const tool = McpServer.find(tools.all, wanted)
+    if (tool === undefined) {
+      return yield* new Options.InvalidOption({ message: McpServer.unknownTool(tools.all, wanted) })
+    }
+    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(Options.layer(yield* root)))
+    yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
+    if (result.isError === true) process.exitCode = 1
+  })
+).pipe(Command.withDescription("Call one tool and print its answer"))
+
+/** Help that was asked for goes to stdout; what is wrong with an invocation goes to stderr, in a line or two. */
+const presenter: CliOutput.Presenter = {
+  present: (event) => {
+    const formatter = CliOutput.defaultFormatter()
+    switch (event._tag) {
+      case "Help":
+        return print(formatter.formatHelpDoc(event.helpDoc))
+      case "Version":
+        return print(event.version)
+      case "InvalidInvocation":
+        return Effect.sync(() => void process.stderr.write(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help\n`))
+    }
+  }
+}
+
+serve.pipe(
+  Command.withSubcommands([listTools, call]),
+  Command.run({ version }),
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sync(() => void process.stderr.write(`${name}: ${Cause.squash(cause)}\n`))
+  ),
+  Effect.provide(Layer.mergeAll(NodeServices.layer, Logging.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
+    Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
+  )),
+  // runMain would report failures on stdout, outside any logger provided here.
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    // Stopped by a signal or by the end of stdin, it has done its work; a lingering connection must not hold it.
+    teardown: (exit) =>
+      process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
+  })
+)

@@ -1,0 +1,43 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { ExecutionSummary, summarize } from "../domain/ExecutionSummary.ts"
+import { Executions } from "../Executions.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as Tool from "../Tool.ts"
+import * as parameters from "./parameters.ts"
+
+/** A summary that a model reads in one glance: 2,500 tokens at most. */
+const maxChars = 6_400
+
+/** `GET /executions/{id}` as a summary, the failure first. */
+export const getExecution = Tool.make({
+  name: "get_execution",
+  title: "Get execution summary",
+  description:
+    "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+  annotations: Tool.readOnly,
+  input: Schema.Struct({
+    id: parameters.executionId,
+    nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip.")
+  }),
+  output: ExecutionSummary,
+  handler: ({ id }) =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient
+      const execution = yield* (yield* Executions).get(id)
+      const workflowName = execution.workflow === undefined
+        ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => "Unknown Workflow"))
+        : execution.workflow.name
+      const workflowUrl = `${n8n.instance.url}workflow/${encodeURIComponent(execution.workflowId)}`
+      return { execution, workflowName, url: `${workflowUrl}/executions/${execution.id}` }
+    }),
+  summarize: ({ execution, url, workflowName }, { nodeOffset }) =>
+    summarize(execution, { nodeOffset, workflowName, url }),
+  message: ({ id, status, workflowName }) => ({
+    en: `Execution ${id} of '${workflowName}': ${status}`,
+    ja: "実行サマリーを取得しました"
+  }),
+  next: ({ id, nodeOffset }) => (path, kept) =>
+    path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + kept})` : undefined,
+  maxChars
+})

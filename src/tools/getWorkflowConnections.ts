@@ -1,0 +1,62 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Connections from "../domain/Connections.ts"
+import * as Mermaid from "../domain/Mermaid.ts"
+import * as Minimize from "../Minimize.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as Tool from "../Tool.ts"
+import * as parameters from "./parameters.ts"
+
+const GraphNode = Schema.Struct({
+  node: Schema.String,
+  id: Schema.String,
+  type: Schema.String,
+  inputs: Schema.Array(Schema.String),
+  outputs: Schema.Array(Schema.String),
+  ports: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        output: Schema.String,
+        name: Schema.optionalKey(Schema.String),
+        to: Schema.String,
+        input: Schema.String
+      })
+    )
+  ),
+  ...Minimize.truncated
+})
+
+/** `GET /workflows/{id}` as a graph: who feeds whom, through which ports. */
+export const getWorkflowConnections = Tool.make({
+  name: "get_workflow_connections",
+  title: "Get workflow connections",
+  description:
+    "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
+  annotations: Tool.readOnly,
+  input: Schema.Struct({
+    id: parameters.workflowId,
+    format: Schema.Literals(["graph", "mermaid"])
+      .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
+    raw: parameters.raw("Adds n8n's own connections object.")
+  }),
+  output: Schema.Struct({
+    id: Schema.String,
+    name: Schema.String,
+    graph: Schema.optionalKey(Schema.Array(GraphNode)),
+    mermaid: Schema.optionalKey(Schema.String),
+    rawConnections: Schema.optionalKey(Schema.Json),
+    ...Minimize.truncated
+  }),
+  handler: ({ id }) => N8nClient.use((n8n) => n8n.getWorkflow(id)),
+  summarize: ({ connections, id, name, nodes }, { format, raw }) => ({
+    id,
+    name,
+    ...(format === "mermaid"
+      ? { mermaid: Mermaid.flowchart(nodes, connections) }
+      : { graph: Connections.graph(nodes, connections) }),
+    ...(raw ? { rawConnections: connections } : {})
+  }),
+  message: ({ name }) => ({ en: `Connections of '${name}'`, ja: "ワークフロー接続情報を取得しました" }),
+  next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined
+})

@@ -1,0 +1,68 @@
+import * as Schema from "effect/Schema"
+import { defined } from "../domain/Json.ts"
+import * as Workflow from "../domain/Workflow.ts"
+import * as Minimize from "../Minimize.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as Tool from "../Tool.ts"
+import * as parameters from "./parameters.ts"
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.Boolean),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  nodeCount: Schema.optionalKey(Schema.Int),
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String)
+})
+
+/** `GET /workflows`: ids, names and whether they run; archived ones only with `raw`. */
+export const listWorkflows = Tool.make({
+  name: "list_workflows",
+  title: "List workflows",
+  description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
+  annotations: Tool.readOnly,
+  input: Schema.Struct({
+    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })),
+    tags: Schema.optionalKey(
+      Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
+    ),
+    name: Schema.optionalKey(Schema.String.annotate({ description: "Only names that contain this, ignoring case." })),
+    limit: parameters.limit,
+    offset: parameters.offset("offset", "How many to skip."),
+    cursor: parameters.cursor,
+    raw: parameters.raw("Archived ones too; adds tags, dates and node counts.")
+  }),
+  output: Schema.Struct({
+    count: Schema.Int,
+    workflows: Schema.Array(Row),
+    nextCursor: Schema.optionalKey(Schema.String),
+    ...Minimize.truncated
+  }),
+  handler: ({ raw, ...query }) => N8nClient.use((n8n) => n8n.listWorkflows({ ...query, archived: raw })),
+  summarize: ({ nextCursor, workflows }, { raw }) =>
+    defined({
+      count: workflows.length,
+      workflows: workflows.map((workflow) => ({
+        id: workflow.id,
+        name: workflow.name,
+        active: workflow.active,
+        ...(raw
+          ? defined({
+            isArchived: workflow.isArchived ?? undefined,
+            tags: Workflow.tagNames(workflow),
+            nodeCount: workflow.nodes.length,
+            createdAt: workflow.createdAt,
+            updatedAt: workflow.updatedAt
+          })
+          : {})
+      })),
+      nextCursor
+    }),
+  message: ({ count }) => ({
+    en: `Found ${count} workflow${count === 1 ? "" : "s"}`,
+    ja: "ワークフロー一覧を取得しました"
+  }),
+  next: ({ limit }) => (path) => path === "workflows" && limit > 1 ? `list_workflows(limit: ${Math.ceil(limit / 2)})` : undefined
+})

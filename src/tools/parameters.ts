@@ -1,0 +1,56 @@
+/** Parameters that several tools share, named and described once. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** A required id with the older servers' message when it is missing or empty. */
+const requiredId = (what: string, description: string) =>
+  Schema.String.check(Schema.isMinLength(1, { message: `${what} ID is required` }))
+    .annotate({ description })
+    .pipe(Schema.annotateKey({ messageMissingKey: `${what} ID is required` }))
+
+/** An n8n workflow id. */
+export const workflowId = requiredId("Workflow", "Workflow id, from list_workflows.")
+
+/** An n8n execution id: digits. */
+export const executionId = Schema.String.check(
+  Schema.isMinLength(1, { message: "Execution ID is required" }),
+  Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
+)
+  .annotate({ description: "Execution id, from list_executions." })
+  .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
+
+/** An integer in bounds, with a default. */
+export const int = (
+  name: string,
+  bounds: { readonly minimum: number; readonly maximum: number },
+  byDefault: number,
+  description: string
+) =>
+  Schema.Int.check(
+    Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
+  )
+    .annotate({ description, default: byDefault })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(byDefault)))
+
+const max = 1_000_000
+
+/** A position in a list, counted from 0. */
+export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
+
+/** An optional position, counted from 0. */
+export const index = (name: string, description: string) =>
+  Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 0, maximum: max }, { message: `${name} must be 0 or more` })
+    ).annotate({ description })
+  )
+
+/** How many rows. */
+export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "How many at most.")
+
+/** Where the page before ended. */
+export const cursor = Schema.optionalKey(Schema.String.annotate({ description: "nextCursor of the page before." }))
+
+/** Asks for more than the small default answer. */
+export const raw = (description: string) =>
+  Schema.Boolean.annotate({ description, default: false }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))

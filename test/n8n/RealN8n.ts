@@ -1,0 +1,269 @@
+/** A real n8n for the suite: installed once, started afresh for each layer, gone when the layer's scope ends. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Cookies from "effect/http/Cookies"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as ChildProcess from "effect/process/ChildProcess"
+import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { createServer } from "node:net"
+import * as FakeOpenAi from "./FakeOpenAi.ts"
+import { install, type Installed, type Version } from "./install.ts"
+import * as processes from "./processes.ts"
+import { RealN8nError } from "./RealN8nError.ts"
+
+export type { Version } from "./install.ts"
+
+/** What a test needs to talk to the instance, and to look where the API shows nothing. */
+export interface Service {
+  readonly version: Version
+  readonly url: URL
+  /** A key with every scope that its owner may give. */
+  readonly apiKey: Redacted.Redacted<string>
+  readonly ownerEmail: string
+  readonly ownerPassword: Redacted.Redacted<string>
+  /** The owner's session on n8n's internal API, as the editor uses it: paths begin after `/rest`, any 4xx fails. */
+  readonly asOwner: HttpClient.HttpClient
+  /** Another key of the owner, with these scopes only. */
+  readonly createApiKey: (scopes: ReadonlyArray<string>) => Effect.Effect<Redacted.Redacted<string>, RealN8nError>
+  /** Kills n8n as a power cut would and starts it again on the same data, port and keys. */
+  readonly crash: Effect.Effect<void, RealN8nError>
+  /** The base URL of an OpenAI that answers the AI nodes of the scenarios. */
+  readonly openAiUrl: URL
+  /** The last lines that n8n printed. */
+  readonly log: Effect.Effect<string>
+}
+
+/** A running n8n with an owner and an API key. */
+export class RealN8n extends Context.Service<RealN8n, Service>()("effect-n8n-mcp/test/n8n/RealN8n") {
+  /**
+   * Installs the version when it is not there, starts it, and stops it with the scope.
+   *
+   * **Details**
+   *
+   * `env` goes to n8n, over what the harness sets: `EXECUTIONS_DATA_MAX_DISPLAY_SIZE` and the like.
+   *
+   * **Gotchas**
+   *
+   * It runs on the real clock even where a TestClock is in place.
+   */
+  static readonly layer = (
+    version: Version,
+    options: { readonly env?: Readonly<Record<string, string>> } = {}
+  ): Layer.Layer<RealN8n, RealN8nError> =>
+    Layer.effect(RealN8n, make(version, options.env ?? {})).pipe(
+      Layer.provide([NodeServices.layer, FetchHttpClient.layer, Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())])
+    )
+}
+
+const owner = {
+  email: "owner@example.com",
+  firstName: "Test",
+  lastName: "Owner",
+  password: "Passw0rd123"
+}
+
+/** Ports that were free a moment ago: all are held at once so that they differ. */
+const freePorts = (count: number) =>
+  Effect.scoped(
+    Effect.forEach(Array.from({ length: count }), () =>
+      Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>, RealN8nError>((resume) => {
+          const server = createServer()
+          server.once(
+            "error",
+            (error) => resume(Effect.fail(new RealN8nError({ step: "finding a free port", detail: error.message })))
+          )
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+      ).pipe(
+        Effect.map((server) => {
+          const address = server.address()
+          return address !== null && typeof address === "object" ? address.port : 0
+        })
+      ))
+  )
+
+// n8n must not outlive a test run that was killed: its stdin then ends
+const watchdog = `data:text/javascript,${
+  encodeURIComponent(
+    `import { isMainThread } from "node:worker_threads"
+if (isMainThread && process.argv.at(-1) === "start") {
+  process.stdin.resume().on("end", () => process.kill(-process.pid, "SIGKILL"))
+}`
+  )
+}`
+
+/** Where an instance lives, through all its starts. */
+interface Place {
+  readonly version: Version
+  readonly installed: Installed
+  readonly env: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly port: number
+  readonly broker: number
+  readonly tail: processes.Tail
+}
+
+const starting = (version: Version) => `starting n8n ${version}`
+
+const at = ({ port }: Place) => new URL(`http://127.0.0.1:${port}/`)
+
+/** A process that answers, for as long as the scope lasts, or an error with what it printed. */
+const launch = Effect.fn("launch")(function*(place: Place) {
+  const { broker, env, folder, installed, port, tail, version } = place
+  const http = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const failed = (detail: string) => new RealN8nError({ step: starting(version), detail: `${detail}\n${tail.text()}` })
+
+  const handle = yield* ChildProcess.make(installed.node, ["--import", watchdog, installed.bin, "start"], {
+    cwd: folder,
+    // nothing of the test run's own environment: not its N8N_*, DB_*, NODE_ENV, proxies
+    env: {
+      PATH: process.env["PATH"],
+      HOME: folder,
+      TMPDIR: folder,
+      TZ: "UTC",
+      GENERIC_TIMEZONE: "UTC",
+      N8N_USER_FOLDER: folder,
+      N8N_PORT: String(port),
+      N8N_LISTEN_ADDRESS: "127.0.0.1",
+      N8N_HOST: "127.0.0.1",
+      N8N_RUNNERS_BROKER_PORT: String(broker),
+      N8N_DIAGNOSTICS_ENABLED: "false",
+      N8N_VERSION_NOTIFICATIONS_ENABLED: "false",
+      N8N_TEMPLATES_ENABLED: "false",
+      N8N_PERSONALIZATION_ENABLED: "false",
+      N8N_COMMUNITY_PACKAGES_ENABLED: "false",
+      N8N_SECURE_COOKIE: "false",
+      N8N_LOG_LEVEL: "warn",
+      ...env
+    },
+    killSignal: "SIGKILL"
+  }).pipe(Effect.mapError((error) => failed(error.message)))
+  yield* processes.follow(handle, tail).pipe(Effect.ignore, Effect.forkScoped)
+
+  const died = handle.exitCode.pipe(
+    Effect.matchEffect({
+      onFailure: (error) => failed(error.message),
+      onSuccess: (code) => failed(`ended with ${code}`)
+    })
+  )
+  yield* http.get(new URL("healthz/readiness", at(place))).pipe(
+    Effect.timeout("2 seconds"),
+    Effect.retry(Schedule.spaced("250 millis")),
+    Effect.mapError((error) => failed(error.message)),
+    Effect.raceFirst(died),
+    Effect.timeoutOrElse({ duration: "4 minutes", orElse: () => failed("not ready after 4 minutes") })
+  )
+})
+
+/** Launches in a scope within this one, and hands it out so that the process can be ended before the layer is. */
+const launchWithin = Effect.fn("launchWithin")(function*(place: Place) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  yield* launch(place).pipe(Scope.provide(scope), Effect.onError(() => Scope.close(scope, Exit.void)))
+  return scope
+})
+
+/** A place of its own, with the first launch there: other ports when these were taken meanwhile. */
+const settle = Effect.fn("settle")(
+  function*(version: Version, env: Readonly<Record<string, string>>) {
+    const fs = yield* FileSystem.FileSystem
+    const installed = yield* install(version)
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: `n8n-${version}-` })
+    const attempt = Effect.gen(function*() {
+      const [port = 0, broker = 0] = yield* freePorts(2)
+      const place: Place = { version, installed, env, folder, port, broker, tail: processes.makeTail(200) }
+      return { place, running: yield* launchWithin(place) }
+    })
+    return yield* attempt.pipe(
+      Effect.retry({ times: 3, while: ({ detail }) => detail.includes("already in use") })
+    )
+  },
+  (effect, version) =>
+    Effect.catchTag(
+      effect,
+      "PlatformError",
+      ({ message }) => new RealN8nError({ step: starting(version), detail: message })
+    )
+)
+
+const Scopes = Schema.Struct({ data: Schema.Array(Schema.String) })
+const Key = Schema.Struct({ data: Schema.Struct({ rawApiKey: Schema.String }) })
+
+/** Makes the owner, who then makes keys: through n8n's internal API, as its editor does. */
+const setUp = Effect.fn("setUp")(function*(place: Place) {
+  const http = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.mapRequest(HttpClientRequest.prependUrl(new URL("rest", at(place)).href)),
+    HttpClient.filterStatusOk
+  )
+  const failed = ({ message }: { readonly message: string }) =>
+    new RealN8nError({ step: `setting up n8n ${place.version}`, detail: `${message}\n${place.tail.text()}` })
+
+  const session = yield* HttpClientRequest.post("/owner/setup").pipe(
+    HttpClientRequest.bodyJsonUnsafe(owner),
+    http.execute,
+    // ready, but not all of its routes are there yet
+    Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: "1 minute" }))),
+    Effect.map(({ cookies }) => Cookies.toCookieHeader(cookies)),
+    Effect.mapError(failed)
+  )
+  const asOwner = HttpClient.mapRequest(http, HttpClientRequest.setHeader("cookie", session))
+  let keys = 0
+  const createApiKey: Service["createApiKey"] = (scopes) =>
+    HttpClientRequest.post("/api-keys").pipe(
+      HttpClientRequest.bodyJsonUnsafe({ label: `tests ${++keys}`, scopes, expiresAt: null }),
+      asOwner.execute,
+      Effect.flatMap(HttpClientResponse.schemaBodyJson(Key)),
+      Effect.map(({ data }) => Redacted.make(data.rawApiKey)),
+      Effect.mapError(failed)
+    )
+  const apiKey = yield* asOwner.get("/api-keys/scopes").pipe(
+    Effect.flatMap(HttpClientResponse.schemaBodyJson(Scopes)),
+    Effect.mapError(failed),
+    Effect.flatMap(({ data }) => createApiKey(data))
+  )
+  return { apiKey, asOwner, createApiKey }
+})
+
+const make = Effect.fn("RealN8n.make")(function*(version: Version, env: Readonly<Record<string, string>>) {
+  const openAiUrl = yield* FakeOpenAi.serve.pipe(
+    Effect.mapError(({ message }) => new RealN8nError({ step: starting(version), detail: message }))
+  )
+  const settled = yield* settle(version, env)
+  const { place } = settled
+  let { running } = settled
+  const { apiKey, asOwner, createApiKey } = yield* setUp(place)
+
+  const context = yield* Effect.context<
+    Scope.Scope | HttpClient.HttpClient | ChildProcessSpawner.ChildProcessSpawner
+  >()
+  const crash = Effect.gen(function*() {
+    yield* Scope.close(running, Exit.void)
+    running = yield* launchWithin(place)
+  }).pipe(Effect.provideContext(context))
+
+  return RealN8n.of({
+    version,
+    url: at(place),
+    apiKey,
+    createApiKey,
+    asOwner,
+    crash,
+    ownerEmail: owner.email,
+    ownerPassword: Redacted.make(owner.password),
+    openAiUrl,
+    log: Effect.sync(place.tail.text)
+  })
+})

@@ -1,0 +1,11 @@
+import * as Schema from "effect/Schema"
+
+/** A real n8n could not be installed, started or asked; `detail` ends with the last lines it printed. */
+export class RealN8nError extends Schema.TaggedError<RealN8nError>()("RealN8nError", {
+  step: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${this.step}: ${this.detail}`
+  }
+}

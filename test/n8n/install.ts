@@ -1,0 +1,216 @@
+/**
+ * n8n from the npm registry, installed once into a folder outside the repository.
+ *
+ * **Details**
+ *
+ * `N8N_TEST_CACHE`, else `effect-n8n-mcp/n8n` under `XDG_CACHE_HOME` or `~/.cache`. An install is made in a folder of
+ * its own and renamed when it is whole, so that one that was interrupted, or two at once, do no harm.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Schedule from "effect/Schedule"
+import { homedir } from "node:os"
+import * as processes from "./processes.ts"
+import { RealN8nError } from "./RealN8nError.ts"
+
+/** The releases that the suite runs against. */
+export type Version = "2.41.1" | "1.123.81"
+
+/** What a release needs: the Node majors it starts on, and overrides for dependencies that npm cannot resolve as named. */
+interface Recipe {
+  readonly node: { readonly min: readonly [major: number, minor: number]; readonly maxMajor: number }
+  readonly overrides: Readonly<Record<string, string>>
+}
+
+// cssomnom is missing from the registry; n8n 1.x names xlsx by a download address and floats langgraph too high
+const recipes: Readonly<Record<Version, Recipe>> = {
+  "2.41.1": {
+    node: { min: [24, 0], maxMajor: 24 },
+    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
+  },
+  "1.123.81": {
+    node: { min: [20, 19], maxMajor: 24 },
+    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5", "@langchain/langgraph-checkpoint": "1.0.0" }
+  }
+}
+
+/** A Node, and where its headers lie when they are known. */
+interface Node {
+  readonly bin: string
+  readonly headers: string | undefined
+}
+
+/** An installed n8n and the Node that starts it. */
+export interface Installed {
+  readonly node: string
+  readonly bin: string
+}
+
+const cacheRoot = Effect.map(Path.Path, (path) => {
+  const explicit = process.env["N8N_TEST_CACHE"]
+  return explicit
+    ? path.resolve(explicit)
+    : path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "n8n")
+})
+
+/** Variables of the test run that would change how npm, pnpm or a compiler behave. */
+const foreign = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|TEST|PROD|DEV|MODE|npm_(package|lifecycle)_.*)$/
+
+const environment = (extra: Record<string, string>): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) =>
+      value === undefined || foreign.test(key) ? [] : [[key, value]]
+    )
+  ),
+  ...extra
+})
+
+/** Node 24 from the npm package of this platform, headers included: no install script has to run. */
+const npmNode = Effect.fn("npmNode")(function*(root: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const name = `node-${process.platform}-${process.arch}`
+  const folder = path.join(root, "node24")
+  const home = path.join(folder, "node_modules", name)
+  const bin = path.join(home, "bin", "node")
+  if (!(yield* fs.exists(path.join(folder, ".ready")))) {
+    yield* processes.say("installing Node 24 for n8n")
+    yield* fs.makeDirectory(folder, { recursive: true })
+    yield* fs.writeFileString(path.join(folder, "package.json"), `{"private":true}`)
+    yield* processes.run(
+      "installing Node 24",
+      "npm",
+      ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", `${name}@24`],
+      { cwd: folder, env: environment({}) }
+    )
+    yield* fs.writeFileString(path.join(folder, ".ready"), "")
+  }
+  return { bin, headers: home } satisfies Node
+})
+
+/** The running Node when the release starts on it, with its headers when they lie beside it. */
+const runningNode = Effect.fn("runningNode")(function*(recipe: Recipe) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  const { maxMajor, min } = recipe.node
+  if (major < min[0] || (major === min[0] && minor < min[1]) || major > maxMajor) return Option.none<Node>()
+  const bin = yield* fs.realPath(process.execPath)
+  const prefix = path.dirname(path.dirname(bin))
+  for (const home of [prefix, path.join(prefix, "node_modules", `node-${process.platform}-${process.arch}`)]) {
+    if (yield* fs.exists(path.join(home, "include", "node", "node.h"))) return Option.some<Node>({ bin, headers: home })
+  }
+  return Option.some<Node>({ bin, headers: undefined })
+})
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Waits for an install of this version that another process is at, and sweeps away those whose process is gone. */
+const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: Version) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const others = (yield* fs.readDirectory(root)).flatMap((name) => {
+    const [, of, pid] = /^(.+)\.installing-(\d+)$/.exec(name) ?? []
+    return of === version ? [{ folder: path.join(root, name), pid: Number(pid) }] : []
+  })
+  for (const { folder, pid } of others) {
+    if (pid === process.pid || !isAlive(pid)) yield* fs.remove(folder, { recursive: true, force: true })
+    else {yield* fs.exists(folder).pipe(Effect.repeat({
+        schedule: Schedule.spaced("1 second"),
+        while: (there) => there
+      }))}
+  }
+})
+
+const sqlite3Folder = Effect.fn("sqlite3Folder")(function*(folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const store = path.join(folder, "node_modules", ".pnpm")
+  const name = (yield* fs.readDirectory(store)).find((entry) => entry.startsWith("sqlite3@"))
+  if (name === undefined) {
+    return yield* new RealN8nError({ step: "compiling sqlite3", detail: `not found in ${store}` })
+  }
+  return path.join(store, name, "node_modules", "sqlite3")
+})
+
+const installInto = Effect.fn("installInto")(function*(folder: string, version: Version, node: Node) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const env = environment({
+    PATH: `${path.dirname(node.bin)}${process.platform === "win32" ? ";" : ":"}${process.env["PATH"] ?? ""}`,
+    ...(node.headers === undefined ? {} : { npm_config_nodedir: node.headers })
+  })
+  yield* fs.makeDirectory(folder, { recursive: true })
+  yield* fs.writeFileString(
+    path.join(folder, "package.json"),
+    JSON.stringify({ private: true, dependencies: { n8n: version } })
+  )
+  // JSON is YAML
+  yield* fs.writeFileString(
+    path.join(folder, "pnpm-workspace.yaml"),
+    JSON.stringify({ overrides: recipes[version].overrides, allowBuilds: { sqlite3: true } })
+  )
+  yield* processes.run("installing n8n", "npx", ["-y", "pnpm@12", "install", "--ignore-scripts"], { cwd: folder, env })
+
+  const sqlite3 = yield* sqlite3Folder(folder)
+  const step = "compiling sqlite3"
+  yield* processes.run(step, "npm", ["run", "install", "--foreground-scripts"], { cwd: sqlite3, env }).pipe(
+    // the node-gyp that sqlite3 brings is too old for Python 3.12
+    Effect.catchTag(
+      "RealN8nError",
+      () => processes.run(step, "npx", ["-y", "node-gyp@11", "rebuild"], { cwd: sqlite3, env })
+    )
+  )
+  yield* processes.run(step, node.bin, ["-e", `require(".")`], { cwd: sqlite3, env })
+  yield* fs.writeFileString(path.join(folder, ".ready"), "")
+})
+
+/**
+ * The installed n8n of a version, installing it when it is not there yet.
+ *
+ * **Gotchas**
+ *
+ * The first time takes about 3 minutes, most of it compiling sqlite3, and needs python3, make and g++.
+ */
+export const install = Effect.fn("install")(function*(version: Version) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = yield* cacheRoot
+  const folder = path.join(root, version)
+  const ready = fs.exists(path.join(folder, ".ready"))
+  const running = yield* runningNode(recipes[version])
+
+  if (!(yield* ready)) {
+    yield* fs.makeDirectory(root, { recursive: true })
+    yield* settleOthers(root, version)
+  }
+  if (!(yield* ready)) {
+    yield* processes.say(`installing n8n ${version} into ${folder}, about 3 minutes, once`)
+    const node = Option.isSome(running) && running.value.headers !== undefined ? running.value : yield* npmNode(root)
+    const temporary = path.join(root, `${version}.installing-${process.pid}`)
+    yield* installInto(temporary, version, node).pipe(
+      Effect.onError(() => Effect.ignore(fs.remove(temporary, { recursive: true, force: true })))
+    )
+    // what stands there without a marker is of no use to anyone
+    if (!(yield* ready)) yield* fs.remove(folder, { recursive: true, force: true })
+    yield* fs.rename(temporary, folder).pipe(
+      Effect.catch((error) =>
+        Effect.flatMap(
+          ready,
+          (there) => there ? fs.remove(temporary, { recursive: true, force: true }) : Effect.fail(error)
+        )
+      )
+    )
+  }
+  const node = Option.isSome(running) ? running.value : yield* npmNode(root)
+  return { node: node.bin, bin: path.join(folder, "node_modules", "n8n", "bin", "n8n") } satisfies Installed
+})

@@ -1,0 +1,319 @@
+/**
+ * What the suite makes happen on a real n8n, and how it looks at the outcome.
+ *
+ * **Details**
+ *
+ * Plain requests to the public API and to webhooks, and nothing of our own client: this is the oracle.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { RealN8n } from "./RealN8n.ts"
+import { RealN8nError } from "./RealN8nError.ts"
+import * as workflows from "./workflows.ts"
+
+/** A workflow on the instance. */
+export interface Made {
+  readonly workflowId: string
+  readonly name: string
+  readonly webhookPath: string
+}
+
+/** A workflow and the execution that came of it. */
+export interface Run extends Made {
+  readonly executionId: string
+  readonly status: string
+}
+
+/** An answer of the API as it came; `body` is undefined when it is not JSON. */
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly text: string
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The real clock and fetch, whatever the test has in place. */
+const live = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.provide(FetchHttpClient.layer),
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+  )
+
+const send = Effect.fn("scenarios.send")(
+  function*(request: HttpClientRequest.HttpClientRequest) {
+    const response = yield* HttpClient.execute(request)
+    const text = yield* response.text
+    return { status: response.status, text, body: parse(text) } satisfies Answer
+  },
+  (effect, { method, url }) =>
+    effect.pipe(
+      Effect.timeout("60 seconds"),
+      Effect.mapError((error) => new RealN8nError({ step: `${method} ${url}`, detail: error.message })),
+      live
+    )
+)
+
+/** One request to the public API, whatever it answers; `path` is what follows `/api/v1/`. */
+export const request = Effect.fn("scenarios.request")(function*(method: Method, path: string, body?: unknown) {
+  const { apiKey, url } = yield* RealN8n
+  return yield* HttpClientRequest.make(method)(new URL(`api/v1/${path.replace(/^\//, "")}`, url)).pipe(
+    HttpClientRequest.setHeader("x-n8n-api-key", Redacted.value(apiKey)),
+    body === undefined ? (self) => self : HttpClientRequest.bodyJsonUnsafe(body),
+    send
+  )
+})
+
+const refused = (method: Method, path: string, { status, text }: Answer) =>
+  new RealN8nError({ step: `${method} ${path}`, detail: `HTTP ${status} ${text.slice(0, 2000)}` })
+
+const ok = Effect.fn("scenarios.ok")(function*(method: Method, path: string, body?: unknown) {
+  const answer = yield* request(method, path, body)
+  if (answer.status >= 300) return yield* refused(method, path, answer)
+  return answer.body
+})
+
+const as = <S extends Schema.Constraint & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (body: unknown) =>
+    decode(body).pipe(
+      Effect.mapError((error) => new RealN8nError({ step: "reading an answer", detail: error.message }))
+    )
+}
+
+const Id = Schema.Struct({ id: Schema.String })
+const Execution = Schema.Struct({ status: Schema.String, workflowId: Schema.String })
+const Executions = Schema.Struct({ data: Schema.Array(Id) })
+
+/** What the API answers to a GET, straight from n8n. */
+export const fetchJson = (path: string) => ok("GET", path)
+
+const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
+
+/** Creates a workflow from any body that POST /workflows takes. */
+export const create = (body: { readonly name: string }) =>
+  ok("POST", "workflows", body).pipe(Effect.flatMap(as(Id)), Effect.map(({ id }) => id))
+
+/** Publishes (2.x) or activates (1.x); on 2.x its webhook follows a moment later. */
+export const publish = Effect.fn("scenarios.publish")(function*(workflowId: string) {
+  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "publish" : "activate"}`)
+})
+
+/** Unpublishes (2.x) or deactivates (1.x). */
+export const unpublish = Effect.fn("scenarios.unpublish")(function*(workflowId: string) {
+  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "unpublish" : "deactivate"}`)
+})
+
+/** Unpublishes and deletes, waiting until 2.x has let go of the webhook. */
+export const remove = Effect.fn("scenarios.remove")(function*(workflowId: string) {
+  yield* unpublish(workflowId)
+  yield* ok("DELETE", `workflows/${workflowId}`).pipe(
+    Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 }),
+    live
+  )
+})
+
+/** Archives (2.x only). */
+export const archive = (workflowId: string) => ok("POST", `workflows/${workflowId}/archive`)
+
+/** Calls a webhook until it is registered, and gives its answer. */
+export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
+  path: string,
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown } = {}
+) {
+  const { url } = yield* RealN8n
+  const at = new URL(`webhook/${path}`, url)
+  return yield* HttpClientRequest.post(at).pipe(
+    HttpClientRequest.setHeaders(options.headers ?? {}),
+    HttpClientRequest.bodyJsonUnsafe(options.body ?? { hello: "n8n" }),
+    send,
+    Effect.filterOrFail(
+      ({ status }) => status !== 404,
+      ({ text }) => new RealN8nError({ step: `calling webhook ${path}`, detail: text })
+    ),
+    Effect.retry({ schedule: Schedule.spaced("150 millis"), times: 200 }),
+    live
+  )
+})
+
+/** The highest execution id that a list shows: what a run begun from now on comes after. */
+export const newestExecution = Effect.fn("scenarios.newestExecution")(function*() {
+  // a running execution is listed only when asked for
+  const pages = yield* Effect.forEach(
+    ["", "&status=running"],
+    (filter) => fetchJson(`executions?limit=1${filter}`).pipe(Effect.flatMap(as(Executions)))
+  )
+  return Math.max(0, ...pages.flatMap(({ data }) => data.map(({ id }) => Number(id))))
+})
+
+/** Waits until an execution has one of these statuses; any but new and running unless told. */
+export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
+  executionId: string,
+  statuses?: ReadonlyArray<string>
+) {
+  return yield* fetchJson(`executions/${executionId}`).pipe(
+    Effect.flatMap(as(Execution)),
+    Effect.filterOrFail(
+      ({ status }) => statuses === undefined ? status !== "new" && status !== "running" : statuses.includes(status),
+      ({ status }) => new RealN8nError({ step: `waiting for execution ${executionId}`, detail: `it is ${status}` })
+    ),
+    Effect.map(({ status }) => status),
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 600 }),
+    live
+  )
+})
+
+/**
+ * Waits for the first execution of a workflow after that one, and until it has one of these statuses.
+ *
+ * **Details**
+ *
+ * It asks for the next ids one by one: 1.x lists an execution that waits under no status at all until it restarts.
+ */
+export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
+  workflowId: string,
+  after: number,
+  statuses?: ReadonlyArray<string>
+) {
+  const next = Array.from({ length: 20 }, (_, index) => String(after + 1 + index))
+  const step = `waiting for an execution of ${workflowId}`
+  const executionId = yield* Effect.findFirst(next, (id) =>
+    request("GET", `executions/${id}`).pipe(
+      Effect.map(({ body }) => Schema.is(Execution)(body) && body.workflowId === workflowId)
+    )).pipe(
+      Effect.flatMap((found) =>
+        Effect.fromOption(found, () => new RealN8nError({ step, detail: `none after ${after}` }))
+      ),
+      Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 }),
+      live
+    )
+  return { executionId, status: yield* awaitStatus(executionId, statuses) }
+})
+
+const openAiName = "Fake OpenAI"
+
+/** A credential for the OpenAI that the harness runs. */
+const openAiCredential = Effect.gen(function*() {
+  const { openAiUrl } = yield* RealN8n
+  const { id } = yield* ok("POST", "credentials", {
+    name: openAiName,
+    type: "openAiApi",
+    data: { apiKey: "sk-fake", url: openAiUrl.href, header: false }
+  }).pipe(Effect.flatMap(as(Id)))
+  return { id, name: openAiName }
+})
+
+/** Creates the workflow of a scenario under a name of its own, unpublished. */
+export const make = Effect.fn("scenarios.make")(function*(scenario: workflows.Name, name: string = scenario) {
+  const { url } = yield* RealN8n
+  const openAi = scenario.startsWith("ai") ? yield* openAiCredential : { id: "", name: openAiName }
+  const webhookPath = `${scenario}-${crypto.randomUUID()}`
+  const draft = workflows.drafts[scenario]({ url, openAi })
+  const workflowId = yield* create(workflows.body(name, webhookPath, draft))
+  return { workflowId, name, webhookPath } satisfies Made
+})
+
+const secretHeaders = { authorization: workflows.canaries.header, cookie: workflows.canaries.cookie }
+
+/** Calls the webhook of a published scenario and waits for the execution. */
+export const trigger = Effect.fn("scenarios.trigger")(function*(
+  scenario: workflows.Name,
+  made: Made,
+  statuses: ReadonlyArray<string> | undefined = scenario === "running" ? ["running"] : undefined
+) {
+  const after = yield* newestExecution()
+  yield* callWebhook(made.webhookPath, scenario === "secrets" ? { headers: secretHeaders } : {})
+  return { ...made, ...yield* awaitExecution(made.workflowId, after, statuses) } satisfies Run
+})
+
+/** The scenarios that leave an execution. */
+export type Runnable = Exclude<workflows.Name, "notSaved">
+
+/** Makes, publishes and triggers a scenario; the execution is over, waiting, or (for `running`) on its way. */
+export const run = Effect.fn("scenarios.run")(function*(scenario: Runnable, name: string = scenario) {
+  const made = yield* make(scenario, name)
+  yield* publish(made.workflowId)
+  return yield* trigger(scenario, made)
+})
+
+/** Stops an execution and waits until it counts as canceled; on 1.x as the editor does, since its API cannot. */
+export const stop = Effect.fn("scenarios.stop")(function*(executionId: string) {
+  const { asOwner } = yield* RealN8n
+  const path = `executions/${executionId}/stop`
+  if (yield* isV2) yield* ok("POST", path)
+  else {
+    yield* asOwner.post(`/${path}`).pipe(
+      Effect.mapError(({ message }) => new RealN8nError({ step: `POST /rest/${path}`, detail: message })),
+      live
+    )
+  }
+  return yield* awaitStatus(executionId, ["canceled"])
+})
+
+/** A canceled execution, stopped at a Wait node in memory. */
+export const canceled = Effect.fn("scenarios.canceled")(function*() {
+  const done = yield* run("running", "canceled")
+  return { ...done, status: yield* stop(done.executionId) } satisfies Run
+})
+
+/** An execution that n8n's sudden end broke off, after n8n is back: status crashed where n8n says so. */
+export const crashed = Effect.fn("scenarios.crashed")(function*() {
+  const { crash } = yield* RealN8n
+  const done = yield* run("running", "crashed")
+  yield* crash
+  return { ...done, status: yield* awaitStatus(done.executionId) } satisfies Run
+})
+
+/** A workflow whose run n8n keeps nothing of: there is no execution to be found. */
+export const notSaved = Effect.fn("scenarios.notSaved")(function*() {
+  const made = yield* make("notSaved")
+  yield* publish(made.workflowId)
+  yield* callWebhook(made.webhookPath)
+  return made
+})
+
+/** A workflow that ran and was then deleted, and its execution with it where n8n does so. */
+export const deleted = Effect.fn("scenarios.deleted")(function*() {
+  const done = yield* run("branch", "deleted")
+  yield* remove(done.workflowId)
+  return done
+})
+
+/** An archived workflow that ran once (2.x only). */
+export const archived = Effect.fn("scenarios.archived")(function*() {
+  const done = yield* run("branch", "archived")
+  yield* archive(done.workflowId)
+  return done
+})
+
+/** Makes sure of a tag by its name and gives its id. */
+export const tag = Effect.fn("scenarios.tag")(function*(name: string) {
+  const all = yield* fetchJson("tags?limit=250").pipe(
+    Effect.flatMap(as(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })) })))
+  )
+  const found = all.data.find((each) => each.name === name)
+  if (found !== undefined) return found.id
+  return (yield* ok("POST", "tags", { name }).pipe(Effect.flatMap(as(Id)))).id
+})
+
+/** A workflow with these tags, unpublished. */
+export const tagged = Effect.fn("scenarios.tagged")(function*(name: string, tags: ReadonlyArray<string>) {
+  const made = yield* make("merge", name)
+  const ids = yield* Effect.forEach(tags, tag)
+  yield* ok("PUT", `workflows/${made.workflowId}/tags`, ids.map((id) => ({ id })))
+  return made
+})
