@@ -54,7 +54,7 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
       content: text(answer),
       structuredContent: { ...answer }
     })),
-    Effect.tapError((error) => Effect.logInfo(error.message)),
+    Effect.tapError((error) => Effect.logDebug(error.message)),
     Effect.catch((error) => Effect.succeed(failed(N8nError.toEnvelope(error)))),
     Effect.catchDefect((defect) => Effect.as(Effect.logError("tool died", defect), failed(bug))),
     Effect.annotateLogs("tool", tool.name)

@@ -80,7 +80,7 @@ const stringCost = (text: string, cap: number): number =>
  */
 export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   if (Predicate.isString(value)) return stringCost(value, cap)
-  if (!Predicate.isObject(value)) return textCost(String(value), cap)
+  if (!Predicate.isObjectOrArray(value)) return textCost(String(value), cap)
   if (depth >= maxDepth) return Infinity
   let sum = 2 * unitsPerToken
   const add = (more: number) => {
@@ -137,7 +137,7 @@ const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 const shrink = (value: unknown, budget: number, path: string, depth: number, cutter: Cutter): unknown => {
   if (cost(value, budget, depth) <= budget) return value
   if (Predicate.isString(value)) return value.length < floor / 4 ? value : clip(value, budget)
-  if (!Predicate.isObject(value)) return value
+  if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
   if (Array.isArray(value)) {
     const { kept, mark } = shorten(value, budget - markRoom(undefined), path, depth, cutter)

@@ -29,7 +29,7 @@ const credential = new RegExp(
   `(?:(?:^| )(?:${
     [
       "\\w*(?:authorization|cookies?|token|passwords?|passwd|pwd|passphrases?|passcode|secrets?|credentials?|apikeys?)",
-      "\\w*(?:accesskeys?|secretkeys?|privatekeys?|authkey|jwt|sessionid|sessid|session id)",
+      "\\w*(?:accesskeys?|secretkeys?|privatekeys?|authkey|jwt|jsessionid|sessid)",
       "(?:access|refresh|auth|api|bearer|id|session|csrf|bot|device) ?tokens",
       "(?:api|access|secret|private|sign|signing|encryption|encryption customer|decryption|master|auth|app) keys?",
       "(?:application|consumer|shared|account|ssh|hmac|subscription|functions?|service role) keys?",
@@ -104,7 +104,7 @@ const shapes = [
 
 /** What makes the text after it a secret; the opening, its one group, stays. */
 const openings = [
-  /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)[\w+/=\s\\:,.]{16,}(?:-(?!----)[\w+/=\s\\:,.]*){0,50}/,
+  /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)(?=[\w+/=\s\\:,.-]{16})[\w+/=\s\\:,.]+(?:-(?!----)[\w+/=\s\\:,.]*){0,50}/,
   /(:\/\/[^\s/?#:@"'<>]*:)(?:(?!\{\{)[^\s/?#"'<>]){1,500}(?=@)/, // https://user:password@host
   /(\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/-]+/,
   /(\/\/(?:\w+\.)?discord(?:app)?\.com\/api\/(?:v\d+\/)?webhooks\/\d+\/)[\w-]+/,
@@ -112,27 +112,30 @@ const openings = [
   /(\b[Bb]earer\s+)(?:(?=[\w.~+/-]{1,200}[\dA-Z])[\w.~+/=-]{8,}|[\w.~+/=-]{20,})/,
   /(\b[Bb]asic\s+)(?=[\w+/]+[\dA-Z+/=])(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?(?![\w+/=])/,
   // Headers as curl and dumps write them. Other unquoted `name: value` pairs are more often prose than secrets.
-  /((?<![\w-])[Aa]uthorization: *\w+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
+  /((?<![\w-])[Aa]uthorization: *[A-Za-z]+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
   /((?<![\w-])(?:[Ss]et-)?[Cc]ookie: *)[\w.%-]+=[^"'\r\n\\{]+/,
   /((?<![\w-])[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret): *)[^\s"'\\{]+/
 ]
 
 const sources = (patterns: ReadonlyArray<RegExp>) => patterns.map((pattern) => pattern.source).join("|")
 
-const known = new RegExp(`(?<![\\w-])()(?:${sources(shapes)})|${sources(openings)}`, "g")
+const shape = new RegExp(`(?<![\\w-])(?:${sources(shapes)})`, "g")
+const opening = new RegExp(sources(openings), "g")
 
+/** Openings first: what they keep may itself have a known shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 const redactKnown = (text: string): string =>
-  text.replace(known, (_, ...groups: ReadonlyArray<unknown>) => `${groups.find(Predicate.isString)}${marker}`)
+  text.replace(opening, (_, ...groups: ReadonlyArray<unknown>) => `${groups.find(Predicate.isString)}${marker}`)
+    .replace(shape, marker)
 
 // ---- pairs inside text
 
 /**
  * `"name": "` as JSON, JavaScript and Python write it, one level of escaping included, or a bare `name = "`. The match
- * ends where the value begins. After a bare name the quote may also close a string (`"?token=" + token`), which the
+ * ends before the value's quote, which may open another name (`error: "password": "x"`). After a bare name the quote may also close a string (`"?token=" + token`), which the
  * operator behind it tells.
  */
 const quoted =
-  /(\\?["'])([^"'\\\r\n]+)\1\]?\s*[:=]\s*(\\?["'])|(?<![\w$.%\\?&#;-])([\w$.-]+)\s*[:=]\s*(\\?["'])(?!\s*(?:[+,;:?)}\]]|$))/g
+  /(\\?["'])([^"'\\\r\n]+)\1\]?\s*[:=]\s*(?=(\\?["']))|(?<![\w$.%\\?&#;\]-])([\w$.-]+)\s*[:=]\s*(?=(\\?["'])(?!\s*(?:[+,;:?)}\]]|$)))/g
 
 /** A quote closes when the backslashes before it are no more than its own level of escaping needs. */
 const endOfQuoted = (text: string, from: number, open: string): number => {
@@ -150,18 +153,22 @@ const endOfQuoted = (text: string, from: number, open: string): number => {
 const redactQuoted = (text: string): string => {
   let out = ""
   let done = 0
-  for (const { 0: match, 2: name, 3: open, 4: bareName, 5: bareOpen, index } of text.matchAll(quoted)) {
+  for (const { 0: match, 2: name, 3: quote, 4: bareName, 5: bareQuote, index } of text.matchAll(quoted)) {
     if (index < done || !isSecretName(name ?? bareName ?? "")) continue
-    const from = index + match.length
-    const end = endOfQuoted(text, from, open ?? bareOpen ?? "")
-    out += text.slice(done, from) + hide(text.slice(from, end))
+    const open = quote ?? bareQuote ?? ""
+    const from = index + match.length + open.length
+    const end = endOfQuoted(text, from, open)
+    const value = text.slice(from, end)
+    if (hide(value) === value) continue
+    out += text.slice(done, from) + marker
     done = end
   }
   return done === 0 ? text : out + text.slice(done)
 }
 
 /** Query strings, form bodies, fragments, cookies, connection strings, environment: `name=value`, unquoted. */
-const parameter = /(?<=^|[?&#;\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
+const parameter =
+  /(?<=^|[?&#;\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
 
 /** Signatures of URLs open them (S3, Azure, n8n's resume URLs); under a key, a signature ends an email. */
 const signature = /(?:^|[-_])sig(?:nature)?$/i

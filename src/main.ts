@@ -72,12 +72,17 @@ const presenter: CliOutput.Presenter = {
   }
 }
 
+/** Why the process ends with 1, on stderr. Usage errors were presented already. */
+const explain = (error: Error) =>
+  Effect.sync(() => {
+    if (error.name === "~effect/cli/CliError/ShowHelp") return
+    process.stderr.write(`${name}: ${error.name === "InvalidOption" ? error.message : error.stack ?? error.message}\n`)
+  })
+
 serve.pipe(
   Command.withSubcommands([listTools, call]),
   Command.run({ version }),
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.sync(() => void process.stderr.write(`${name}: ${Cause.squash(cause)}\n`))
-  ),
+  Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), explain)),
   Effect.provide(Layer.mergeAll(NodeServices.layer, Logging.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
     Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
   )),

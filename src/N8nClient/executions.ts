@@ -15,7 +15,7 @@ export interface Query {
   readonly cursor?: string | undefined
   /** ISO 8601; the execution started at or after. */
   readonly startedAfter?: string | undefined
-  /** ISO 8601; the execution started before. */
+  /** ISO 8601; the execution started at or before. */
   readonly startedBefore?: string | undefined
 }
 
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
       for (const execution of executions) {
         const started = Date.parse(execution.startedAt ?? "")
         if (started < from) return { executions: kept }
-        if (started >= until || Number.isNaN(started)) continue
+        if (started > until || Number.isNaN(started)) continue
         kept.push(execution)
         if (kept.length === query.limit) {
           return { executions: kept, nextCursor: cursorAfter(execution.id, query.limit) }

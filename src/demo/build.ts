@@ -29,8 +29,10 @@ export const webhookItem = (path: string, body: Json): ReadonlyArray<Item> => {
 }
 
 /** Stable hexadecimal digits, eight for each word: what n8n draws at random must not change from start to start. */
-export const hex = (text: string, words: number): string =>
-  Array.from({ length: words }, (_, i) => (Hash.string(`${i}${text}`) >>> 0).toString(16).padStart(8, "0")).join("")
+export const hex = (text: string, words: number): string => {
+  const mixed = (i: number) => Math.imul(Hash.string(text) ^ Math.imul(i + 1, 0x9e3779b1), 0x85ebca6b) >>> 0
+  return Array.from({ length: words }, (_, i) => mixed(i).toString(16).padStart(8, "0")).join("")
+}
 
 const uuid = (text: string) => hex(text, 4).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-a$4-$5")
 
@@ -72,16 +74,17 @@ const since = { createdAt: "2026-02-03T08:30:00.000Z", updatedAt: "2026-02-03T08
 
 const unsaid = { sourceWorkflowId: null, staticData: null, pinData: null, meta: null, parentFolder: null }
 
-/** A workflow as `GET /workflows/{id}` returns it: published, unless archived. */
+/** A workflow as `GET /workflows/{id}` returns it, last changed on the day `edited`: published, unless archived. */
 export const workflow = (
   id: string,
   name: string,
-  updatedAt: string,
+  edited: string,
   tags: ReadonlyArray<string>,
   drafts: ReadonlyArray<ReturnType<typeof node>>,
   edges: ReadonlyArray<Edge>,
   isArchived = false
 ) => {
+  const updatedAt = `${edited}T10:05:19.866Z`
   const isSub = (sub: string) => edges.some(([from, , port]) => from === sub && typeof port === "string")
   const nodes = drafts.map((draft, i) => ({
     id: uuid(id + draft.name),

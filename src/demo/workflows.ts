@@ -31,7 +31,7 @@ const isTrue = (name: string, leftValue: string) => {
 }
 
 /** Totals are appended to a sheet two at a time, in a loop; then Slack is told. */
-export const sales = workflow("dS8rQ2vLk0pXw3Ta", "Daily sales report", "2026-10-12T15:40:51.702Z", ["reporting"], [
+export const sales = workflow("dS8rQ2vLk0pXw3Ta", "Daily sales report", "2026-10-12", ["reporting"], [
   daily("Every morning at 6", 6),
   http("Get orders", "https://shop.acme.example/api/orders?created=yesterday"),
   node("Totals by region", "n8n-nodes-base.code", 2, {
@@ -56,35 +56,25 @@ return Object.entries(regions).map(([region, orders]) => ({
 ])
 
 /** The one that fails: the CRM wants an e-mail address, and the shop does not have everybody's. */
-export const crm = workflow(
-  "cR5mSyNc9bVh4KqE",
-  "Sync orders to CRM",
-  "2026-11-19T16:22:37.915Z",
-  ["crm", "production"],
-  [
-    webhook("New orders", "shop-orders"),
-    http("Fetch customers", "=https://shop.acme.example/api/customers?orders={{ $json.body.orderIds.join() }}"),
-    isTrue("Agreed to marketing?", "={{ $json.consent }}"),
-    http("Upsert CRM contact", "https://api.crm.example/v2/contacts/upsert", {
-      method: "POST",
-      sendBody: true,
-      specifyBody: "json",
-      jsonBody: "={{ JSON.stringify({ externalId: $json.id, name: $json.name, email: $json.email }) }}"
-    }),
-    slack("Tell sales", "#crm", "={{ $json.name }} is in the CRM"),
-    node("Leave out", "n8n-nodes-base.noOp", 1, {})
-  ],
-  [
-    ...chain("New orders", "Fetch customers", "Agreed to marketing?", "Upsert CRM contact", "Tell sales"),
-    ["Agreed to marketing?", "Leave out", 1]
-  ]
-)
+export const crm = workflow("cR5mSyNc9bVh4KqE", "Sync orders to CRM", "2026-11-19", ["crm", "production"], [
+  webhook("New orders", "shop-orders"),
+  http("Fetch customers", "=https://shop.acme.example/api/customers?orders={{ $json.body.orderIds.join() }}"),
+  isTrue("Agreed to marketing?", "={{ $json.consent }}"),
+  http("Upsert CRM contact", "https://api.crm.example/v2/contacts/upsert", {
+    method: "POST",
+    sendBody: true,
+    specifyBody: "json",
+    jsonBody: "={{ JSON.stringify({ externalId: $json.id, name: $json.name, email: $json.email }) }}"
+  }),
+  slack("Tell sales", "#crm", "={{ $json.name }} is in the CRM"),
+  node("Leave out", "n8n-nodes-base.noOp", 1, {})
+], [
+  ...chain("New orders", "Fetch customers", "Agreed to marketing?", "Upsert CRM contact", "Tell sales"),
+  ["Agreed to marketing?", "Leave out", 1]
+])
 
 /** An agent with a model, a memory and a tool. */
-export const triage = workflow("tR1aGeAi7nWz2LpD", "Support triage agent", "2026-11-03T10:05:19.866Z", [
-  "ai",
-  "production"
-], [
+export const triage = workflow("tR1aGeAi7nWz2LpD", "Support triage agent", "2026-11-03", ["ai", "production"], [
   webhook("New ticket", "support-ticket"),
   node("Triage agent", "@n8n/n8n-nodes-langchain.agent", 2.2, {
     promptType: "define",
@@ -116,35 +106,25 @@ export const triage = workflow("tR1aGeAi7nWz2LpD", "Support triage agent", "2026
 ])
 
 /** Files travel in the items. */
-export const invoices = workflow(
-  "iNv0iCeS3hGt8RbU",
-  "File invoices in Drive",
-  "2026-07-30T13:12:28.440Z",
-  ["finance"],
-  [
-    node("Invoice mail", "n8n-nodes-base.gmailTrigger", 1.2, {
-      pollTimes: { item: [{ mode: "everyHour" }] },
-      simple: false,
-      filters: { q: "subject:invoice has:attachment" },
-      options: { downloadAttachments: true }
-    }, ["gmailOAuth2", google]),
-    node("Save to Drive", "n8n-nodes-base.googleDrive", 3, {
-      inputDataFieldName: "attachment_0",
-      name: "={{ $binary.attachment_0.fileName }}",
-      driveId: list("My Drive"),
-      folderId: list("1fDemoFolder2Kb", "Invoices"),
-      options: {}
-    }, ["googleDriveOAuth2Api", google])
-  ],
-  chain("Invoice mail", "Save to Drive")
-)
+export const invoices = workflow("iNv0iCeS3hGt8RbU", "File invoices in Drive", "2026-07-30", ["finance"], [
+  node("Invoice mail", "n8n-nodes-base.gmailTrigger", 1.2, {
+    pollTimes: { item: [{ mode: "everyHour" }] },
+    simple: false,
+    filters: { q: "subject:invoice has:attachment" },
+    options: { downloadAttachments: true }
+  }, ["gmailOAuth2", google]),
+  node("Save to Drive", "n8n-nodes-base.googleDrive", 3, {
+    inputDataFieldName: "attachment_0",
+    name: "={{ $binary.attachment_0.fileName }}",
+    driveId: list("My Drive"),
+    folderId: list("1fDemoFolder2Kb", "Invoices"),
+    options: {}
+  }, ["googleDriveOAuth2Api", google])
+], chain("Invoice mail", "Save to Drive"))
 
 /** Names in Japanese, and a wait that takes days. */
-export const reminders = workflow("kR9jPnSeikyu5MxQ", "請求書リマインダー", "2026-09-28T02:44:10.993Z", [
-  "finance",
-  "日本"
-], [
-  daily("毎朝9時", 0),
+export const reminders = workflow("kR9jPnSeikyu5MxQ", "請求書リマインダー", "2026-09-28", ["finance", "日本"], [
+  daily("毎日0時", 0),
   http("未払いの請求書を取得", "https://billing.acme.example/api/invoices?status=unpaid"),
   node("3日待つ", "n8n-nodes-base.wait", 1.1, { amount: 3, unit: "days" }),
   node("お客様にメール", "n8n-nodes-base.gmail", 2.1, {
@@ -153,13 +133,13 @@ export const reminders = workflow("kR9jPnSeikyu5MxQ", "請求書リマインダ�
     message: "={{ $json.company }} 御中",
     options: {}
   }, ["gmailOAuth2", google])
-], chain("毎朝9時", "未払いの請求書を取得", "3日待つ", "お客様にメール"))
+], chain("毎日0時", "未払いの請求書を取得", "3日待つ", "お客様にメール"))
 
 /** Put away after it had to be stopped by hand. */
 export const newsletter = workflow(
   "nL2oLdExP6fYc1Zs",
   "Export newsletter subscribers (old)",
-  "2026-11-20T09:03:47.338Z",
+  "2026-11-20",
   [],
   [
     daily("Every night at 3", 3),

@@ -15,8 +15,8 @@ export interface Workflow {
   readonly id: string
   readonly name: string
   readonly active?: boolean
-  readonly tags?: ReadonlyArray<{ readonly name: string }>
-  readonly shared?: ReadonlyArray<{ readonly projectId?: string }>
+  readonly tags?: ReadonlyArray<{ readonly name: string; readonly [key: string]: unknown }>
+  readonly shared?: ReadonlyArray<{ readonly projectId?: string; readonly [key: string]: unknown }>
   readonly activeVersion?: object | null
   readonly [key: string]: unknown
 }
@@ -155,8 +155,8 @@ const checkQuery = (known: Route["query"], query: URLSearchParams, version: Vers
 
 const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Struct({
   lastId: Schema.optionalKey(Schema.String),
-  limit: Schema.optionalKey(Schema.Number),
-  offset: Schema.optionalKey(Schema.Number)
+  limit: Schema.optionalKey(Schema.Finite),
+  offset: Schema.optionalKey(Schema.Finite)
 }))))
 
 const encodeCursor = Schema.encodeSync(Cursor)
@@ -167,7 +167,7 @@ const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   const offset = Math.trunc(Number(query.get("offset") ?? 0))
   const cursor = query.get("cursor") ?? ""
   if (cursor === "") return { lastId: Infinity, limit, offset }
-  const carried = yield* Schema.decodeUnknownEffect(Cursor)(cursor).pipe(
+  const carried = yield* Schema.decodeEffect(Cursor)(cursor).pipe(
     Effect.catchTag("SchemaError", () => refuse(400, "An invalid cursor was provided"))
   )
   return { lastId: Infinity, limit, offset, ...carried }

@@ -28,11 +28,11 @@ const unknownName = "Unknown Workflow"
 
 const isoTime = (name: string, description: string) =>
   Schema.optionalKey(
-    Schema.String.check(
+    Schema.String.annotate({ description }).check(
       Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)), {
         message: `${name} must be an ISO 8601 time such as 2026-01-31T00:00:00Z`
       })
-    ).annotate({ description })
+    )
   )
 
 const normalized = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()

@@ -12,11 +12,12 @@ const requiredId = (what: string, description: string) =>
 export const workflowId = requiredId("Workflow", "Workflow id, from list_workflows.")
 
 /** An n8n execution id: digits. */
-export const executionId = Schema.String.check(
-  Schema.isMinLength(1, { message: "Execution ID is required" }),
-  Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
-)
+export const executionId = Schema.String
   .annotate({ description: "Execution id, from list_executions." })
+  .check(
+    Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
+    Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
+  )
   .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
 
 /** An integer in bounds, with a default. */

@@ -102,6 +102,18 @@ const Executions = Schema.Struct({ data: Schema.Array(Id) })
 /** What the API answers to a GET, straight from n8n. */
 export const fetchJson = (path: string) => ok("GET", path)
 
+/** A POST as the editor sends it for the owner, where the public API has none. */
+const editor = Effect.fn("scenarios.editor")(function*(path: string, body: unknown = {}) {
+  const { asOwner } = yield* RealN8n
+  return yield* HttpClientRequest.post(`/${path}`).pipe(
+    HttpClientRequest.bodyJsonUnsafe(body),
+    asOwner.execute,
+    Effect.flatMap((response) => response.json),
+    Effect.mapError(({ message }) => new RealN8nError({ step: `POST /rest/${path}`, detail: message })),
+    live
+  )
+})
+
 const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
 
 /** Creates a workflow from any body that POST /workflows takes. */
@@ -127,8 +139,12 @@ export const remove = Effect.fn("scenarios.remove")(function*(workflowId: string
   )
 })
 
-/** Archives (2.x only). */
-export const archive = (workflowId: string) => ok("POST", `workflows/${workflowId}/archive`)
+/** Archives; on 1.x as the editor does, since its API cannot. */
+export const archive = Effect.fn("scenarios.archive")(function*(workflowId: string) {
+  const path = `workflows/${workflowId}/archive`
+  if (yield* isV2) yield* ok("POST", path)
+  else yield* editor(path)
+})
 
 /** Calls a webhook until it is registered, and gives its answer. */
 export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
@@ -141,11 +157,11 @@ export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
     HttpClientRequest.setHeaders(options.headers ?? {}),
     HttpClientRequest.bodyJsonUnsafe(options.body ?? { hello: "n8n" }),
     send,
+    Effect.repeat({ schedule: Schedule.spaced("150 millis"), times: 200, while: ({ status }) => status === 404 }),
     Effect.filterOrFail(
       ({ status }) => status !== 404,
       ({ text }) => new RealN8nError({ step: `calling webhook ${path}`, detail: text })
     ),
-    Effect.retry({ schedule: Schedule.spaced("150 millis"), times: 200 }),
     live
   )
 })
@@ -204,23 +220,24 @@ export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
   return { executionId, status: yield* awaitStatus(executionId, statuses) }
 })
 
-const openAiName = "Fake OpenAI"
-
-/** A credential for the OpenAI that the harness runs. */
-const openAiCredential = Effect.gen(function*() {
-  const { openAiUrl } = yield* RealN8n
+/** An OpenAI credential for that base URL. */
+const openAiCredential = Effect.fn("scenarios.openAiCredential")(function*(name: string, url: string) {
   const { id } = yield* ok("POST", "credentials", {
-    name: openAiName,
+    name,
     type: "openAiApi",
-    data: { apiKey: "sk-fake", url: openAiUrl.href, header: false }
+    data: { apiKey: "sk-fake", url, header: false }
   }).pipe(Effect.flatMap(as(Id)))
-  return { id, name: openAiName }
+  return { id, name }
 })
 
 /** Creates the workflow of a scenario under a name of its own, unpublished. */
 export const make = Effect.fn("scenarios.make")(function*(scenario: workflows.Name, name: string = scenario) {
-  const { url } = yield* RealN8n
-  const openAi = scenario.startsWith("ai") ? yield* openAiCredential : { id: "", name: openAiName }
+  const { openAiUrl, url } = yield* RealN8n
+  const openAi = !scenario.startsWith("ai")
+    ? { id: "", name: "" }
+    : yield* scenario === "aiFail"
+      ? openAiCredential("No OpenAI", workflows.closedUrl)
+      : openAiCredential("Fake OpenAI", openAiUrl.href)
   const webhookPath = `${scenario}-${crypto.randomUUID()}`
   const draft = workflows.drafts[scenario]({ url, openAi })
   const workflowId = yield* create(workflows.body(name, webhookPath, draft))
@@ -240,8 +257,8 @@ export const trigger = Effect.fn("scenarios.trigger")(function*(
   return { ...made, ...yield* awaitExecution(made.workflowId, after, statuses) } satisfies Run
 })
 
-/** The scenarios that leave an execution. */
-export type Runnable = Exclude<workflows.Name, "notSaved">
+/** The scenarios that a webhook starts and that leave an execution. */
+export type Runnable = Exclude<workflows.Name, "notSaved" | "manual">
 
 /** Makes, publishes and triggers a scenario; the execution is over, waiting, or (for `running`) on its way. */
 export const run = Effect.fn("scenarios.run")(function*(scenario: Runnable, name: string = scenario) {
@@ -252,15 +269,9 @@ export const run = Effect.fn("scenarios.run")(function*(scenario: Runnable, name
 
 /** Stops an execution and waits until it counts as canceled; on 1.x as the editor does, since its API cannot. */
 export const stop = Effect.fn("scenarios.stop")(function*(executionId: string) {
-  const { asOwner } = yield* RealN8n
   const path = `executions/${executionId}/stop`
   if (yield* isV2) yield* ok("POST", path)
-  else {
-    yield* asOwner.post(`/${path}`).pipe(
-      Effect.mapError(({ message }) => new RealN8nError({ step: `POST /rest/${path}`, detail: message })),
-      live
-    )
-  }
+  else yield* editor(path)
   return yield* awaitStatus(executionId, ["canceled"])
 })
 
@@ -268,6 +279,19 @@ export const stop = Effect.fn("scenarios.stop")(function*(executionId: string) {
 export const canceled = Effect.fn("scenarios.canceled")(function*() {
   const done = yield* run("running", "canceled")
   return { ...done, status: yield* stop(done.executionId) } satisfies Run
+})
+
+const Started = Schema.Struct({ data: Schema.Struct({ executionId: Schema.String }) })
+
+/** An execution that the owner started by hand: mode manual. */
+export const manual = Effect.fn("scenarios.manual")(function*() {
+  const made = yield* make("manual")
+  // 2.x runs what is stored, 1.x what it is given
+  const { data } = yield* editor(`workflows/${made.workflowId}/run`, {
+    workflowData: yield* fetchJson(`workflows/${made.workflowId}`),
+    triggerToStartFrom: { name: workflows.trigger }
+  }).pipe(Effect.flatMap(as(Started)))
+  return { ...made, executionId: data.executionId, status: yield* awaitStatus(data.executionId) } satisfies Run
 })
 
 /** An execution that n8n's sudden end broke off, after n8n is back: status crashed where n8n says so. */
@@ -293,7 +317,7 @@ export const deleted = Effect.fn("scenarios.deleted")(function*() {
   return done
 })
 
-/** An archived workflow that ran once (2.x only). */
+/** An archived workflow that ran once. */
 export const archived = Effect.fn("scenarios.archived")(function*() {
   const done = yield* run("branch", "archived")
   yield* archive(done.workflowId)

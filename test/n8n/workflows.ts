@@ -27,13 +27,19 @@ export interface Draft {
   readonly nodes: ReadonlyArray<Node>
   readonly links: ReadonlyArray<Link>
   readonly settings?: Readonly<Record<string, unknown>>
+  /** The trigger's type, when it is not a webhook. */
+  readonly trigger?: string
 }
 
 /** What a draft may need to know of the instance that it will run on. */
 export interface Place {
   readonly url: URL
+  /** The credential of the AI models: of a server that answers, or for `aiFail` of none. */
   readonly openAi: { readonly id: string; readonly name: string }
 }
+
+/** Where nothing listens. */
+export const closedUrl = "http://127.0.0.1:1/"
 
 /** The trigger's name in every scenario. */
 export const trigger = "Webhook"
@@ -139,10 +145,10 @@ const looping = (count: number, batchSize: number): Draft => ({
   ]
 })
 
-const openAiModel = (name: string, { openAi }: Place) =>
+const openAiModel = (name: string, { openAi }: Place, options: Readonly<Record<string, unknown>> = {}) =>
   node(name, `${langchain}lmChatOpenAi`, 1.2, {
     model: { __rl: true, mode: "list", value: "gpt-4o-mini" },
-    options: {}
+    options
   }, { credentials: { openAiApi: openAi } })
 
 const ai = (agentVersion: number) => (place: Place): Draft => ({
@@ -222,7 +228,7 @@ export const drafts = {
   /** An HTTP Request is answered with 404. */
   httpFail: ({ url }: Place) => line(httpGet("HTTP Request", new URL("webhook/nobody-is-here", url).href)),
   /** An HTTP Request to a port on which nothing listens. */
-  httpRefused: () => line(httpGet("HTTP Request", "http://127.0.0.1:1/none")),
+  httpRefused: () => line(httpGet("HTTP Request", `${closedUrl}none`)),
   /** A failing node with an error output; the execution succeeds. */
   errorOutput: (): Draft => ({
     nodes: [
@@ -264,6 +270,17 @@ export const drafts = {
   ai: ai(3),
   /** The same with an agent of version 2.2, which calls its tool itself. */
   aiAgent2: ai(2.2),
+  /** The chain's model cannot be reached: a sub-node fails, and its root with it. */
+  aiFail: (place: Place): Draft => ({
+    nodes: [
+      node("Basic LLM Chain", `${langchain}chainLlm`, 1.7, { promptType: "define", text: "What is the answer?" }),
+      openAiModel("Chain Model", place, { maxRetries: 0 })
+    ],
+    links: [
+      { from: trigger, to: "Basic LLM Chain" },
+      { from: "Chain Model", to: "Basic LLM Chain", type: "ai_languageModel" }
+    ]
+  }),
   /** All items are even: what follows the second output never runs. */
   notReached: (): Draft => ({
     nodes: [code("Even Items", "return [{ json: { even: true } }]"), ifEven("Is Even"), noOp("Ran"), noOp("Never Ran")],
@@ -285,6 +302,8 @@ export const drafts = {
         note: "not a secret"
       })
     ),
+  /** Only a person at the editor can start it. */
+  manual: (): Draft => ({ ...line(items("Two Items", 2)), trigger: `${base}manualTrigger` }),
   /** Succeeds, and its settings keep nothing of a success. */
   notSaved: (): Draft => ({
     ...line(noOp("Only Step")),
@@ -295,14 +314,13 @@ export const drafts = {
 /** A workflow of the suite. */
 export type Name = keyof typeof drafts
 
-/** The body for POST /workflows: the draft behind a webhook on `path`. */
-export const body = (name: string, path: string, { links, nodes, settings }: Draft) => {
-  const entry = node(trigger, `${base}webhook`, 2, {
-    path,
-    httpMethod: "POST",
-    responseMode: "onReceived",
-    options: {}
-  }, { webhookId: path })
+/** The body for POST /workflows: the draft behind its trigger, a webhook on `path` unless told. */
+export const body = (name: string, path: string, draft: Draft) => {
+  const { links, nodes, settings } = draft
+  const parameters = { path, httpMethod: "POST", responseMode: "onReceived", options: {} }
+  const entry = draft.trigger === undefined
+    ? node(trigger, `${base}webhook`, 2, parameters, { webhookId: path })
+    : node(trigger, draft.trigger, 1, {})
   const connections: Record<string, Record<string, Array<Array<{ node: string; type: string; index: number }>>>> = {}
   for (const { from, input = 0, output = 0, to, type = "main" } of links) {
     const outputs = (connections[from] ??= {})[type] ??= []

@@ -1,0 +1,196 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
+import { CallContext } from "../src/CallContext.ts"
+import * as Demo from "../src/Demo.ts"
+import * as Executions from "../src/Executions.ts"
+import * as McpServer from "../src/McpServer.ts"
+import * as N8nClient from "../src/N8nClient.ts"
+import * as FakeN8n from "../src/testing/FakeN8n.ts"
+import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
+import * as Tool from "../src/Tool.ts"
+import * as tools from "../src/tools/index.ts"
+
+const tool = <R>(name: string, handler: Effect.Effect<string, never, R>) =>
+  Tool.make({
+    name,
+    title: name,
+    description: name,
+    annotations: Tool.readOnly,
+    input: Schema.Struct({}),
+    output: Schema.Struct({ text: Schema.String }),
+    handler: () => handler,
+    summarize: (text) => ({ text }),
+    message: () => ({ en: name, ja: name })
+  })
+
+/** A real SDK client joined in memory to a server that runs until the test ends. */
+const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>) =>
+  Effect.gen(function*() {
+    const near = yield* Deferred.make<Transport>()
+    yield* serve.pipe(
+      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Executions.layer(), MemoryTransport.layer(near))),
+      Effect.forkScoped
+    )
+    const transport = yield* Deferred.await(near)
+    const client = new Client({ name: "test", version: "0" })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => client.connect(transport)),
+      () => Effect.promise(() => client.close())
+    )
+    return client
+  })
+
+type MemoryTransportNeeds = Effect.Services<ReturnType<typeof serve>>
+
+const serve = (more: ReadonlyArray<Tool.Any<never>> = []) =>
+  McpServer.serve({ name: "test", version: "0", instructions: "how to", tools: [...tools.all, ...more] })
+
+describe("McpServer", () => {
+  it.live("lists, with instructions, schemas and hints", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      assert.strictEqual(client.getInstructions(), "how to")
+      const { tools: listed } = yield* Effect.promise(() => client.listTools())
+      assert.deepStrictEqual(listed.map(({ name }) => name), tools.all.map(({ name }) => name))
+      for (const { annotations, outputSchema, title } of listed) {
+        assert.isDefined(title)
+        assert.isDefined(outputSchema)
+        assert.deepStrictEqual(Object.keys(annotations ?? {}).toSorted(), [
+          "destructiveHint",
+          "idempotentHint",
+          "openWorldHint",
+          "readOnlyHint"
+        ])
+      }
+    }))
+
+  it.live("answers with one text and the same object, which the SDK's client checks against the outputSchema", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      yield* Effect.promise(() => client.listTools())
+      const answer = yield* Effect.promise(() => client.callTool({ name: "get_execution", arguments: { id: "239" } }))
+      const [block, ...others] = answer.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
+      assert.isEmpty(others)
+      assert.deepStrictEqual(JSON.parse(block?.text ?? ""), answer.structuredContent)
+      assert.deepInclude(answer.structuredContent, { success: true, message: "Execution 239 of 'Sync orders to CRM': error" })
+    }))
+
+  it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      const ask = (name: string, args: Record<string, unknown>) =>
+        Effect.promise(() => client.callTool({ name, arguments: args })).pipe(
+          Effect.map(({ content, isError }) => {
+            assert.isTrue(isError)
+            return JSON.parse((content as ReadonlyArray<{ readonly text: string }>)[0]?.text ?? "")
+          })
+        )
+      assert.deepStrictEqual(yield* ask("get_workflow", { id: "abc123" }), {
+        name: "NotFoundError",
+        message: "Workflow 'abc123' not found",
+        context: { operation: "get workflow", resourceType: "Workflow", resourceId: "abc123" },
+        hint: "list_workflows lists the workflows with their ids."
+      })
+      assert.deepStrictEqual(yield* ask("get_workflow", {}), {
+        name: "ValidationError",
+        message: "Workflow ID is required",
+        context: { field: "id" },
+        hint: "get_workflow takes: id, nodes, raw."
+      })
+    }))
+
+  it.live("names the nearest tool", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      const error = yield* Effect.flip(Effect.tryPromise({
+        try: () => client.callTool({ name: "get_executions", arguments: {} }),
+        catch: String
+      }))
+      assert.include(error, "Unknown tool 'get_executions'. Did you mean 'get_execution'")
+    }))
+
+  it.live("hides defects", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve([tool("broken", Effect.die("canary of the inside"))]))
+      const answer = yield* Effect.promise(() => client.callTool({ name: "broken", arguments: {} }))
+      assert.isTrue(answer.isError)
+      assert.include(JSON.stringify(answer), "InternalError")
+      assert.notInclude(JSON.stringify(answer), "canary")
+    }).pipe(Effect.provide(Logger.layer([]))))
+
+  it.live("interrupts the call that the client cancels", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const interrupted = yield* Deferred.make<void>()
+      const slow = Deferred.succeed(started, undefined).pipe(
+        Effect.andThen(Effect.never),
+        Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+      )
+      const client = yield* connected(serve([tool("slow", slow)]))
+      const abort = new AbortController()
+      const call = client.callTool({ name: "slow", arguments: {} }, undefined, { signal: abort.signal })
+      yield* Deferred.await(started)
+      abort.abort()
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => call))))
+      yield* Deferred.await(interrupted)
+    }))
+
+  it.live("sends progress to a caller that asks for it, and none to others", () =>
+    Effect.gen(function*() {
+      const working = Effect.gen(function*() {
+        const call = yield* CallContext
+        yield* call.progress(1, 2, "half")
+        return "done"
+      })
+      const client = yield* connected(serve([tool("working", working)]))
+      const seen: Array<unknown> = []
+      yield* Effect.promise(() =>
+        client.callTool({ name: "working", arguments: {} }, undefined, { onprogress: (progress) => seen.push(progress) })
+      )
+      yield* Effect.promise(() => client.callTool({ name: "working", arguments: {} }))
+      assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "half" }])
+    }))
+
+  it.live("gives each call the n8n of its caller", () =>
+    Effect.gen(function*() {
+      const near = yield* Deferred.make<Transport>()
+      const calls: Array<string | undefined> = []
+      const contextFor = ({ token }: McpServer.Caller) =>
+        Effect.scoped(Layer.build(Layer.merge(
+          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(token)), executions: [] }),
+          Executions.layer()
+        )))
+      yield* McpServer.serveWith<N8nClient.N8nClient | Executions.Executions>(
+        { name: "test", version: "0", tools: tools.all },
+        contextFor
+      ).pipe(Effect.provide(MemoryTransport.layer(near)), Effect.forkScoped)
+      const client = new Client({ name: "test", version: "0" })
+      const transport = yield* Deferred.await(near)
+      yield* Effect.promise(() => client.connect(transport))
+      const count = Effect.promise(() => client.callTool({ name: "list_workflows", arguments: {} })).pipe(
+        Effect.map(({ structuredContent }) => JSON.stringify(structuredContent).match(/"count":(\d+)/)?.[1])
+      )
+      assert.deepStrictEqual([yield* count, yield* count], ["1", "2"])
+      yield* Effect.promise(() => client.close())
+    }))
+})
+
+describe("Tool.run in a program", () => {
+  it.effect("needs no server", () =>
+    Effect.gen(function*() {
+      const context = Context.empty()
+      const { count } = yield* tools.listWorkflows.call({ limit: 5, offset: 0, raw: false }).pipe(
+        Effect.provide(FakeN8n.layer(Demo.seed)),
+        Effect.provideContext(context)
+      )
+      assert.strictEqual(count, 5)
+    }))
+})
