@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { obj, type Obj, str } from "./domain/Json.ts"
+import { type Obj, obj, str } from "./domain/Json.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
 

@@ -23,7 +23,9 @@ export const layer: Layer.Layer<never, Config.ConfigError> = Layer.mergeAll(
     References.MinimumLogLevel,
     Config.String("LOG_LEVEL").pipe(
       Config.withDefault("info"),
-      Effect.map((level) => Object.hasOwn(levels, level.toLowerCase()) ? levels[level.toLowerCase() as keyof typeof levels] : "Info")
+      Effect.map((level) =>
+        Object.hasOwn(levels, level.toLowerCase()) ? levels[level.toLowerCase() as keyof typeof levels] : "Info"
+      )
     )
   )
 )

@@ -7,18 +7,7 @@
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-
-/** How much was kept of what, and the call that fetches the rest. */
-export const Mark = Schema.Struct({
-  path: Schema.String,
-  kept: Schema.Int,
-  total: Schema.Int,
-  next: Schema.optionalKey(Schema.String)
-})
-export type Mark = typeof Mark.Type
-
-/** The key under which an output schema admits marks. */
-export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
+import { Mark, type Next } from "./domain/Truncated.ts"
 
 /**
  * The most one answer may hold, in characters of its JSON; tokens are bounded with it (see {@link cost}).
@@ -59,7 +48,13 @@ const textCost = (text: string, cap: number): number => {
       previous = 0
     } else {
       const lower = code | 0x20
-      const kind = lower >= 0x61 && lower <= 0x7a ? letters : code >= 0x30 && code <= 0x39 ? digits : code === 0x20 ? 0 : signs
+      const kind = lower >= 0x61 && lower <= 0x7a
+        ? letters
+        : code >= 0x30 && code <= 0x39
+        ? digits
+        : code === 0x20
+        ? 0
+        : signs
       sum += kind !== previous && kind !== 0 ? unitsPerToken : 1.06
       previous = kind
     }
@@ -99,9 +94,6 @@ export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
 }
 
 const isMark = Schema.is(Mark)
-
-/** For a list at a path such as `nodes` or `output.items`: the call that fetches what comes after `kept` elements. */
-export type Next = (path: string, kept: number) => string | undefined
 
 interface Cutter {
   readonly next: Next
@@ -238,7 +230,7 @@ const shrinkObject = (
  *
  * **Gotchas**
  *
- * The type stays true where the output schema admits `_truncated` ({@link truncated}) in each object that holds a
+ * The type stays true where the output schema admits `_truncated` (`truncated` of `domain/Truncated`) in each object that holds a
  * list; free JSON (`Schema.Json`) admits it anyway.
  */
 export const fit = <A>(value: A, budget: number, next: Next = () => undefined): A =>

@@ -16,9 +16,9 @@ import * as Requests from "./N8nClient/Requests.ts"
 import * as workflows from "./N8nClient/workflows.ts"
 import * as N8nError from "./N8nError.ts"
 
-export { deletedWorkflow, type Query as WorkflowQuery } from "./N8nClient/workflows.ts"
 export { type Query as ExecutionQuery } from "./N8nClient/executions.ts"
 export { type Options, retrySchedule } from "./N8nClient/Requests.ts"
+export { deletedWorkflow, type Query as WorkflowQuery } from "./N8nClient/workflows.ts"
 
 /** Which n8n, and as whom: ids are small integers and instances differ, so whatever is kept is kept under `key`. */
 export interface Instance {
@@ -95,7 +95,9 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
           new N8nError.Validation({
             reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
             field: missing.join(", "),
-            hint: `Set ${missing.join(" and ")} where the client starts this server (or start it with --demo to try it without n8n).`
+            hint: `Set ${
+              missing.join(" and ")
+            } where the client starts this server (or start it with --demo to try it without n8n).`
           })
         )
     })

@@ -7,6 +7,7 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as String from "effect/String"
 import { redactText } from "./Redact.ts"
 
 /** What a request was about; becomes the `context` of its errors. */
@@ -131,7 +132,10 @@ const hintForTransport = (code: string | undefined): string => {
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
       return "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return `The TLS certificate is for another host name: ${checkUrl}.`
     case "CERT_HAS_EXPIRED":
       return "n8n's TLS certificate has expired: renew it."
   }
@@ -173,7 +177,8 @@ export const redirected = (target: Target, status: number, location: string): Ap
     ...given(target),
     statusCode: status,
     errorDetails: `redirect to ${location}`,
-    hint: `n8n answers with a redirect, which was not followed so that the key stays here: set N8N_URL to the address it names.`
+    hint:
+      `n8n answers with a redirect, which was not followed so that the key stays here: set N8N_URL to the address it names.`
   })
 
 const given = (target: Target) => ({
@@ -197,7 +202,10 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
-    const last = causes(reason.cause).map((cause) => cause.message).findLast(Predicate.isString)
+    // Where every address of a host refuses, the innermost error has a code but no words.
+    const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast(
+      String.isNonEmpty
+    )
     return yield* new Api({
       ...given(target),
       errorDetails: redactText([code, last ?? reason._tag].filter(Predicate.isNotUndefined).join(": ")),

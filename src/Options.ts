@@ -41,13 +41,17 @@ export const flags = {
     Flag.withDefault("en" as const)
   ),
   maxResultChars: Flag.Int("max-result-chars").pipe(
-    Flag.withDescription(`Most characters in one answer, ${Minimize.minResultChars} or more [N8N_MCP_MAX_RESULT_CHARS]`),
+    Flag.withDescription(
+      `Most characters in one answer, ${Minimize.minResultChars} or more [N8N_MCP_MAX_RESULT_CHARS]`
+    ),
     Flag.withMetavar("N"),
     Flag.withFallbackConfig(Config.Int("N8N_MCP_MAX_RESULT_CHARS")),
     Flag.withDefault(40_000)
   ),
   showSecrets: Flag.Boolean("show-secrets").pipe(
-    Flag.withDescription("Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"),
+    Flag.withDescription(
+      "Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"
+    ),
     Flag.withFallbackConfig(Config.Boolean("N8N_MCP_SHOW_SECRETS")),
     Flag.withDefault(false)
   )
@@ -77,7 +81,9 @@ const parseUrl = (text: string) => {
   return url?.protocol === "http:" || url?.protocol === "https:"
     ? Effect.succeed(url)
     : Effect.fail(
-      new InvalidOption({ message: `N8N_URL (--n8n-url) is no http address: '${text}'. Write it as http://localhost:5678` })
+      new InvalidOption({
+        message: `N8N_URL (--n8n-url) is no http address: '${text}'. Write it as http://localhost:5678`
+      })
     )
 }
 

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Arguments from "./Arguments.ts"
+import type { Next } from "./domain/Truncated.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import type * as N8nError from "./N8nError.ts"
@@ -106,7 +107,7 @@ export const make = <
   readonly handler: (input: In) => Effect.Effect<Raw, N8nError.N8nError, R>
   readonly summarize: (raw: NoInfer<Raw>, input: NoInfer<In>) => NoInfer<Out>
   readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
-  readonly next?: (input: NoInfer<In>) => Minimize.Next
+  readonly next?: (input: NoInfer<In>) => Next
   readonly maxChars?: number
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, summarize, title } = definition

@@ -10,10 +10,10 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import { instructions } from "./instructions.ts"
 import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Options from "./Options.ts"
-import { instructions } from "./instructions.ts"
 import * as tools from "./tools/index.ts"
 import * as Stdio from "./transport/Stdio.ts"
 import { version } from "./version.ts"
@@ -35,16 +35,22 @@ const serve = root.pipe(
   )
 )
 
-const listTools = Command.make("tools", {}, () =>
-  Effect.forEach(tools.all, (tool) => print(`${tool.name.padEnd(26)}${tool.description}`), { discard: true })).pipe(
-    Command.withDescription("List the tools")
-  )
+const listTools = Command.make(
+  "tools",
+  {},
+  () => Effect.forEach(tools.all, (tool) => print(`${tool.name.padEnd(26)}${tool.description}`), { discard: true })
+).pipe(
+  Command.withDescription("List the tools")
+)
 
 const call = Command.make(
   "call",
   {
     tool: Argument.String("tool").pipe(Argument.withDescription("A tool's name")),
-    json: Argument.String("arguments").pipe(Argument.withDescription("Its arguments as JSON"), Argument.withDefault("{}"))
+    json: Argument.String("arguments").pipe(
+      Argument.withDescription("Its arguments as JSON"),
+      Argument.withDefault("{}")
+    )
   },
   Effect.fnUntraced(function*({ json, tool: wanted }) {
     const tool = McpServer.find(tools.all, wanted)
@@ -67,7 +73,9 @@ const presenter: CliOutput.Presenter = {
       case "Version":
         return print(event.version)
       case "InvalidInvocation":
-        return Effect.sync(() => void process.stderr.write(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help\n`))
+        return Effect.sync(() =>
+          void process.stderr.write(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help\n`)
+        )
     }
   }
 }
@@ -83,9 +91,11 @@ serve.pipe(
   Command.withSubcommands([listTools, call]),
   Command.run({ version }),
   Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), explain)),
-  Effect.provide(Layer.mergeAll(NodeServices.layer, Logging.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
-    Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
-  )),
+  Effect.provide(
+    Layer.mergeAll(NodeServices.layer, Logging.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
+      Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
+    )
+  ),
   // runMain would report failures on stdout, outside any logger provided here.
   NodeRuntime.runMain({
     disableErrorReporting: true,

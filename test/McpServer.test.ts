@@ -80,7 +80,10 @@ describe("McpServer", () => {
       const [block, ...others] = answer.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
       assert.isEmpty(others)
       assert.deepStrictEqual(JSON.parse(block?.text ?? ""), answer.structuredContent)
-      assert.deepInclude(answer.structuredContent, { success: true, message: "Execution 239 of 'Sync orders to CRM': error" })
+      assert.deepInclude(answer.structuredContent, {
+        success: true,
+        message: "Execution 239 of 'Sync orders to CRM': error"
+      })
     }))
 
   it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>
@@ -153,7 +156,9 @@ describe("McpServer", () => {
       const client = yield* connected(serve([tool("working", working)]))
       const seen: Array<unknown> = []
       yield* Effect.promise(() =>
-        client.callTool({ name: "working", arguments: {} }, undefined, { onprogress: (progress) => seen.push(progress) })
+        client.callTool({ name: "working", arguments: {} }, undefined, {
+          onprogress: (progress) => seen.push(progress)
+        })
       )
       yield* Effect.promise(() => client.callTool({ name: "working", arguments: {} }))
       assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "half" }])

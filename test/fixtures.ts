@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs"
 import type * as N8nApi from "../src/testing/N8nApi.ts"
 
-const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"))
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"))
 
 /** The recorded executions, by what they show. */
 export const names = ["branch", "loop", "fail", "contErr", "httpFail", "merge", "binary", "wait", "big12"] as const

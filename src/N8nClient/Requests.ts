@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as N8nError from "../N8nError.ts"
+import { marker } from "../Redact.ts"
 
 /** Where n8n is and how to talk to it. */
 export interface Options {
@@ -39,7 +40,7 @@ const maxRedirects = 3
 
 /** The editor's address, ending in a slash. */
 export const baseUrl = (url: URL): URL => {
-  const path = url.pathname.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, "")
+  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(/\/api(\/v1)?$/, "")
   return new URL(`${path}/`, url)
 }
 
@@ -51,6 +52,8 @@ const lastingCodes: ReadonlySet<string> = new Set([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
   "CERT_HAS_EXPIRED"
 ])
 
@@ -105,6 +108,18 @@ const parseJson = (response: HttpClientResponse.HttpClientResponse, target: N8nE
       })
     )
   )
+
+/** A key shorter than this is no key of n8n's; looking for it would spoil words. */
+const minKey = 8
+
+/** An echo, a proxy or the HTTP client may repeat the key in its own words. */
+const withoutKey = (apiKey: Redacted.Redacted<string>) => {
+  const key = Redacted.value(apiKey)
+  return (error: N8nError.N8nError): N8nError.N8nError =>
+    error._tag === "ApiError" && error.errorDetails !== undefined && key.length >= minKey
+      ? new N8nError.Api({ ...error, errorDetails: error.errorDetails.replaceAll(key, marker) })
+      : error
+}
 
 /** Binds the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
@@ -172,6 +187,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         duration: `${seconds} seconds`,
         orElse: () => Effect.fail(N8nError.timedOut(target, seconds))
       }),
+      Effect.mapError(withoutKey(options.apiKey)),
       Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
     )
   }

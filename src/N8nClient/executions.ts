@@ -1,5 +1,6 @@
 /** The execution endpoints, and what n8n 1.x lacks of them. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Execution from "../domain/Execution.ts"
@@ -37,6 +38,12 @@ const Cursor = Schema.StringFromBase64.pipe(
 
 const cursorAfter = (id: string | number, limit: number) => Schema.encodeSync(Cursor)({ lastId: String(id), limit })
 
+const decodeCursor = Schema.decodeOption(Cursor)
+
+/** To n8n the limit in a cursor is the one that counts. */
+const withLimit = (cursor: string, limit: number) =>
+  Option.match(decodeCursor(cursor), { onNone: () => cursor, onSome: ({ lastId }) => cursorAfter(lastId, limit) })
+
 /** n8n refuses a status that it does not know in a 400; that is the caller's value, not n8n's failure. */
 const statusRefused = (error: N8nError.Api, status: string) =>
   error.statusCode === 400 && (error.errorDetails ?? "").startsWith("request/query/status")
@@ -56,7 +63,9 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
   const hasTimeFilter = yield* Ref.make(true)
 
   const page = (query: Query) =>
-    get("/executions", Page, target, { query: { ...query } }).pipe(
+    get("/executions", Page, target, {
+      query: { ...query, cursor: query.cursor === undefined ? undefined : withLimit(query.cursor, query.limit) }
+    }).pipe(
       Effect.map(({ value: { data, nextCursor } }) => ({
         executions: data,
         ...(typeof nextCursor === "string" ? { nextCursor } : {})

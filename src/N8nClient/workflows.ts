@@ -73,14 +73,16 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
     const kept: Array<Workflow.Workflow> = []
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
-    for (;;) {
-      const size = Math.min(maxPage, skip + query.limit - kept.length + 1)
+    // Twice as many each time: behind a page may lie any number of archived ones.
+    for (let size = 0;;) {
+      size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - kept.length + 1))
       const { value: page } = yield* get("/workflows", Page, { operation: "list workflows" }, {
         query: {
           limit: size,
           cursor: encodeCursor(position, size),
           active: query.active,
-          name: query.name,
+          // n8n 1.x refuses an empty one.
+          name: query.name === "" ? undefined : query.name,
           tags: tags.length === 0 ? undefined : tags.join(","),
           excludePinnedData: true
         }

@@ -2,9 +2,9 @@
  * `pnpm demo`: starts the built server as an MCP client would, and finds out why last night's run failed. What is
  * printed is what a model sees; the n8n behind it is in the server's memory.
  */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -27,10 +27,16 @@ const walk = Effect.gen(function*() {
 
   const call = <S extends Schema.ConstraintDecoder<unknown>>(name: string, args: Record<string, unknown>, schema: S) =>
     Effect.gen(function*() {
-      yield* Console.log(`\n> ${name}(${Object.entries(args).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`)
+      yield* Console.log(
+        `\n> ${name}(${Object.entries(args).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`
+      )
       const { structuredContent } = yield* Effect.promise(() => client.callTool({ name, arguments: args }))
       const { data, message } = yield* Schema.decodeUnknownEffect(Answer)(structuredContent)
-      yield* Console.log(`${message}\n${JSON.stringify(data, null, 1).replace(/\n\s*/g, " ").replace(/(.{1,116})( |$)/g, "  $1\n").trimEnd()}`)
+      yield* Console.log(
+        `${message}\n${
+          JSON.stringify(data, null, 1).replace(/\n\s*/g, " ").replace(/(.{1,116})( |$)/g, "  $1\n").trimEnd()
+        }`
+      )
       return yield* Schema.decodeUnknownEffect(schema)(data)
     })
 

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 const Target = Schema.Struct({
   node: Schema.String,
   type: Schema.optionalKey(Schema.String),
-  index: Schema.optionalKey(Schema.Number)
+  index: Schema.optionalKey(Schema.Finite)
 })
 
 /** n8n's own shape; unused outputs are `null` or empty. */
@@ -88,7 +88,11 @@ const mainOutputs = (node: NodeShape): ReadonlyArray<string> | undefined => {
     case "n8n-nodes-base.if":
       return ["true", "false"]
     case "n8n-nodes-base.splitInBatches":
-      return (node.typeVersion ?? 1) >= 3 ? ["done", "loop"] : (node.typeVersion ?? 1) >= 2 ? ["loop", "done"] : undefined
+      return (node.typeVersion ?? 1) >= 3
+        ? ["done", "loop"]
+        : (node.typeVersion ?? 1) >= 2
+        ? ["loop", "done"]
+        : undefined
     case "n8n-nodes-base.compareDatasets":
       return ["In A only", "Same", "Different", "In B only"]
     case "n8n-nodes-base.switch":

@@ -6,14 +6,14 @@
  * output of the nodes its `source` names).
  */
 import * as Schema from "effect/Schema"
-import { arr, defined, num, obj, str } from "./Json.ts"
 import type { Port } from "./Connections.ts"
+import { arr, defined, num, obj, str } from "./Json.ts"
 import * as Workflow from "./Workflow.ts"
 
 /** What `GET /executions` lists. Times are ISO 8601; a status this client does not know is taken as it is. */
 export const Listed = Schema.StructWithRest(
   Schema.Struct({
-    id: Schema.Union([Schema.String, Schema.Number]),
+    id: Schema.Union([Schema.String, Schema.Finite]),
     workflowId: Schema.optionalKey(Schema.NullOr(Schema.String)),
     status: Schema.optionalKey(Schema.NullOr(Schema.String)),
     mode: Schema.optionalKey(Schema.NullOr(Schema.String)),

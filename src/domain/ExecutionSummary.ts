@@ -1,9 +1,9 @@
 /** Step one of debugging: what an execution did, node by node, in a few hundred tokens. */
 import * as Schema from "effect/Schema"
-import * as Minimize from "../Minimize.ts"
 import * as Connections from "./Connections.ts"
 import * as Execution from "./Execution.ts"
 import { defined } from "./Json.ts"
+import { truncated } from "./Truncated.ts"
 
 const NodeRow = Schema.Struct({
   nodeName: Schema.String,
@@ -35,7 +35,7 @@ export const ExecutionSummary = Schema.Struct({
   startedAt: Schema.optionalKey(Schema.String),
   stoppedAt: Schema.optionalKey(Schema.String),
   waitTill: Schema.optionalKey(Schema.String),
-  duration: Schema.optionalKey(Schema.Number),
+  duration: Schema.optionalKey(Schema.Finite),
   url: Schema.optionalKey(Schema.String),
   statistics: Schema.Struct({
     totalNodes: Schema.Int,
@@ -56,7 +56,7 @@ export const ExecutionSummary = Schema.Struct({
     })
   ),
   availableNodes: Schema.Array(NodeRow),
-  ...Minimize.truncated,
+  ...truncated,
   _guidance: Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
 })
 export type ExecutionSummary = typeof ExecutionSummary.Type

@@ -24,9 +24,12 @@ export const flowchart = (
     const to = ids.get(link.to)
     const source = byName.get(link.from)
     if (from === undefined || to === undefined || source === undefined) return []
-    const name = Connections.outputName(source, link.output) ?? (Connections.isPlain(link) ? undefined : Connections.portLabel(link.output))
+    const name = Connections.outputName(source, link.output) ??
+      (Connections.isPlain(link) ? undefined : Connections.portLabel(link.output))
     const into = link.input.index > 0 ? ` to ${Connections.portLabel(link.input)}` : ""
-    const label = name === undefined && into === "" ? "" : `|"${mermaidText(`${name ?? Connections.portLabel(link.output)}${into}`)}"|`
+    const label = name === undefined && into === ""
+      ? ""
+      : `|"${mermaidText(`${name ?? Connections.portLabel(link.output)}${into}`)}"|`
     return [`  ${from} ${link.output.type === "main" ? "-->" : "-.->"}${label} ${to}`]
   })
   const disabled = nodes.flatMap((node, index) => node.disabled === true ? [`n${index}`] : [])

@@ -1,10 +1,10 @@
 /** Step two of debugging: what one run of one node received, did and put out. */
 import * as Schema from "effect/Schema"
-import * as Minimize from "../Minimize.ts"
 import * as Connections from "./Connections.ts"
 import * as Execution from "./Execution.ts"
 import { byNodeCall } from "./ExecutionSummary.ts"
 import { defined } from "./Json.ts"
+import { type Next, truncated } from "./Truncated.ts"
 
 const Items = Schema.Array(Execution.Item)
 
@@ -18,7 +18,7 @@ export const NodeExecution = Schema.Struct({
   nodeType: Schema.String,
   status: Schema.String,
   note: Schema.optionalKey(Schema.String),
-  executionTime: Schema.optionalKey(Schema.Number),
+  executionTime: Schema.optionalKey(Schema.Finite),
   startTime: Schema.optionalKey(Schema.String),
   endTime: Schema.optionalKey(Schema.String),
   /** Counts from 0; the last run unless asked for another. */
@@ -43,17 +43,17 @@ export const NodeExecution = Schema.Struct({
       })
     ),
     items: Items,
-    ...Minimize.truncated
+    ...truncated
   }),
   output: Schema.Struct({
     /** Which of `outputs` the items are of. */
     output: Schema.optionalKey(Schema.String),
     items: Items,
-    ...Minimize.truncated
+    ...truncated
   }),
   parameters: Schema.Json,
   error: Schema.NullOr(Execution.ErrorDetail),
-  ...Minimize.truncated
+  ...truncated
 })
 export type NodeExecution = typeof NodeExecution.Type
 
@@ -113,7 +113,7 @@ const shownOutput = (run: Execution.Run, outputIndex: number | undefined): Execu
     : run.outputs[outputIndex]
 
 /** The call that continues a list of items after `kept` more of them. */
-export const nextCall = (id: string, request: Request): Minimize.Next => (path, kept) => {
+export const nextCall = (id: string, request: Request): Next => (path, kept) => {
   if (path !== "input.items" && path !== "output.items") return undefined
   const more = Object.entries({
     runIndex: request.runIndex,

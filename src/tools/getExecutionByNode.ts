@@ -16,11 +16,19 @@ const check = (execution: Execution, request: NodeExecution.Request) => {
   const names = NodeExecution.nodeNames(execution)
   const { nodeName, outputIndex, runIndex } = request
   if (!names.includes(nodeName)) {
-    return invalid("nodeName", `Node '${nodeName}' not found in execution '${execution.id}'`, suggestion(nodeName, names))
+    return invalid(
+      "nodeName",
+      `Node '${nodeName}' not found in execution '${execution.id}'`,
+      suggestion(nodeName, names)
+    )
   }
   const runs = execution.runs.get(nodeName) ?? []
   if (runIndex !== undefined && runs.length > 0 && runIndex >= runs.length) {
-    return invalid("runIndex", `Node '${nodeName}' has no run ${runIndex}`, `It ran ${runs.length} times: 0 to ${runs.length - 1}.`)
+    return invalid(
+      "runIndex",
+      `Node '${nodeName}' has no run ${runIndex}`,
+      `It ran ${runs.length} times: 0 to ${runs.length - 1}.`
+    )
   }
   const outputs = runs.at(runIndex ?? -1)?.outputs.length ?? 0
   if (outputIndex !== undefined && runs.length > 0 && outputIndex >= outputs) {

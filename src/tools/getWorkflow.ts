@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Connections from "../domain/Connections.ts"
 import { defined } from "../domain/Json.ts"
+import { truncated } from "../domain/Truncated.ts"
 import * as Workflow from "../domain/Workflow.ts"
-import * as Minimize from "../Minimize.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
@@ -14,7 +14,7 @@ const NodeSummary = Schema.Struct({
   id: Schema.optionalKey(Schema.String),
   name: Schema.String,
   type: Schema.String,
-  position: Schema.optionalKey(Schema.Array(Schema.Number)),
+  position: Schema.optionalKey(Schema.Array(Schema.Finite)),
   disabled: Schema.optionalKey(Schema.Boolean)
 })
 
@@ -39,7 +39,7 @@ const Output = Schema.Struct({
   nodes: Schema.optionalKey(Schema.Array(Schema.Union([WholeNode, NodeSummary]))),
   connections: Schema.optionalKey(Schema.Json),
   settings: Schema.optionalKey(Schema.Json),
-  ...Minimize.truncated
+  ...truncated
 })
 
 const everyNode = "*"
@@ -108,7 +108,8 @@ export const getWorkflow = Tool.make({
       url,
       createdAt: raw ? workflow.createdAt : undefined,
       updatedAt: raw ? workflow.updatedAt : undefined,
-      nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ?? (raw ? workflow.nodes.map(summaryOf) : undefined),
+      nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
+        (raw ? workflow.nodes.map(summaryOf) : undefined),
       connections: raw ? Connections.simplified(workflow.connections) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),

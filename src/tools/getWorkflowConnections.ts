@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Connections from "../domain/Connections.ts"
 import * as Mermaid from "../domain/Mermaid.ts"
-import * as Minimize from "../Minimize.ts"
+import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
 import * as parameters from "./parameters.ts"
@@ -23,7 +23,7 @@ const GraphNode = Schema.Struct({
       })
     )
   ),
-  ...Minimize.truncated
+  ...truncated
 })
 
 /** `GET /workflows/{id}` as a graph: who feeds whom, through which ports. */
@@ -46,7 +46,7 @@ export const getWorkflowConnections = Tool.make({
     graph: Schema.optionalKey(Schema.Array(GraphNode)),
     mermaid: Schema.optionalKey(Schema.String),
     rawConnections: Schema.optionalKey(Schema.Json),
-    ...Minimize.truncated
+    ...truncated
   }),
   handler: ({ id }) => N8nClient.use((n8n) => n8n.getWorkflow(id)),
   summarize: ({ connections, id, name, nodes }, { format, raw }) => ({

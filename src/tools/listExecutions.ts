@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Execution from "../domain/Execution.ts"
 import { defined } from "../domain/Json.ts"
-import * as Minimize from "../Minimize.ts"
+import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
 import * as parameters from "./parameters.ts"
@@ -18,7 +18,7 @@ const Row = Schema.StructWithRest(
     startedAt: Schema.NullOr(Schema.String),
     stoppedAt: Schema.NullOr(Schema.String),
     /** Milliseconds. */
-    executionTime: Schema.NullOr(Schema.Number)
+    executionTime: Schema.NullOr(Schema.Finite)
   }),
   [Schema.Record(Schema.String, Schema.Json)]
 )
@@ -59,7 +59,7 @@ export const listExecutions = Tool.make({
     count: Schema.Int,
     executions: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
-    ...Minimize.truncated
+    ...truncated
   }),
   handler: ({ raw: _, ...query }) =>
     Effect.gen(function*() {
@@ -69,10 +69,13 @@ export const listExecutions = Tool.make({
         startedAfter: normalized(query.startedAfter),
         startedBefore: normalized(query.startedBefore)
       })
-      const ids = [...new Set(page.executions.flatMap(({ workflowId }) => typeof workflowId === "string" ? [workflowId] : []))]
+      const ids = [
+        ...new Set(page.executions.flatMap(({ workflowId }) => typeof workflowId === "string" ? [workflowId] : []))
+      ]
       const names = yield* Effect.forEach(
         ids,
-        (id) => n8n.workflowName(id).pipe(Effect.orElseSucceed(() => unknownName), Effect.map((name) => [id, name] as const)),
+        (id) =>
+          n8n.workflowName(id).pipe(Effect.orElseSucceed(() => unknownName), Effect.map((name) => [id, name] as const)),
         { concurrency: 4 }
       )
       return { page, names: new Map(names) }

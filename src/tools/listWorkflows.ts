@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { defined } from "../domain/Json.ts"
+import { truncated } from "../domain/Truncated.ts"
 import * as Workflow from "../domain/Workflow.ts"
-import * as Minimize from "../Minimize.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
 import * as parameters from "./parameters.ts"
@@ -24,7 +24,9 @@ export const listWorkflows = Tool.make({
   description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   input: Schema.Struct({
-    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })),
+    active: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })
+    ),
     tags: Schema.optionalKey(
       Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
     ),
@@ -38,7 +40,7 @@ export const listWorkflows = Tool.make({
     count: Schema.Int,
     workflows: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
-    ...Minimize.truncated
+    ...truncated
   }),
   handler: ({ raw, ...query }) => N8nClient.use((n8n) => n8n.listWorkflows({ ...query, archived: raw })),
   summarize: ({ nextCursor, workflows }, { raw }) =>
@@ -64,5 +66,6 @@ export const listWorkflows = Tool.make({
     en: `Found ${count} workflow${count === 1 ? "" : "s"}`,
     ja: "ワークフロー一覧を取得しました"
   }),
-  next: ({ limit }) => (path) => path === "workflows" && limit > 1 ? `list_workflows(limit: ${Math.ceil(limit / 2)})` : undefined
+  next: ({ limit }) => (path) =>
+    path === "workflows" && limit > 1 ? `list_workflows(limit: ${Math.ceil(limit / 2)})` : undefined
 })

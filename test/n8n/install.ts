@@ -114,6 +114,12 @@ const isAlive = (pid: number) => {
   }
 }
 
+/** What is left behind has a name that nobody else uses, so it may also stay. */
+const discard = Effect.fn("discard")(function*(folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
+})
+
 /** Waits for an install of this version that another process is at, and sweeps away those whose process is gone. */
 const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: Version) {
   const fs = yield* FileSystem.FileSystem
@@ -123,7 +129,7 @@ const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: 
     return of === version ? [{ folder: path.join(root, name), pid: Number(pid) }] : []
   })
   for (const { folder, pid } of others) {
-    if (pid === process.pid || !isAlive(pid)) yield* fs.remove(folder, { recursive: true, force: true })
+    if (pid === process.pid || !isAlive(pid)) yield* discard(folder)
     else {yield* fs.exists(folder).pipe(Effect.repeat({
         schedule: Schedule.spaced("1 second"),
         while: (there) => there
@@ -198,17 +204,13 @@ export const install = Effect.fn("install")(function*(version: Version) {
     const node = Option.isSome(running) && running.value.headers !== undefined ? running.value : yield* npmNode(root)
     const temporary = path.join(root, `${version}.installing-${process.pid}`)
     yield* installInto(temporary, version, node).pipe(
-      Effect.onError(() => Effect.ignore(fs.remove(temporary, { recursive: true, force: true })))
+      Effect.onError(() => discard(temporary))
     )
     // what stands there without a marker is of no use to anyone
-    if (!(yield* ready)) yield* fs.remove(folder, { recursive: true, force: true })
+    if (!(yield* ready)) yield* discard(folder)
     yield* fs.rename(temporary, folder).pipe(
-      Effect.catch((error) =>
-        Effect.flatMap(
-          ready,
-          (there) => there ? fs.remove(temporary, { recursive: true, force: true }) : Effect.fail(error)
-        )
-      )
+      // another process was faster
+      Effect.catch((error) => Effect.flatMap(ready, (there) => there ? discard(temporary) : Effect.fail(error)))
     )
   }
   const node = Option.isSome(running) ? running.value : yield* npmNode(root)

@@ -1,20 +1,20 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Demo from "../../src/Demo.ts"
 import * as Executions from "../../src/Executions.ts"
 import * as Locale from "../../src/Locale.ts"
 import * as Minimize from "../../src/Minimize.ts"
+import * as N8nClient from "../../src/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../src/testing/N8nApi.ts"
-import * as N8nClient from "../../src/N8nClient.ts"
 import * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as fixtures from "../fixtures.ts"
-import * as Redacted from "effect/Redacted"
-import * as HttpClient from "effect/http/HttpClient"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Executions.layer())
 const demo = Layer.merge(FakeN8n.layer(Demo.seed), Executions.layer())
@@ -79,7 +79,9 @@ describe("default answers", () => {
     it.effect(`${name} is what it was`, () =>
       Effect.gen(function*() {
         const answer = yield* tool.run(args)
-        yield* Effect.promise(() => assertSnapshot(JSON.stringify({ tokens: tokens(answer), ...answer }, null, 2), `answer-${name}`))
+        yield* Effect.promise(() =>
+          assertSnapshot(JSON.stringify({ tokens: tokens(answer), ...answer }, null, 2), `answer-${name}`)
+        )
       }).pipe(Effect.provide(demo)))
   }
 
@@ -176,7 +178,10 @@ const valid = <R>(tool: Tool.Any<R>, args: unknown) =>
     const { Ajv2020 } = yield* Effect.promise(() => import("ajv/dist/2020.js"))
     const answer = yield* tool.run(args)
     const check = new Ajv2020({ strict: false }).compile(tool.outputSchema)
-    assert.isTrue(check(JSON.parse(JSON.stringify(answer))), `${tool.name} ${JSON.stringify(args)}: ${JSON.stringify(check.errors)}`)
+    assert.isTrue(
+      check(JSON.parse(JSON.stringify(answer))),
+      `${tool.name} ${JSON.stringify(args)}: ${JSON.stringify(check.errors)}`
+    )
   })
 
 layer(demo)("the seeds' Japanese", (it) => {
@@ -267,13 +272,23 @@ layer(recorded)("get_execution_by_node", (it) => {
       const id = fixtures.executionId("loop")
       const runs = yield* Effect.forEach([0, 1, 2, 3], (runIndex) =>
         tools.getExecutionByNode.call({ id, nodeName: "Loop Over Items", runIndex, itemOffset: 0, itemLimit: 50 }))
-      assert.deepStrictEqual(runs.map((run) => run.outputs.map((output) => [output.name, output.items])), [
-        [["done", 0], ["loop", 4]],
-        [["done", 0], ["loop", 4]],
-        [["done", 0], ["loop", 4]],
-        [["done", 12], ["loop", 0]]
+      assert.deepStrictEqual(
+        runs.map((run) =>
+          run.outputs.map((output) => [output.name, output.items])
+        ),
+        [
+          [["done", 0], ["loop", 4]],
+          [["done", 0], ["loop", 4]],
+          [["done", 0], ["loop", 4]],
+          [["done", 12], ["loop", 0]]
+        ]
+      )
+      assert.deepStrictEqual(runs.map((run) => run.input.sources[0]?.node), [
+        "Twelve Items",
+        "Inside",
+        "Inside",
+        "Inside"
       ])
-      assert.deepStrictEqual(runs.map((run) => run.input.sources[0]?.node), ["Twelve Items", "Inside", "Inside", "Inside"])
       assert.deepStrictEqual(runs[0]?.output.items.map(({ json }) => json), [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }])
     }))
 })

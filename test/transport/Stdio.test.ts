@@ -58,7 +58,11 @@ const talk = (input: ReadonlyArray<string | Uint8Array>, args = ["--demo"], env?
 describe("stdio", () => {
   it.live("answers what came before the end of stdin, in JSON-RPC alone, and ends with 0", () =>
     Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* talk([initialize, call(1, "list_executions"), call(2, "get_execution", { id: "239" })])
+      const { code, stderr, stdout } = yield* talk([
+        initialize,
+        call(1, "list_executions"),
+        call(2, "get_execution", { id: "239" })
+      ])
       assert.strictEqual(code, 0)
       assert.strictEqual(stderr, "")
       const answers = messages(stdout)
@@ -97,7 +101,11 @@ describe("stdio", () => {
       ])
       assert.strictEqual(code, 0)
       const answers = messages(stdout)
-      assert.deepStrictEqual(answers.filter(({ result }) => result !== undefined).map(({ id }) => id).toSorted(), [0, 1, 3])
+      assert.deepStrictEqual(answers.filter(({ result }) => result !== undefined).map(({ id }) => id).toSorted(), [
+        0,
+        1,
+        3
+      ])
       assert.include(stdout, "message over 67108864 bytes")
     }))
 
@@ -123,7 +131,9 @@ describe("stdio", () => {
 
   it.live("starts and lists without N8N_URL, and says what to set", () =>
     Effect.gen(function*() {
-      const { code, stdout } = yield* talk([initialize, request(1, "tools/list"), call(2, "list_workflows")], [], { N8N_URL: "" })
+      const { code, stdout } = yield* talk([initialize, request(1, "tools/list"), call(2, "list_workflows")], [], {
+        N8N_URL: ""
+      })
       assert.strictEqual(code, 0)
       assert.include(stdout, "\"name\":\"get_execution_by_node\"")
       assert.include(stdout, "N8N_URL and N8N_API_KEY not set")
@@ -180,7 +190,10 @@ describe("the command line", () => {
         N8N_MCP_LOCALE: "ja"
       })
       assert.include(stdout, "Execution 239")
-      const env = yield* talk([], ["call", "get_execution", "{\"id\":\"239\"}"], { N8N_MCP_LOCALE: "ja", N8N_MCP_DEMO: "true" })
+      const env = yield* talk([], ["call", "get_execution", "{\"id\":\"239\"}"], {
+        N8N_MCP_LOCALE: "ja",
+        N8N_MCP_DEMO: "true"
+      })
       assert.include(env.stdout, "実行サマリーを取得しました")
     }))
 
