@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config"
 
-/** `pnpm test` runs everything but test/n8n; `pnpm test:n8n` (N8N_TEST=1) runs only that, against a real n8n. */
-const real = process.env["N8N_TEST"] !== undefined
+/** `pnpm test` runs the fast tests; `pnpm test:n8n` and `pnpm test:pack` set N8N_MCP_SUITE and run only theirs. */
+const suite = process.env["N8N_MCP_SUITE"]
 
 export default defineConfig({
-  test: real
-    ? { include: ["test/n8n/**/*.test.ts"], fileParallelism: false, testTimeout: 60_000, hookTimeout: 900_000 }
-    : { include: ["test/**/*.test.ts"], exclude: ["test/n8n/**"], testTimeout: 15_000, hookTimeout: 60_000 }
+  test: suite === undefined
+    ? { include: ["test/**/*.test.ts"], exclude: ["test/n8n/**", "test/pack/**"], testTimeout: 15_000 }
+    : { include: [`test/${suite}/**/*.test.ts`], fileParallelism: false, testTimeout: 120_000, hookTimeout: 1_200_000 }
 })

@@ -7,7 +7,6 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as String from "effect/String"
 import { redactText } from "./Redact.ts"
 
 /** What a request was about; becomes the `context` of its errors. */
@@ -203,8 +202,8 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
     // Where every address of a host refuses, the innermost error has a code but no words.
-    const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast(
-      String.isNonEmpty
+    const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast((text) =>
+      text !== ""
     )
     return yield* new Api({
       ...given(target),

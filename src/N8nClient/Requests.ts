@@ -116,7 +116,7 @@ const minKey = 8
 const withoutKey = (apiKey: Redacted.Redacted<string>) => {
   const key = Redacted.value(apiKey)
   return (error: N8nError.N8nError): N8nError.N8nError =>
-    error._tag === "ApiError" && error.errorDetails !== undefined && key.length >= minKey
+    error._tag === "ApiError" && key.length >= minKey && error.errorDetails?.includes(key) === true
       ? new N8nError.Api({ ...error, errorDetails: error.errorDetails.replaceAll(key, marker) })
       : error
 }

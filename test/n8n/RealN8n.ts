@@ -124,7 +124,13 @@ const at = ({ port }: Place) => new URL(`http://127.0.0.1:${port}/`)
 /** A process that answers, for as long as the scope lasts, or an error with what it printed. */
 const launch = Effect.fn("launch")(function*(place: Place) {
   const { broker, env, folder, installed, port, tail, version } = place
-  const http = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const http = yield* HttpClient.HttpClient
+  const answers = (path: string, status: number) =>
+    http.get(new URL(path, at(place))).pipe(
+      Effect.timeout("2 seconds"),
+      Effect.filterOrFail((response) => response.status === status, () => ({ message: `${path} does not answer yet` })),
+      Effect.retry(Schedule.spaced("250 millis"))
+    )
   const failed = (detail: string) => new RealN8nError({ step: starting(version), detail: `${detail}\n${tail.text()}` })
 
   const handle = yield* ChildProcess.make(installed.node, ["--import", watchdog, installed.bin, "start"], {
@@ -160,9 +166,9 @@ const launch = Effect.fn("launch")(function*(place: Place) {
       onSuccess: (code) => failed(`ended with ${code}`)
     })
   )
-  yield* http.get(new URL("healthz/readiness", at(place))).pipe(
-    Effect.timeout("2 seconds"),
-    Effect.retry(Schedule.spaced("250 millis")),
+  yield* answers("healthz/readiness", 200).pipe(
+    // a while longer the API answers 404 to everything; then it wants a key
+    Effect.andThen(answers("api/v1/workflows", 401)),
     Effect.mapError((error) => failed(error.message)),
     Effect.raceFirst(died),
     Effect.timeoutOrElse({ duration: "4 minutes", orElse: () => failed("not ready after 4 minutes") })

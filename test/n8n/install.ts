@@ -129,11 +129,10 @@ const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: 
     return of === version ? [{ folder: path.join(root, name), pid: Number(pid) }] : []
   })
   for (const { folder, pid } of others) {
-    if (pid === process.pid || !isAlive(pid)) yield* discard(folder)
-    else {yield* fs.exists(folder).pipe(Effect.repeat({
-        schedule: Schedule.spaced("1 second"),
-        while: (there) => there
-      }))}
+    const gone = fs.exists(folder).pipe(
+      Effect.repeat({ schedule: Schedule.spaced("1 second"), while: (there) => there })
+    )
+    yield* pid === process.pid || !isAlive(pid) ? discard(folder) : gone
   }
 })
 
@@ -152,7 +151,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const env = environment({
-    PATH: `${path.dirname(node.bin)}${process.platform === "win32" ? ";" : ":"}${process.env["PATH"] ?? ""}`,
+    PATH: `${path.dirname(node.bin)}:${process.env["PATH"] ?? ""}`,
     ...(node.headers === undefined ? {} : { npm_config_nodedir: node.headers })
   })
   yield* fs.makeDirectory(folder, { recursive: true })

@@ -294,10 +294,12 @@ export const manual = Effect.fn("scenarios.manual")(function*() {
   return { ...made, executionId: data.executionId, status: yield* awaitStatus(data.executionId) } satisfies Run
 })
 
-/** An execution that n8n's sudden end broke off, after n8n is back: status crashed where n8n says so. */
+/** An execution that n8n's sudden end broke off, after n8n is back: status crashed. */
 export const crashed = Effect.fn("scenarios.crashed")(function*() {
   const { crash } = yield* RealN8n
   const done = yield* run("running", "crashed")
+  // n8n rebuilds what ran from its event log, which is written a moment later
+  yield* live(Effect.sleep("1 second"))
   yield* crash
   return { ...done, status: yield* awaitStatus(done.executionId) } satisfies Run
 })
@@ -310,7 +312,7 @@ export const notSaved = Effect.fn("scenarios.notSaved")(function*() {
   return made
 })
 
-/** A workflow that ran and was then deleted, and its execution with it where n8n does so. */
+/** A workflow that ran and was then deleted, and its execution with it. */
 export const deleted = Effect.fn("scenarios.deleted")(function*() {
   const done = yield* run("branch", "deleted")
   yield* remove(done.workflowId)
