@@ -1,17 +1,22 @@
 /**
- * Executions that were read are kept, so that the second look costs no request.
+ * Executions with their data: read as they arrive, kept packed, so that the second look costs no request.
  *
  * **Details**
  *
- * Only executions that are over, which never change. Kept by instance and id, the least recently used out first,
- * bounded by the length of their JSON.
+ * Only executions that are over are kept: they never change. The least recently used go first, bounded by what they
+ * take in memory; kept by instance and id.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import * as Blocks from "./Blocks.ts"
 import * as Execution from "./domain/Execution.ts"
+import { ExecutionReader } from "./domain/ExecutionReader.ts"
 import { N8nClient } from "./N8nClient.ts"
-import type * as N8nError from "./N8nError.ts"
+import * as N8nError from "./N8nError.ts"
 
 /** Reads executions with their data. */
 export interface Service {
@@ -25,42 +30,115 @@ export interface Service {
  */
 export class Executions extends Context.Service<Executions, Service>()("effect-n8n-mcp/Executions") {}
 
-/** 32 million characters of JSON. */
-const defaultMaxLength = 32_000_000
+/** Bounds, in bytes. */
+export interface Options {
+  /** What all that is kept may take in memory. Default 64 MB. */
+  readonly maxKeptBytes?: number | undefined
+  /** The most JSON one execution may have. Default 512 MB. */
+  readonly maxBodyBytes?: number | undefined
+}
 
-/** Keeps at most `maxLength` characters of JSON. */
-export const layer = (options: { readonly maxLength?: number } = {}): Layer.Layer<Executions> =>
+interface Kept {
+  readonly execution: Execution.Execution
+  readonly size: number
+}
+
+const defaults = { maxKeptBytes: 64_000_000, maxBodyBytes: 512_000_000 }
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
+
+const tooLarge = (id: string, size: string, max: number) =>
+  new N8nError.Validation({
+    reason: `Execution '${id}' holds ${size}, more than the bound of ${megabytes(max)}`,
+    field: "id",
+    hint: "Raise --max-execution-mb (N8N_MCP_MAX_EXECUTION_MB) where the server is started, or look at it in n8n."
+  })
+
+/** Scans and packs one body; what is no execution is told as such. */
+const read =
+  (id: string, maxBodyBytes: number) =>
+  (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: N8nError.Target) =>
+    Effect.gen(function*() {
+      const reader = new ExecutionReader()
+      const writer = new Blocks.Writer()
+      const unreadable = (cause: unknown) =>
+        N8nError.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+      let arrived = 0
+      yield* Stream.runForEach(body, (chunk) =>
+        Effect.gen(function*() {
+          arrived += chunk.length
+          yield* Effect.try({ try: () => reader.push(chunk), catch: unreadable })
+          const declared = reader.declaredBytes ?? 0
+          if (declared > maxBodyBytes) return yield* tooLarge(id, megabytes(declared), maxBodyBytes)
+          if (arrived > maxBodyBytes) return yield* tooLarge(id, `more than ${megabytes(arrived)}`, maxBodyBytes)
+          yield* Effect.promise(() => writer.write(chunk))
+        }))
+      const blocks = yield* Effect.promise(() => writer.end())
+      const execution = yield* Effect.try({ try: () => reader.end(blocks), catch: unreadable })
+      return { execution, size: blocks.size, isWithheld: reader.isWithheld }
+    })
+
+/** Keeps executions within bounds. */
+export const layer = (options: Options = {}): Layer.Layer<Executions> =>
   Layer.sync(Executions, () => {
-    const maxLength = options.maxLength ?? defaultMaxLength
+    const maxKeptBytes = options.maxKeptBytes ?? defaults.maxKeptBytes
+    const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
     // A Map iterates in the order of insertion: the first key is the one not used for longest.
-    const kept = new Map<string, { readonly execution: Execution.Execution; readonly length: number }>()
+    const kept = new Map<string, Kept>()
     let total = 0
 
-    const keep = (key: string, execution: Execution.Execution, length: number) => {
-      if (length > maxLength) return
-      kept.set(key, { execution, length })
-      total += length
-      for (const [oldest, entry] of kept) {
-        if (total <= maxLength) break
+    const recall = (key: string) => {
+      const found = kept.get(key)
+      if (found === undefined) return undefined
+      kept.delete(key)
+      kept.set(key, found)
+      return found.execution
+    }
+
+    const keep = (key: string, entry: Kept) => {
+      if (!Execution.isOver(entry.execution.status) || entry.size > maxKeptBytes) return
+      kept.set(key, entry)
+      total += entry.size
+      for (const [oldest, { size }] of kept) {
+        if (total <= maxKeptBytes) break
         kept.delete(oldest)
-        total -= entry.length
+        total -= size
       }
     }
+
+    const download = Effect.fnUntraced(function*(id: string) {
+      const n8n = yield* N8nClient
+      const first = yield* n8n.readExecution(id, {}, read(id, maxBodyBytes))
+      if (!first.isWithheld) return first
+      return yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read(id, maxBodyBytes))
+    })
+
+    // Clients look at several nodes of one execution at once: the first call reads it, the others wait for that.
+    const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
+    const oneAtATime = (key: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          const lock = locks.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
+          lock.users++
+          locks.set(key, lock)
+          return lock
+        }),
+        (lock) => lock.semaphore.withPermits(1)(effect),
+        (lock) => Effect.sync(() => --lock.users === 0 && locks.delete(key))
+      )
 
     return Executions.of({
       get: Effect.fn("Executions.get")(function*(id) {
         const n8n = yield* N8nClient
         const key = `${n8n.instance.key}/${id}`
-        const found = kept.get(key)
-        if (found !== undefined) {
-          kept.delete(key)
-          kept.set(key, found)
-          return found.execution
-        }
-        const { length, value } = yield* n8n.getExecution(id)
-        const execution = Execution.fromApi(value)
-        if (Execution.isOver(execution.status) && !kept.has(key)) keep(key, execution, length)
-        return execution
+        return yield* Effect.suspend(() => {
+          const found = recall(key)
+          if (found !== undefined) return Effect.succeed(found)
+          return Effect.map(download(id), (entry) => {
+            keep(key, entry)
+            return entry.execution
+          })
+        }).pipe(oneAtATime(key))
       })
     })
   })

@@ -24,46 +24,141 @@ export const minResultChars = 4_000
 const unitsPerToken = 1.6
 /** Deeper JSON is replaced by a note: it would overflow a reader's stack too. */
 const maxDepth = 64
-/** No string shorter than this is cut, and no value gets less room. */
+/** No value that takes less is cut, and none gets less room. */
 const floor = 80
 
-const nonAscii = (code: number) => {
-  if (code < 0x0e80) return 1.2 * unitsPerToken
-  if (code >= 0x3041 && code <= 0x30ff) return 1.2 * unitsPerToken
-  if (code >= 0x4e00 && code <= 0x9fff) return 1.95 * unitsPerToken
-  return 3 * unitsPerToken
+// ---- tokens
+
+// An upper bound from how the o200k tokenizer works: it splits a text into pieces (words, runs of signs, up to three
+// digits), and joins neighbours within a piece until no two are left that make a token of its vocabulary. So where any
+// two neighbouring characters make a token, three of them are two tokens at most.
+
+/** `pairs[first * 128 + second]`: the two share a piece, and are a token. */
+const pairs = new Uint8Array(0x80 * 0x80)
+const admit = (firsts: string, seconds: string, is = 1) => {
+  for (const first of firsts) {
+    for (const second of seconds) pairs[first.charCodeAt(0) * 0x80 + second.charCodeAt(0)] = is
+  }
 }
+/** Without j, q, x and z, which make tokens with few others. */
+const lower = "abcdefghiklmnoprstuvwy"
+const upper = "ABCDEFGHIKLMNOPRSTUVW"
+const letters = `${lower}${upper}jqxzJQXYZ`
+const signs = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+admit(lower, lower)
+admit("g", "k", 0)
+admit(upper, upper)
+admit("U", "O", 0)
+admit("BCDFGHKLMNPRSTVW", "aeiou")
+admit(" ", letters + signs)
+/** Signs that begin a word, where no other sign is before them. */
+admit("(,-./_", letters)
+/** What JSON escapes. */
+admit("\\", "bfnrtu")
 
-const letters = 1
-const digits = 2
-const signs = 3
+const space = 0x20
+const quote = 0x22
+/** Stands for the second of two spaces and those after it; JSON has no raw control characters. */
+const spaces = 0x01
+/** Stands for what is above ASCII too: it may be a sign. */
+const rubout = 0x7f
 
-const textCost = (text: string, cap: number): number => {
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+const signCodes = new Uint8Array(0x80)
+for (const sign of `${signs}\x7f`) signCodes[sign.charCodeAt(0)] = 1
+const isSign = (code: number) => signCodes[code] === 1
+
+/** Tokens of a UTF-16 unit above ASCII: as many as it has bytes, but for what the vocabulary is known to hold. */
+const tokensOf = new Uint8Array(0x10000).fill(3).fill(2, 0, 0x800).fill(2, 0xd800, 0xe000)
+const know = (tokens: number, ranges: ReadonlyArray<readonly [from: number, to: number]>) => {
+  for (const [from, to] of ranges) tokensOf.fill(tokens, from, to + 1)
+}
+/** Scripts of India to Tibet, punctuation to mathematics, kana, Chinese characters, full-width forms. */
+know(2, [[0x0900, 0x0fbf], [0x2000, 0x22ff], [0x3000, 0x30ff], [0x4e00, 0x9fff], [0xff00, 0xffff]])
+/** Chinese characters that are hardly used. */
+know(3, [[0x5d40, 0x5dbf], [0x6ac0, 0x6aff], [0x8780, 0x87bf], [0x8800, 0x883f]])
+know(3, [[0x9780, 0x97bf], [0x9bc0, 0x9c7f], [0x9d00, 0x9dff], [0x9fc0, 0x9fff]])
+/** Letters: Latin with accents, Greek, Cyrillic, Hebrew, Arabic. */
+know(1, [[0xc0, 0xda], [0xdc, 0xff], [0x391, 0x3a1], [0x3a3, 0x3a9], [0x3b1, 0x3ce], [0x410, 0x44f]])
+know(1, [[0x5d0, 0x5ea], [0x621, 0x63a], [0x641, 0x652]])
+/** Hiragana, katakana. */
+know(1, [[0x3041, 0x3093], [0x30a1, 0x30f3], [0x30fc, 0x30fc], [0x3001, 0x3002], [0x300c, 0x300d]])
+for (const rare of "ぃぅぉぢぬぴぺゎゐゑゥヂヅヌヮヰヱヲ") know(2, [[rare.charCodeAt(0), rare.charCodeAt(0)]])
+
+/** At least as many tokens as the text makes; counting stops once there are more than `cap`. */
+const countTokens = (text: string, cap: number): number => {
   let sum = 0
-  let previous = 0
+  let previous = quote
+  let beginsWord = false
   for (let at = 0; at < text.length && sum <= cap; at++) {
     const code = text.charCodeAt(at)
     if (code > 0x7f) {
-      sum += nonAscii(code)
-      previous = 0
-    } else {
-      const lower = code | 0x20
-      const kind = lower >= 0x61 && lower <= 0x7a
-        ? letters
-        : code >= 0x30 && code <= 0x39
-        ? digits
-        : code === 0x20
-        ? 0
-        : signs
-      sum += kind !== previous && kind !== 0 ? unitsPerToken : 1.06
-      previous = kind
+      sum += tokensOf[code] ?? 3
+      previous = rubout
+      continue
     }
+    const sign = isSign(code)
+    const joined = pairs[previous * 0x80 + code] === 1 && (sign || beginsWord || !isSign(previous))
+    const continued = (isDigit(code) && isDigit(previous)) || (code === space && previous === spaces)
+    sum += continued ? 1 / 3 : joined ? 2 / 3 : 1
+    beginsWord = sign && previous !== space && !isSign(previous)
+    previous = code === space && (previous === space || previous === spaces) ? spaces : code
   }
   return sum
 }
 
-const stringCost = (text: string, cap: number): number =>
-  text.length > cap ? Infinity : textCost(JSON.stringify(text), cap)
+// ---- what a value takes
+
+interface Meter {
+  chars: number
+  tokens: number
+  readonly cap: number
+}
+
+const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
+
+/** The opening quote makes one token with the `:`, `,` or bracket before it, the closing one begins another. */
+const measureString = (text: string, meter: Meter) => {
+  if (text.length > meter.cap) {
+    meter.chars = Infinity
+    return
+  }
+  const json = JSON.stringify(text)
+  meter.chars += json.length
+  meter.tokens += countTokens(json.slice(1), meter.cap / unitsPerToken)
+}
+
+const measure = (value: unknown, depth: number, meter: Meter): void => {
+  if (Predicate.isString(value)) return measureString(value, meter)
+  if (!Predicate.isObjectOrArray(value)) {
+    const text = String(value)
+    meter.chars += text.length
+    // The last one is for the comma or bracket after it.
+    meter.tokens += (Predicate.isNumber(value) ? countTokens(text, Infinity) : 1) + 1
+    return
+  }
+  // Marks of what was cut at the deepest level may be two levels deeper.
+  if (depth >= maxDepth + 2) {
+    meter.chars = Infinity
+    return
+  }
+  meter.chars += 2
+  meter.tokens += 2
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      measure(inner, depth + 1, meter)
+      meter.chars++
+      if (isOver(meter)) return
+    }
+  } else {
+    for (const key in value) {
+      measureString(key, meter)
+      meter.chars += 2
+      if (isOver(meter)) return
+      measure(value[key as keyof typeof value], depth + 1, meter)
+    }
+  }
+}
 
 /**
  * What a JSON value takes of a budget: at least its length in characters, and at least 1.6 for each token that the
@@ -74,50 +169,55 @@ const stringCost = (text: string, cap: number): number =>
  * Counting stops once the sum is above `cap`; the result is then only known to be above it.
  */
 export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
-  if (Predicate.isString(value)) return stringCost(value, cap)
-  if (!Predicate.isObjectOrArray(value)) return textCost(String(value), cap)
-  if (depth >= maxDepth) return Infinity
-  let sum = 2 * unitsPerToken
-  const add = (more: number) => {
-    sum += more
-    return sum <= cap
-  }
-  if (Array.isArray(value)) {
-    for (const inner of value) if (!add(cost(inner, cap - sum, depth + 1) + unitsPerToken)) break
-  } else {
-    for (const key in value) {
-      if (!add(stringCost(key, cap - sum) + 2 * unitsPerToken)) break
-      if (!add(cost(value[key as keyof typeof value], cap - sum, depth + 1))) break
-    }
-  }
-  return sum
+  const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
+  measure(value, depth, meter)
+  return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }
+
+/** A key with its colon and comma. */
+const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
+
+const brackets = 2 * unitsPerToken
+const comma = 1
+
+// ---- marks
 
 const isMark = Schema.is(Mark)
 
-interface Cutter {
-  readonly next: Next
+const maxPath = 80
+
+/** The end of a path says more than its beginning. */
+const shown = (path: string) =>
+  path.length > maxPath ? `…${path.slice(-maxPath).replace(/^[\uDC00-\uDFFF]/, "")}` : path
+
+const makeMark = (path: string, kept: number, total: number, next: Next): Mark => {
+  const call = next(path, kept)
+  return { path: shown(path), kept, total, ...(call === undefined ? {} : { next: call }) }
 }
 
-/** Room for one mark. */
-const markRoom = (next: string | undefined) => 90 + (next === undefined ? 0 : stringCost(next, Infinity) + 12)
+/** Room for one mark, wherever it is put. */
+const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
-const makeMark = (path: string, kept: number, total: number, next: string | undefined): Mark => ({
-  path,
-  kept,
-  total,
-  ...(next === undefined ? {} : { next })
-})
+const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
+
+/** The marks that an object came with: a list that a tool has paged itself is marked already. */
+const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
+  const marks = [value["_truncated"] ?? []].flat()
+  const fits = cost(marks, room) <= room && marks.every(isMark)
+  return fits && marks.reduce((sum, mark) => sum + markCost(mark), 0) <= room ? marks : []
+}
+
+// ---- cutting
 
 /** The longest beginning of `text` that fits with its note; a surrogate pair stays whole. */
-const clip = (text: string, budget: number): string => {
+const clip = (text: string, room: number, depth: number): string => {
   const note = (kept: number) => `… [+${text.length - kept} chars]`
+  const left = room - cost(note(0), Infinity, 1)
   let low = 0
-  let high = Math.min(text.length, Math.floor(budget))
-  const room = budget - stringCost(note(0), Infinity)
+  let high = Math.min(text.length, Math.floor(room))
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (stringCost(text.slice(0, middle), room) <= room) low = middle
+    if (cost(text.slice(0, middle), left, depth) <= left) low = middle
     else high = middle - 1
   }
   if (/[\uD800-\uDBFF]/.test(text.charAt(low - 1))) low--
@@ -126,96 +226,110 @@ const clip = (text: string, budget: number): string => {
 
 const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
-const shrink = (value: unknown, budget: number, path: string, depth: number, cutter: Cutter): unknown => {
-  if (cost(value, budget, depth) <= budget) return value
-  if (Predicate.isString(value)) return value.length < floor / 4 ? value : clip(value, budget)
+/** The least room that `shrink` wants for a value: a small one stays whole, a larger one needs its mark. */
+const leastRoom = (value: unknown, path: string, depth: number, next: Next): number => {
+  const all = cost(value, floor, depth)
+  if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
+  return floor + markRoom(path, Object.keys(value).length, next)
+}
+
+const shrink = (value: unknown, room: number, path: string, depth: number, next: Next): unknown => {
+  if (cost(value, room, depth) <= room) return value
+  if (Predicate.isString(value)) return clip(value, room, depth)
   if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
   if (Array.isArray(value)) {
-    const { kept, mark } = shorten(value, budget - markRoom(undefined), path, depth, cutter)
+    const { kept, mark } = shorten(value, room - markRoom(path, value.length, next), path, depth, next)
     return mark === undefined ? kept : [...kept, { _truncated: mark }]
   }
-  return shrinkObject(value as Record<string, unknown>, budget, path, depth, cutter)
+  return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
 }
 
-/** Whole elements from the front while they fit; if not even the first does, the first, shrunk. */
-const shorten = (list: ReadonlyArray<unknown>, budget: number, path: string, depth: number, cutter: Cutter) => {
+/**
+ * Whole elements from the front while they fit. The one after them is shrunk if it is the first, or if no call would
+ * fetch it whole.
+ */
+const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
   const kept: Array<unknown> = []
-  let left = budget - 2 * unitsPerToken
+  let left = room - brackets
   for (const element of list) {
-    const needed = cost(element, left, depth + 1) + unitsPerToken
+    const needed = cost(element, left, depth + 1) + comma
     if (needed > left) break
     left -= needed
     kept.push(element)
   }
-  if (kept.length === 0 && list.length > 0 && left > floor) {
-    kept.push(shrink(list[0], left - unitsPerToken, join(path, "0"), depth + 1, cutter))
+  const at = kept.length
+  if (at < list.length && (at === 0 || next(path, at) === undefined)) {
+    const inner = join(path, String(at))
+    if (left >= leastRoom(list[at], inner, depth + 1, next) + comma) {
+      kept.push(shrink(list[at], left - comma, inner, depth + 1, next))
+    }
   }
-  const mark = kept.length === list.length
-    ? undefined
-    : makeMark(path, kept.length, list.length, cutter.next(path, kept.length))
-  return { kept, mark }
+  return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, next) }
 }
 
-/** Small values stay whole; what is left of the budget is shared by the large ones. */
-const shrinkObject = (
-  value: Record<string, unknown>,
-  budget: number,
-  path: string,
-  depth: number,
-  cutter: Cutter
-): Record<string, unknown> => {
-  // A list that a tool has paged itself is marked already: its total stands, its count may shrink.
-  const { _truncated: paged, ...rest } = value
-  const earlier = new Map([paged].flat().filter(isMark).map((mark) => [mark.path, mark]))
-  const all = Object.keys(rest)
-  const marks: Array<Mark> = []
-  let left = budget - 2 * unitsPerToken
-  for (const mark of earlier.values()) left -= markRoom(mark.next)
+/** Small values stay whole; what is left of the room is shared by the large ones. */
+const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
+  const size = Object.keys(value).length
+  const ofMark = markRoom(path, size, next)
+  let left = room - brackets
+  const earlier = new Map(marksOf(value, (left - ofMark) / 2).map((mark) => [mark.path, mark]))
+  for (const mark of earlier.values()) left -= markCost(mark)
+  // A `_truncated` that is none of ours gives way, and counts as a key that was cut.
+  const total = earlier.size === 0 ? size : size - 1
+  const all = Object.keys(value).filter((key) => key !== "_truncated")
 
-  const keys: Array<string> = []
-  let least = markRoom(undefined)
-  for (const key of all) {
-    least += stringCost(key, left) + 2 * unitsPerToken + Math.min(floor, cost(value[key], floor, depth + 1))
-    if (least > left) break
-    keys.push(key)
-  }
-  if (keys.length < all.length) {
-    left -= markRoom(undefined)
-    marks.push(makeMark(path, keys.length, all.length, undefined))
-  }
-  for (const key of keys) left -= stringCost(key, Infinity) + 2 * unitsPerToken
-
-  const costs = new Map(keys.map((key) => [key, cost(value[key], left, depth + 1)]))
-  const bySize = [...keys].toSorted((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0))
-  const result = new Map<string, unknown>()
-  bySize.forEach((key, done) => {
-    const share = Math.max(left / (keys.length - done), floor / 2)
-    const inner = value[key]
-    const at = join(path, key)
-    if ((costs.get(key) ?? 0) <= share) {
-      result.set(key, inner)
-      left -= costs.get(key) ?? 0
-      return
+  const take = () => {
+    const taken: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
+    for (const key of all) {
+      const at = join(path, key)
+      const keyRoom = keyCost(key, left)
+      if (keyRoom > left) continue
+      const least = leastRoom(value[key], at, depth + 1, next)
+      if (keyRoom + least > left) continue
+      left -= keyRoom + least
+      taken.push({ key, at, least })
     }
-    if (Array.isArray(inner)) {
-      const room = markRoom(cutter.next(at, inner.length))
-      const { kept, mark } = shorten(inner, share - room, at, depth + 1, cutter)
+    return taken
+  }
+  const whole = left
+  let taken = take()
+  const marks: Array<Mark> = []
+  if (taken.length < total) {
+    left = whole - ofMark
+    taken = take()
+    marks.push(makeMark(path, taken.length, earlier.get(shown(path))?.total ?? total, next))
+    earlier.delete(shown(path))
+  }
+
+  // From here on `left` is what nobody needs; each takes its part of it, the smallest first.
+  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], entry.least + left, depth + 1) }))
+    .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
+  const result = new Map<string, unknown>()
+  bySize.forEach(({ at, key, least, size }, done) => {
+    const share = least + left / (bySize.length - done)
+    const inner = value[key]
+    if (size <= share) {
+      result.set(key, inner)
+      left -= size - least
+    } else if (Array.isArray(inner) && depth + 1 < maxDepth) {
+      const ofCut = markRoom(at, inner.length, next)
+      const { kept, mark } = shorten(inner, share - ofCut, at, depth + 1, next)
       if (mark !== undefined) {
-        marks.push({ ...mark, total: earlier.get(at)?.total ?? mark.total })
-        earlier.delete(at)
+        marks.push({ ...mark, total: earlier.get(shown(at))?.total ?? mark.total })
+        earlier.delete(shown(at))
       }
       result.set(key, kept)
-      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : room)
+      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : ofCut) - least
     } else {
-      const smaller = shrink(inner, share, at, depth + 1, cutter)
+      const smaller = shrink(inner, share, at, depth + 1, next)
       result.set(key, smaller)
-      left -= cost(smaller, share, depth + 1)
+      left -= cost(smaller, share, depth + 1) - least
     }
   })
   marks.push(...earlier.values())
   return {
-    ...Object.fromEntries(keys.map((key) => [key, result.get(key)])),
+    ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])),
     ...(marks.length === 0 ? {} : { _truncated: marks.length === 1 ? marks[0] : marks })
   }
 }
@@ -230,8 +344,8 @@ const shrinkObject = (
  *
  * **Gotchas**
  *
- * The type stays true where the output schema admits `_truncated` (`truncated` of `domain/Truncated`) in each object that holds a
- * list; free JSON (`Schema.Json`) admits it anyway.
+ * The type stays true where the output schema admits `_truncated` (`truncated` of `domain/Truncated`) in each object
+ * that holds a list; free JSON (`Schema.Json`) admits it anyway.
  */
 export const fit = <A>(value: A, budget: number, next: Next = () => undefined): A =>
-  shrink(value, budget, "", 0, { next }) as A
+  shrink(value, budget, "", 0, next) as A

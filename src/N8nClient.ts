@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import type * as Execution from "./domain/Execution.ts"
 import type * as Workflow from "./domain/Workflow.ts"
+import * as about from "./N8nClient/about.ts"
 import * as executions from "./N8nClient/executions.ts"
 import * as Requests from "./N8nClient/Requests.ts"
 import * as workflows from "./N8nClient/workflows.ts"
@@ -31,6 +32,8 @@ export interface Instance {
 /** What can be asked of n8n. Every method fails with an `N8nError`, after the repetitions that may help. */
 export interface Service {
   readonly instance: Instance
+  /** What n8n tells about itself: its version from the start page, the key's scopes from `GET /discover` (2.x). */
+  readonly about: Effect.Effect<about.About, N8nError.N8nError>
   /** `GET /workflows`, paged until `limit` that match are found; on every n8n version with `offset` and `tags`. */
   readonly listWorkflows: (
     query: workflows.Query
@@ -49,8 +52,12 @@ export interface Service {
     { readonly executions: ReadonlyArray<Execution.Listed>; readonly nextCursor?: string },
     N8nError.N8nError
   >
-  /** `GET /executions/{id}?includeData=true`. */
-  readonly getExecution: (id: string) => Effect.Effect<Requests.Answer<Execution.WithData>, N8nError.N8nError>
+  /** `GET /executions/{id}?includeData=true`: the bytes, as they arrive, to `consume`. */
+  readonly readExecution: <A>(
+    id: string,
+    options: executions.ReadOptions,
+    consume: executions.ConsumeExecution<A>
+  ) => Effect.Effect<A, N8nError.N8nError>
 }
 
 /** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
@@ -59,6 +66,7 @@ export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n
 const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
   return N8nClient.of({
     instance,
+    ...about.make(requests),
     ...(yield* workflows.make(requests)),
     ...(yield* executions.make(requests))
   })
@@ -90,7 +98,7 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
   Layer.effect(
     N8nClient,
     assemble({ url: "", key: "" }, {
-      get: (_path, _schema, target) =>
+      read: (_path, target) =>
         Effect.fail(
           new N8nError.Validation({
             reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,

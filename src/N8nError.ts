@@ -135,6 +135,8 @@ const hintForTransport = (code: string | undefined): string => {
       return "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return `The TLS certificate is for another host name: ${checkUrl}.`
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+      return "That port speaks http, not https: begin N8N_URL with http://."
     case "CERT_HAS_EXPIRED":
       return "n8n's TLS certificate has expired: renew it."
   }
@@ -207,7 +209,9 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     )
     return yield* new Api({
       ...given(target),
-      errorDetails: redactText([code, last ?? reason._tag].filter(Predicate.isNotUndefined).join(": ")),
+      errorDetails: redactText(
+        [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
+      ),
       hint: hintForTransport(code)
     })
   }

@@ -48,6 +48,12 @@ export const flags = {
     Flag.withFallbackConfig(Config.Int("N8N_MCP_MAX_RESULT_CHARS")),
     Flag.withDefault(40_000)
   ),
+  maxExecutionMb: Flag.Int("max-execution-mb").pipe(
+    Flag.withDescription("Largest execution that is read, in MB of JSON [N8N_MCP_MAX_EXECUTION_MB]"),
+    Flag.withMetavar("N"),
+    Flag.withFallbackConfig(Config.Int("N8N_MCP_MAX_EXECUTION_MB")),
+    Flag.withDefault(512)
+  ),
   showSecrets: Flag.Boolean("show-secrets").pipe(
     Flag.withDescription(
       "Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"
@@ -64,6 +70,7 @@ export interface Options {
   readonly demo: boolean
   readonly locale: Locale.Locale
   readonly maxResultChars: number
+  readonly maxExecutionMb: number
   readonly showSecrets: boolean
 }
 
@@ -111,9 +118,12 @@ export const layer = (options: Options) =>
       if (options.maxResultChars < Minimize.minResultChars) {
         return yield* new InvalidOption({ message: `--max-result-chars must be at least ${Minimize.minResultChars}` })
       }
+      if (options.maxExecutionMb < 1) {
+        return yield* new InvalidOption({ message: "--max-execution-mb must be at least 1" })
+      }
       return Layer.mergeAll(
         yield* client(options),
-        Executions.layer(),
+        Executions.layer({ maxBodyBytes: options.maxExecutionMb * 1_000_000 }),
         Layer.succeed(Locale.CurrentLocale, options.locale),
         Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
         Layer.succeed(Tool.RedactSecrets, !options.showSecrets)

@@ -44,6 +44,8 @@ export interface Tool<Name extends string, In, Out, R> {
   readonly title: string
   readonly description: string
   readonly annotations: Annotations
+  /** What the API key must be allowed, in n8n's words. */
+  readonly scopes: ReadonlyArray<string>
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
@@ -59,6 +61,7 @@ export interface Any<out R = unknown> {
   readonly title: string
   readonly description: string
   readonly annotations: Annotations
+  readonly scopes: ReadonlyArray<string>
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, N8nError.N8nError, R>
@@ -102,6 +105,7 @@ export const make = <
   readonly title: string
   readonly description: string
   readonly annotations: Annotations
+  readonly scopes: ReadonlyArray<string>
   readonly input: Schema.ConstraintCodec<In, unknown>
   readonly output: Schema.ConstraintCodec<Out, unknown>
   readonly handler: (input: In) => Effect.Effect<Raw, N8nError.N8nError, R>
@@ -110,7 +114,7 @@ export const make = <
   readonly next?: (input: NoInfer<In>) => Next
   readonly maxChars?: number
 }): Tool<Name, In, Out, R> => {
-  const { annotations, description, handler, message, name, summarize, title } = definition
+  const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   const inputSchema = jsonSchema(definition.input)
   const decode = Arguments.decoder(name, definition.input, inputSchema)
   const encode = Schema.encodeEffect(definition.output)
@@ -127,6 +131,7 @@ export const make = <
     title,
     description,
     annotations,
+    scopes,
     inputSchema,
     outputSchema: jsonSchema(
       Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: definition.output })

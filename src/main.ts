@@ -6,10 +6,12 @@ import * as Cause from "effect/Cause"
 import * as Argument from "effect/cli/Argument"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Doctor from "./Doctor.ts"
 import { instructions } from "./instructions.ts"
 import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
@@ -63,6 +65,17 @@ const call = Command.make(
   })
 ).pipe(Command.withDescription("Call one tool and print its answer"))
 
+const doctor = Command.make(
+  "doctor",
+  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print the checks as JSON"), Flag.withDefault(false)) },
+  Effect.fnUntraced(function*({ json }) {
+    const checks = yield* Doctor.examine(tools.all).pipe(Effect.provide(Options.layer(yield* root)))
+    const coloured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
+    yield* print(json ? JSON.stringify(checks) : Doctor.render(checks, coloured))
+    if (!Doctor.isHealthy(checks)) process.exitCode = 1
+  })
+).pipe(Command.withDescription("Check address, key, scopes and version of n8n; 0 when all is well"))
+
 /** Help that was asked for goes to stdout; what is wrong with an invocation goes to stderr, in a line or two. */
 const presenter: CliOutput.Presenter = {
   present: (event) => {
@@ -88,7 +101,7 @@ const explain = (error: Error) =>
   })
 
 serve.pipe(
-  Command.withSubcommands([listTools, call]),
+  Command.withSubcommands([listTools, call, doctor]),
   Command.run({ version }),
   Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), explain)),
   Effect.provide(

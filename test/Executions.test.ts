@@ -1,13 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { createHash } from "node:crypto"
+import * as Blocks from "../src/Blocks.ts"
 import * as Executions from "../src/Executions.ts"
 import * as N8nClient from "../src/N8nClient.ts"
+import * as N8nError from "../src/N8nError.ts"
 import * as N8nApi from "../src/testing/N8nApi.ts"
 
-/** An execution whose JSON grows with `size`. */
 const execution = (id: number, more: object = {}): N8nApi.Execution => ({
   id: String(id),
   workflowId: "w",
@@ -18,22 +24,59 @@ const execution = (id: number, more: object = {}): N8nApi.Execution => ({
   ...more
 })
 
-const length = (stored: N8nApi.Execution) => JSON.stringify(stored).length
+/** Text that no compression makes smaller; it counts as `blocks` of some 20 bytes. */
+const filling = (blocks: number) => ({
+  customData: {
+    text: Array.from({ length: blocks }, (_, index) => createHash("md5").update(`${index}`).digest("base64")).join("")
+  }
+})
+
+const bytes = (stored: N8nApi.Execution) => new TextEncoder().encode(JSON.stringify(stored))
+
+/** What it takes in memory. */
+const size = (stored: N8nApi.Execution) =>
+  Effect.promise(async () => {
+    const writer = new Blocks.Writer()
+    await writer.write(bytes(stored))
+    return (await writer.end()).size
+  })
+
+const through = Effect.fnUntraced(function*(http: HttpClient.HttpClient, url = "https://n8n.test/", apiKey = "key") {
+  const n8n = yield* N8nClient.make({ url: new URL(url), apiKey: Redacted.make(apiKey) }).pipe(
+    Effect.provideService(HttpClient.HttpClient, http)
+  )
+  return (id: number) =>
+    Executions.Executions.use((kept) => kept.get(String(id))).pipe(Effect.provideService(N8nClient.N8nClient, n8n))
+})
 
 /** An n8n that holds the executions; `asked` are the ids that were asked for over the wire. */
 const connected = Effect.fnUntraced(function*(
   executions: ReadonlyArray<N8nApi.Execution>,
-  { url = "https://n8n.test/", apiKey = "key" } = {}
+  { apiKey, url }: { readonly url?: string; readonly apiKey?: string } = {}
 ) {
   const api = yield* N8nApi.make({ workflows: [], executions })
-  const n8n = yield* N8nClient.make({ url: new URL(url), apiKey: Redacted.make(apiKey) }).pipe(
-    Effect.provideService(HttpClient.HttpClient, api.client)
+  const get = yield* through(api.client, url, apiKey)
+  const asked = Effect.map(
+    api.requests,
+    (requests) => requests.map((request) => Number(/\/(\d+)\?/.exec(request.url)?.[1]))
   )
-  const get = (id: number) =>
-    Executions.Executions.use((kept) => kept.get(String(id))).pipe(Effect.provideService(N8nClient.N8nClient, n8n))
-  const asked = Effect.map(api.requests, (requests) => requests.map(({ url }) => Number(/\/(\d+)\?/.exec(url)?.[1])))
   return { get, asked }
 })
+
+type Answer = Effect.Effect<Response>
+
+/** An n8n that gives these answers one after the other; `asked` are the URLs. */
+const scripted = Effect.fnUntraced(function*(...script: ReadonlyArray<Answer>) {
+  const asked: Array<URL> = []
+  const http = HttpClient.make((request, url) => {
+    const answer = script[asked.length] ?? Effect.die(new Error("asked once too often"))
+    asked.push(url)
+    return Effect.map(answer, (response) => HttpClientResponse.fromWeb(request, response))
+  })
+  return { get: yield* through(http), asked }
+})
+
+const answers = (stored: N8nApi.Execution): Answer => Effect.sync(() => Response.json(stored))
 
 describe("Executions", () => {
   it.effect("reads an execution that is over once", () =>
@@ -92,10 +135,15 @@ describe("Executions", () => {
       assert.strictEqual((yield* again.get(1)).workflowId, "mine")
       assert.deepStrictEqual(yield* again.asked, [])
     }).pipe(Effect.provide(Executions.layer())))
+})
 
+describe("the room for executions", () => {
   const three = [execution(1), execution(2), execution(3)]
 
-  it.effect("lets go of the one not used for longest", () =>
+  const withRoomForTwo = <A, E, R>(effect: Effect.Effect<A, E, R | Executions.Executions>) =>
+    Effect.flatMap(size(execution(1)), (one) => Effect.provide(effect, Executions.layer({ maxKeptBytes: 2 * one + 5 })))
+
+  it.effect("is cleared of the one not used for longest", () =>
     Effect.gen(function*() {
       const { asked, get } = yield* connected(three)
       for (const id of [1, 2, 1, 3]) yield* get(id)
@@ -105,38 +153,28 @@ describe("Executions", () => {
       assert.deepStrictEqual(yield* asked, [1, 2, 3])
       yield* get(2)
       assert.deepStrictEqual(yield* asked, [1, 2, 3, 2])
-    }).pipe(Effect.provide(Executions.layer({ maxLength: 2 * length(execution(1)) }))))
+    }).pipe(withRoomForTwo))
 
-  it.effect("does not keep what is larger than all room, and clears none for it", () =>
+  it.effect("is not cleared for what is larger than all of it", () =>
     Effect.gen(function*() {
-      const large = execution(4, { customData: { text: "x".repeat(2 * length(execution(1))) } })
-      const { asked, get } = yield* connected([...three, large])
+      const { asked, get } = yield* connected([...three, execution(4, filling(100))])
       for (const id of [1, 2, 4, 4, 1, 2]) yield* get(id)
       assert.deepStrictEqual(yield* asked, [1, 2, 4, 4])
-    }).pipe(Effect.provide(Executions.layer({ maxLength: 2 * length(execution(1)) }))))
+    }).pipe(withRoomForTwo))
 
-  it.effect("counts what was read twice side by side once", () =>
-    Effect.gen(function*() {
-      const { asked, get } = yield* connected(three)
-      yield* Effect.all([get(1), get(1), get(1)], { concurrency: "unbounded" })
-      const { length: reads } = yield* asked
-      for (const id of [2, 1, 2]) yield* get(id)
-      assert.strictEqual((yield* asked).length, reads + 1)
-    }).pipe(Effect.provide(Executions.layer({ maxLength: 2 * length(execution(1)) }))))
-
-  const Size = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 400 }))
+  const Filling = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 
   it.effect.prop(
-    "asks n8n exactly when the bound says so, whatever is read in whatever order",
+    "decides alone when n8n is asked again, whatever is read in whatever order",
     {
-      sizes: Schema.Tuple([Size, Size, Size, Size, Size]),
+      fillings: Schema.Tuple([Filling, Filling, Filling, Filling, Filling]),
       room: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_500 })),
       reads: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })))
     },
-    ({ reads, room, sizes }) =>
+    ({ fillings, reads, room }) =>
       Effect.gen(function*() {
-        const stored = sizes.map((size, id) => execution(id + 1, { customData: { text: "x".repeat(size) } }))
-        const lengths = stored.map(length)
+        const stored = fillings.map((blocks, index) => execution(index + 1, filling(blocks)))
+        const sizes = yield* Effect.forEach(stored, size)
         const { asked, get } = yield* connected(stored)
         const expected: Array<number> = []
         // Most recently used first.
@@ -145,17 +183,105 @@ describe("Executions", () => {
           yield* get(read + 1)
           const found = kept.includes(read)
           if (!found) expected.push(read + 1)
-          if (!found && (lengths[read] ?? 0) > room) continue
+          if (!found && (sizes[read] ?? 0) > room) continue
           let left = room
           let full = false
           kept = [read, ...kept.filter((each) => each !== read)].filter((each) => {
-            left -= lengths[each] ?? 0
+            left -= sizes[each] ?? 0
             full ||= left < 0
             return !full
           })
         }
         assert.deepStrictEqual(yield* asked, expected)
-      }).pipe(Effect.provide(Executions.layer({ maxLength: room }))),
-    { arbitrary: { runs: 200 } }
+      }).pipe(Effect.provide(Executions.layer({ maxKeptBytes: room })))
   )
+})
+
+describe("reading an execution", () => {
+  it.effect("happens once for all who ask at the same time", () =>
+    Effect.gen(function*() {
+      const { asked, get } = yield* connected([execution(1), execution(2)])
+      const found = yield* Effect.forEach([1, 2, 1, 1], get, { concurrency: "unbounded" })
+      assert.deepStrictEqual(found.map(({ id }) => id), ["1", "2", "1", "1"])
+      assert.deepStrictEqual((yield* asked).toSorted(), [1, 2])
+    }).pipe(Effect.provide(Executions.layer())))
+
+  it.effect("goes on for the others when the first gives up", () =>
+    Effect.gen(function*() {
+      const asking = yield* Deferred.make<void>()
+      const first = Effect.andThen(Deferred.succeed(asking, undefined), Effect.never)
+      const { asked, get } = yield* scripted(first, answers(execution(1)))
+      const gone = yield* Effect.forkChild(get(1))
+      yield* Deferred.await(asking)
+      const other = yield* Effect.forkChild(get(1))
+      yield* Fiber.interrupt(gone)
+      assert.strictEqual((yield* Fiber.join(other)).id, "1")
+      assert.strictEqual(asked.length, 2)
+    }).pipe(Effect.provide(Executions.layer())))
+
+  it.effect("starts anew when the body breaks off", () =>
+    Effect.gen(function*() {
+      const failed = yield* Deferred.make<void>()
+      const whole = bytes(execution(1))
+      const half = Effect.sync(() =>
+        new Response(
+          new ReadableStream({
+            start: (controller) => controller.enqueue(whole.subarray(0, whole.length / 2)),
+            pull: (controller) => {
+              controller.error(new Error("terminated"))
+              Deferred.doneUnsafe(failed, Effect.void)
+            }
+          })
+        )
+      )
+      const { asked, get } = yield* scripted(half, answers(execution(1)))
+      const fiber = yield* Effect.forkChild(get(1))
+      yield* Deferred.await(failed)
+      for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 100; steps++) {
+        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+        yield* TestClock.adjust("100 millis")
+      }
+      assert.strictEqual((yield* Fiber.join(fiber)).lastNode, "Node 1")
+      assert.strictEqual(asked.length, 2)
+    }).pipe(Effect.provide(Executions.layer())))
+
+  it.effect("asks for the data that n8n keeps back, once", () =>
+    Effect.gen(function*() {
+      const withheld = { ...execution(1, { dataTooLargeToDisplay: true }), data: null }
+      const { asked, get } = yield* scripted(answers(withheld), answers(execution(1)))
+      assert.strictEqual((yield* get(1)).lastNode, "Node 1")
+      assert.strictEqual((yield* get(1)).lastNode, "Node 1")
+      assert.deepStrictEqual(
+        asked.map(({ search }) => search),
+        ["?includeData=true", "?includeData=true&ignoreDataSizeLimit=true"]
+      )
+    }).pipe(Effect.provide(Executions.layer())))
+
+  it.effect.each([
+    { what: "says", more: { jsonSizeBytes: 3_000_000 } },
+    { what: "turns out", more: filling(80_000) }
+  ])("ends when n8n $what that it is too large", ({ more }) =>
+    Effect.gen(function*() {
+      const { data, ...head } = execution(1)
+      const { get } = yield* scripted(answers({ ...head, ...more, data }))
+      const error = yield* Effect.flip(get(1))
+      assert.instanceOf(error, N8nError.Validation)
+      assert.strictEqual(error.field, "id")
+      assert.match(error.message, /^Execution '1' holds .*MB, more than the bound of 1 MB$/)
+    }).pipe(Effect.provide(Executions.layer({ maxBodyBytes: 1_000_000 }))))
+
+  it.effect.each([
+    { what: "a web page", body: "<html>Sign in</html>" },
+    { what: "nothing", body: "" },
+    { what: "half of it", body: JSON.stringify(execution(1)).slice(0, 100) },
+    { what: "JSON of another shape", body: "{\"ok\":true}" }
+  ])("fails on $what", ({ body }) =>
+    Effect.gen(function*() {
+      const { asked, get } = yield* scripted(Effect.sync(() => new Response(body)))
+      const error = yield* Effect.flip(get(1))
+      assert.instanceOf(error, N8nError.Api)
+      assert.strictEqual(error.message, "Failed to get execution for Execution '1'")
+      assert.include(error.hint, "N8N_URL")
+      assert.strictEqual(asked.length, 1)
+    }).pipe(Effect.provide(Executions.layer())))
 })

@@ -24,6 +24,7 @@ const tool = <R>(name: string, handler: Effect.Effect<string, never, R>) =>
     title: name,
     description: name,
     annotations: Tool.readOnly,
+    scopes: [],
     input: Schema.Struct({}),
     output: Schema.Struct({ text: Schema.String }),
     handler: () => handler,

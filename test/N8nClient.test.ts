@@ -15,6 +15,7 @@ import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
@@ -28,7 +29,8 @@ const apiKey = "a-key-that-never-leaves-its-header"
 
 type Answer = (
   request: HttpClientRequest.HttpClientRequest,
-  signal: AbortSignal
+  signal: AbortSignal,
+  url: URL
 ) => Effect.Effect<Response, HttpClientError.HttpClientError>
 
 const says = (body: unknown, init?: ResponseInit): Answer => () =>
@@ -85,7 +87,7 @@ const scripted = Effect.fnUntraced(function*(
   const http = HttpClient.make(Effect.fnUntraced(function*(request, url, signal) {
     const answer = script[seen.length] ?? script.at(-1) ?? script[0]
     seen.push({ url: url.href, headers: { ...request.headers }, at: yield* Clock.currentTimeMillis, signal })
-    return HttpClientResponse.fromWeb(request, yield* answer(request, signal))
+    return HttpClientResponse.fromWeb(request, yield* answer(request, signal, url))
   }))
   const n8n = yield* N8nClient.make({
     url: new URL(options.url ?? "https://n8n.test/"),
@@ -115,6 +117,10 @@ const apiFailure = <A>(effect: Effect.Effect<A, N8nError.N8nError>) =>
     assert.instanceOf(error, N8nError.Api)
     return error
   })
+
+/** The execution's bytes, as text. */
+const readText = (n8n: N8nClient.Service, id: string) =>
+  n8n.readExecution(id, {}, (body) => Stream.mkString(Stream.decodeText(body)))
 
 const gaps = (seen: ReadonlyArray<Seen>) => seen.slice(1).map(({ at }, index) => at - (seen[index]?.at ?? 0))
 
@@ -172,7 +178,7 @@ describe("a request", () => {
     Effect.gen(function*() {
       const { n8n, seen } = yield* scripted([answers, says({ id: "1" }), says({ data: [] })])
       yield* n8n.getWorkflow("a/b?c#d%")
-      yield* n8n.getExecution("7")
+      yield* readText(n8n, "7")
       yield* n8n.listWorkflows({ archived: false, limit: 5, name: "R&D + 100%", tags: ["a b", "c"] })
       assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
       assert.strictEqual(seen[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
@@ -215,6 +221,7 @@ describe("a request", () => {
 
 describe("repeats", () => {
   it.effect.each([
+    { what: "408", answer: refuses(408), statusCode: 408 },
     { what: "429", answer: refuses(429), statusCode: 429 },
     { what: "500", answer: refuses(500), statusCode: 500 },
     { what: "502", answer: says("<html>Bad Gateway</html>", { status: 502 }), statusCode: 502 },
@@ -279,6 +286,7 @@ describe("repeats", () => {
         const planned = 200 * 2 ** index
         assert.isAtLeast(pause, planned * 0.8)
         assert.isAtMost(pause, planned * 1.2)
+        assert.notStrictEqual(pause, planned)
       }
     }))
 
@@ -292,25 +300,27 @@ describe("repeats", () => {
       assert.strictEqual(other.seen.length, 1)
     }))
 
+  const now = Date.UTC(2026, 0, 1)
+  const limited = (given: string) => refuses(429, { "retry-after": given })
+
   it.effect.each([
     { given: "7", pause: 7_000 },
     { given: "30", pause: 30_000 },
-    { given: "Thu, 01 Jan 1970 00:00:25 GMT", pause: 25_000 }
+    { given: "Thu, 01 Jan 2026 00:00:25 GMT", pause: 25_000 }
   ])("after as long as Retry-After: $given asks", ({ given, pause }) =>
     Effect.gen(function*() {
-      for (const status of [429, 503]) {
-        yield* TestClock.setTime(0)
-        const { n8n, seen } = yield* scripted([refuses(status, { "retry-after": given }), answers])
-        yield* settle(n8n.getWorkflow("1"))
-        assert.deepStrictEqual(gaps(seen), [pause])
-      }
+      yield* TestClock.setTime(now)
+      const { n8n, seen } = yield* scripted([limited(given), answers])
+      yield* settle(n8n.getWorkflow("1"))
+      assert.deepStrictEqual(gaps(seen), [pause])
     }))
 
-  it.effect.each([{ given: "0" }, { given: "-5" }, { given: "soon" }, { given: "Wed, 31 Dec 1969 23:59:00 GMT" }])(
+  it.effect.each([{ given: "0" }, { given: "-5" }, { given: "soon" }, { given: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
     "after the usual pause on Retry-After: $given",
     ({ given }) =>
       Effect.gen(function*() {
-        const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": given }), answers])
+        yield* TestClock.setTime(now)
+        const { n8n, seen } = yield* scripted([limited(given), answers])
         yield* settle(n8n.getWorkflow("1"))
         const [pause = 0] = gaps(seen)
         assert.isAtLeast(pause, 160)
@@ -318,11 +328,12 @@ describe("repeats", () => {
       })
   )
 
-  it.effect.each([{ given: "31" }, { given: "86400" }, { given: "Thu, 01 Jan 1970 00:00:31 GMT" }])(
+  it.effect.each([{ given: "31" }, { given: "86400" }, { given: "Thu, 01 Jan 2026 00:00:31 GMT" }])(
     "not at all on Retry-After: $given",
     ({ given }) =>
       Effect.gen(function*() {
-        const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": given }), answers])
+        yield* TestClock.setTime(now)
+        const { n8n, seen } = yield* scripted([limited(given), answers])
         // No clock runs: it fails at once.
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
         assert.strictEqual(seen.length, 1)
@@ -330,6 +341,13 @@ describe("repeats", () => {
         assert.include(error.hint, "wait")
       })
   )
+
+  it.effect("honours Retry-After on 503 as well", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(503, { "retry-after": "9" }), answers])
+      yield* settle(n8n.getWorkflow("1"))
+      assert.deepStrictEqual(gaps(seen), [9_000])
+    }))
 })
 
 describe("time", () => {
@@ -340,7 +358,7 @@ describe("time", () => {
       seconds: 60,
       ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.listExecutions({ limit: 1 }))
     },
-    { what: "execution data", seconds: 180, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getExecution("1")) }
+    { what: "execution data", seconds: 180, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, "1")) }
   ]
 
   it.effect.each(calls.flatMap((call) => [
@@ -425,7 +443,7 @@ describe("a redirect", () => {
   it.effect("keeps the query that its location names, and adds none", () =>
     Effect.gen(function*() {
       const { n8n, seen } = yield* scripted([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
-      yield* n8n.getExecution("1")
+      yield* readText(n8n, "1")
       assert.strictEqual(seen[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
     }))
 
@@ -474,13 +492,19 @@ describe("an answer", () => {
       assert.deepStrictEqual((yield* n8n.getWorkflow("1")).nodes, [node])
     }))
 
-  it.effect("with execution data tells how long it was", () =>
+  it.effect("with execution data goes to its reader as it is, anew when it breaks off", () =>
     Effect.gen(function*() {
-      const execution = { id: "7", status: "success", data: { text: "äöü" }, invented: 1 }
-      const { n8n } = yield* scripted([says(execution)])
-      const { length, value } = yield* n8n.getExecution("7")
-      assert.strictEqual(length, JSON.stringify(execution).length)
-      assert.deepStrictEqual(value, execution)
+      const text = JSON.stringify({ id: "7", data: { text: "äöü" }, invented: 1 })
+      const { n8n, seen } = yield* scripted([breaksOff, says(text)])
+      assert.strictEqual(yield* settle(readText(n8n, "7")), text)
+      assert.strictEqual(seen.length, 2)
+    }))
+
+  it.effect("with execution data is asked for whole when the caller says so", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers])
+      yield* n8n.readExecution("7", { ignoreDataSizeLimit: true }, () => Effect.void)
+      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true")
     }))
 })
 
@@ -505,7 +529,7 @@ describe("an error's envelope", () => {
 
   it.effect("of an execution that is not there", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* envelope(refuses(404), (n8n) => n8n.getExecution("123")), {
+      assert.deepStrictEqual(yield* envelope(refuses(404), (n8n) => readText(n8n, "123")), {
         name: "NotFoundError",
         message: "Execution '123' not found",
         context: { operation: "get execution", resourceType: "Execution", resourceId: "123" },
@@ -616,6 +640,18 @@ describe("an error's envelope", () => {
     }))
 })
 
+describe("an envelope", () => {
+  it("hides secrets, whoever wrote them", () => {
+    const secret = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig"
+    const envelopes = [
+      new N8nError.Api({ operation: "get workflow", errorDetails: secret, hint: "" }),
+      new N8nError.Validation({ reason: secret, field: "id", errorDetails: secret, hint: "" }),
+      new N8nError.NotFound({ resourceType: "Workflow", resourceId: secret, hint: "" })
+    ].map(N8nError.toEnvelope)
+    for (const envelope of envelopes) assert.notInclude(JSON.stringify(envelope), "eyJ")
+  })
+})
+
 describe("the API key", () => {
   it.effect.each([
     { what: "accepted", answer: answers },
@@ -685,7 +721,7 @@ describe("without settings", () => {
     { what: "get workflow", ask: (n8n) => n8n.getWorkflow("1") },
     { what: "get workflow", ask: (n8n) => n8n.workflowName("1") },
     { what: "list executions", ask: (n8n) => n8n.listExecutions({ limit: 1, startedAfter: "2026-01-01T00:00:00Z" }) },
-    { what: "get execution", ask: (n8n) => n8n.getExecution("1") }
+    { what: "get execution", ask: (n8n) => readText(n8n, "1") }
   ]
 
   it.effect.each(calls)("cannot $what, and says what to set", ({ ask, what }) =>
@@ -824,6 +860,27 @@ describe("listWorkflows", () => {
         assert.strictEqual(query.get("excludePinnedData"), "true")
       }))
   })
+
+  it.effect("loses none where n8n gives fewer than asked for", () =>
+    Effect.gen(function*() {
+      const workflows = Array.from({ length: 10 }, (_, index) => entry(index))
+      const Cursor = Schema.fromJsonString(Schema.Struct({ offset: Schema.Int }))
+      const givesThree: Answer = (request, signal, url) => {
+        const { offset } = Schema.decodeSync(Cursor)(atob(url.searchParams.get("cursor") ?? ""))
+        const more = offset + 3 < workflows.length
+        return says({ data: workflows.slice(offset, offset + 3), nextCursor: more ? "more" : null })(
+          request,
+          signal,
+          url
+        )
+      }
+      const { n8n, seen } = yield* scripted([givesThree])
+      const page = yield* n8n.listWorkflows({ archived: false, limit: 8 })
+      assert.deepStrictEqual(ids(page), workflows.slice(0, 8).map((each) => each.id))
+      assert.strictEqual(seen.length, 3)
+      const next = yield* n8n.listWorkflows({ archived: false, limit: 8, cursor: page.nextCursor })
+      assert.deepStrictEqual(ids(next), [8, 9].map(id))
+    }))
 
   it.effect.each([
     { cursor: "" },

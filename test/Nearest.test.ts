@@ -29,6 +29,7 @@ describe("nearest", () => {
     const names = ["Set 12", "Set", "Set 2", "Set 1", "Set", "set1"]
     assert.deepStrictEqual(nearest("Set 1", names), ["Set 1", "set1", "Set 12"])
     assert.deepStrictEqual(nearest("Set 1", names, 1), ["Set 1"])
+    assert.deepStrictEqual(nearest("set", ["Set", "Set"]), ["Set"])
   })
 
   it("finds nothing among none", () => {

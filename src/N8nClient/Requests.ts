@@ -32,8 +32,8 @@ export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("2
 const maxRetryAfter = 30_000
 /** One call, with its repetitions. */
 const callTimeout = 60
-/** An execution with 66 MB of data takes n8n about 9 s. */
-const dataTimeout = 180
+/** Executions with data take n8n long: 66 MB about 9 s. */
+export const dataTimeout = 180
 
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
@@ -46,7 +46,7 @@ export const baseUrl = (url: URL): URL => {
 
 const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
-/** A certificate or a host name does not get better by asking again. */
+/** A certificate, a protocol or a host name does not get better by asking again. */
 const lastingCodes: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -54,7 +54,8 @@ const lastingCodes: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "ERR_TLS_CERT_ALTNAME_INVALID",
-  "CERT_HAS_EXPIRED"
+  "CERT_HAS_EXPIRED",
+  "ERR_SSL_WRONG_VERSION_NUMBER"
 ])
 
 /** Milliseconds that the answer asks to wait, given in seconds or as a date. */
@@ -78,35 +79,55 @@ const isTransient = (error: HttpClientError.HttpClientError): boolean => {
   return false
 }
 
+/** What reads a body; it is repeated with the request when the body breaks off. */
+export type Consume<A> = (
+  response: HttpClientResponse.HttpClientResponse,
+  target: N8nError.Target
+) => Effect.Effect<A, HttpClientError.HttpClientError | N8nError.N8nError>
+
 /** Reads from n8n, as the endpoints use them. */
 export interface Requests {
-  /** `GET` that decodes the JSON it is answered. */
-  readonly get: <S extends Schema.ConstraintDecoder<unknown>>(
+  /** `GET`, whose body is read as the caller likes, within `seconds`. */
+  readonly read: <A>(
     path: string,
-    schema: S,
     target: N8nError.Target,
-    options?: { readonly query?: Query | undefined; readonly withData?: boolean | undefined }
-  ) => Effect.Effect<Answer<S["Type"]>, N8nError.N8nError>
-}
-
-/** What was answered, and how long its JSON was, in characters. */
-export interface Answer<A> {
-  readonly value: A
-  readonly length: number
+    options: {
+      readonly query?: Query | undefined
+      readonly seconds?: number | undefined
+      /** From the editor's address instead of the API's. */
+      readonly root?: boolean | undefined
+    },
+    consume: Consume<A>
+  ) => Effect.Effect<A, N8nError.N8nError>
 }
 
 /** Query parameters; an `undefined` one is left out. */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
-const parseJson = (response: HttpClientResponse.HttpClientResponse, target: N8nError.Target) =>
-  response.text.pipe(
-    Effect.flatMap((text) =>
-      Effect.try({
-        try: (): Answer<unknown> => ({ value: JSON.parse(text), length: text.length }),
-        catch: () =>
-          N8nError.unreadable(target, /^\s*</.test(text) ? "a web page instead of JSON" : "an answer that is not JSON")
-      })
-    )
+/** A body that is no JSON is mostly the page of a proxy or of a login. */
+export const notJson = (target: N8nError.Target, beginning: string) =>
+  N8nError.unreadable(target, /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON")
+
+/** `GET` that decodes the JSON it is answered. */
+export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  { read }: Requests,
+  path: string,
+  schema: S,
+  target: N8nError.Target,
+  query?: Query
+): Effect.Effect<S["Type"], N8nError.N8nError> =>
+  read(
+    path,
+    target,
+    { query },
+    (response) =>
+      Effect.flatMap(
+        response.text,
+        (text) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson(target, text) })
+      )
+  ).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(schema)),
+    Effect.catchTag("SchemaError", (error) => Effect.fail(N8nError.unreadable(target, error.message)))
   )
 
 /** A key shorter than this is no key of n8n's; looking for it would spoil words. */
@@ -123,7 +144,8 @@ const withoutKey = (apiKey: Redacted.Redacted<string>) => {
 
 /** Binds the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
-  const api = new URL("api/v1", baseUrl(options.url))
+  const base = baseUrl(options.url)
+  const api = new URL("api/v1", base)
   const http = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest((request) =>
       request.pipe(
@@ -168,28 +190,21 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     )
   )
 
-  const get: Requests["get"] = (path, schema, target, { query = {}, withData = false } = {}) => {
-    const seconds = withData ? dataTimeout : callTimeout
-    const request = HttpClientRequest.get(new URL(`${api.href}${path}`)).pipe(
+  const read: Requests["read"] = (path, target, { query = {}, root = false, seconds = callTimeout }, consume) => {
+    const request = HttpClientRequest.get(new URL(`${(root ? base : api).href}${path}`)).pipe(
       HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined))
     )
     return send(request, target).pipe(
-      Effect.flatMap((response) => parseJson(response, target)),
+      Effect.flatMap((response) => consume(response, target)),
       Effect.retry(retry),
-      Effect.flatMap(({ length, value }) =>
-        Effect.map(Schema.decodeUnknownEffect(schema)(value), (decoded) => ({ value: decoded, length }))
-      ),
-      Effect.catchTags({
-        HttpClientError: (error) => N8nError.fromHttp(error, target),
-        SchemaError: (error) => Effect.fail(N8nError.unreadable(target, error.message))
-      }),
+      Effect.catchTag("HttpClientError", (error) => N8nError.fromHttp(error, target)),
+      Effect.mapError(withoutKey(options.apiKey)),
       Effect.timeoutOrElse({
         duration: `${seconds} seconds`,
         orElse: () => Effect.fail(N8nError.timedOut(target, seconds))
       }),
-      Effect.mapError(withoutKey(options.apiKey)),
       Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
     )
   }
-  return { get } satisfies Requests
+  return { read } satisfies Requests
 })

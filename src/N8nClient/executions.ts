@@ -1,11 +1,13 @@
 /** The execution endpoints, and what n8n 1.x lacks of them. */
 import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import * as Execution from "../domain/Execution.ts"
 import * as N8nError from "../N8nError.ts"
-import type { Requests } from "./Requests.ts"
+import { dataTimeout, getJson, type Requests } from "./Requests.ts"
 
 /** Which executions; all conditions hold together. */
 export interface Query {
@@ -19,6 +21,17 @@ export interface Query {
   /** ISO 8601; the execution started at or before. */
   readonly startedBefore?: string | undefined
 }
+
+/** `ignoreDataSizeLimit` (2.x): the data too that n8n keeps back because it is large. */
+export interface ReadOptions {
+  readonly ignoreDataSizeLimit?: boolean
+}
+
+/** Reads the body of an execution; called anew when the body breaks off and the request is repeated. */
+export type ConsumeExecution<A> = (
+  body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
+  target: N8nError.Target
+) => Effect.Effect<A, HttpClientError.HttpClientError | N8nError.N8nError>
 
 const Page = Schema.Struct({
   data: Schema.Array(Execution.Listed),
@@ -59,14 +72,15 @@ const isUnknownParameter = (error: N8nError.N8nError) =>
   error._tag === "ApiError" && error.statusCode === 400 &&
   /Unknown query parameter '(startedAfter|startedBefore)'/.test(error.errorDetails ?? "")
 
-export const make = Effect.fnUntraced(function*({ get }: Requests) {
+export const make = Effect.fnUntraced(function*(requests: Requests) {
   const hasTimeFilter = yield* Ref.make(true)
 
   const page = (query: Query) =>
-    get("/executions", Page, target, {
-      query: { ...query, cursor: query.cursor === undefined ? undefined : withLimit(query.cursor, query.limit) }
+    getJson(requests, "/executions", Page, target, {
+      ...query,
+      cursor: query.cursor === undefined ? undefined : withLimit(query.cursor, query.limit)
     }).pipe(
-      Effect.map(({ value: { data, nextCursor } }) => ({
+      Effect.map(({ data, nextCursor }) => ({
         executions: data,
         ...(typeof nextCursor === "string" ? { nextCursor } : {})
       })),
@@ -107,13 +121,12 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
 
   return {
     listExecutions: list,
-    getExecution: Effect.fn("N8nClient.getExecution")((id: string) =>
-      get(
+    readExecution: <A>(id: string, options: ReadOptions, consume: ConsumeExecution<A>) =>
+      requests.read(
         `/executions/${encodeURIComponent(id)}`,
-        Execution.WithData,
         { operation: "get execution", resourceType: "Execution", resourceId: id },
-        { query: { includeData: true }, withData: true }
-      )
-    )
+        { query: { includeData: true, ...options }, seconds: dataTimeout },
+        (response, target) => consume(response.stream, target)
+      ).pipe(Effect.withSpan("N8nClient.readExecution"))
   }
 })

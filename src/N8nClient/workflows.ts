@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Workflow from "../domain/Workflow.ts"
 import * as N8nError from "../N8nError.ts"
-import type { Requests } from "./Requests.ts"
+import { getJson, type Requests } from "./Requests.ts"
 
 /** Which workflows. All conditions hold together; `name` is contained, ignoring case; every tag must be there. */
 export interface Query {
@@ -63,7 +63,7 @@ const workflowTarget = (id: string): N8nError.Target => ({
 
 const path = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-export const make = Effect.fnUntraced(function*({ get }: Requests) {
+export const make = Effect.fnUntraced(function*(requests: Requests) {
   const list = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const wanted = (workflow: Workflow.Workflow) =>
       (query.archived || workflow.isArchived !== true) &&
@@ -76,16 +76,14 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
     // Twice as many each time: behind a page may lie any number of archived ones.
     for (let size = 0;;) {
       size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - kept.length + 1))
-      const { value: page } = yield* get("/workflows", Page, { operation: "list workflows" }, {
-        query: {
-          limit: size,
-          cursor: encodeCursor(position, size),
-          active: query.active,
-          // n8n 1.x refuses an empty one.
-          name: query.name === "" ? undefined : query.name,
-          tags: tags.length === 0 ? undefined : tags.join(","),
-          excludePinnedData: true
-        }
+      const page = yield* getJson(requests, "/workflows", Page, { operation: "list workflows" }, {
+        limit: size,
+        cursor: encodeCursor(position, size),
+        active: query.active,
+        // n8n 1.x refuses an empty one.
+        name: query.name === "" ? undefined : query.name,
+        tags: tags.length === 0 ? undefined : tags.join(","),
+        excludePinnedData: true
       })
       for (const [index, workflow] of page.data.entries()) {
         if (!wanted(workflow)) continue
@@ -104,8 +102,8 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
 
   const names = yield* Cache.makeWith(
     (id: string) =>
-      get(path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
-        Effect.map(({ value }) => value.name),
+      getJson(requests, path(id), Schema.Struct({ name: Schema.String }), workflowTarget(id)).pipe(
+        Effect.map(({ name }) => name),
         Effect.catchTag("NotFoundError", () => Effect.succeed(deletedWorkflow))
       ),
     { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? nameTtl : 0 }
@@ -114,7 +112,7 @@ export const make = Effect.fnUntraced(function*({ get }: Requests) {
   return {
     listWorkflows: list,
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((id: string) =>
-      Effect.map(get(path(id), Workflow.Workflow, workflowTarget(id)), ({ value }) => value)
+      getJson(requests, path(id), Workflow.Workflow, workflowTarget(id))
     ),
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id))
   }

@@ -25,17 +25,6 @@ export const Listed = Schema.StructWithRest(
 )
 export type Listed = typeof Listed.Type
 
-/** What `GET /executions/{id}?includeData=true` answers; its data is read by {@link fromApi}. */
-export const WithData = Schema.StructWithRest(
-  Schema.Struct({
-    ...Listed.schema.fields,
-    data: Schema.optionalKey(Schema.Unknown),
-    workflowData: Schema.optionalKey(Schema.Unknown)
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-)
-export type WithData = typeof WithData.Type
-
 /** Milliseconds between start and stop; `null` while it runs. */
 export const duration = (execution: Listed): number | null => {
   const from = Date.parse(execution.startedAt ?? "")
@@ -98,79 +87,23 @@ export interface Execution {
   readonly duration: number | undefined
   /** The workflow as it ran; absent where n8n kept no data. */
   readonly workflow: RanWorkflow | undefined
-  /** Whether n8n kept any run data. */
-  readonly hasData: boolean
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
   readonly error: unknown
   readonly lastNode: string | undefined
-  /** The items of one slot from `offset`, at most `limit`; whole, as n8n stored them. */
+  /**
+   * The items of one slot from `offset`, at most `limit`; whole, as n8n stored them. Fewer where they are so large that
+   * no answer could hold more.
+   */
   readonly items: (slot: Slot, offset: number, limit: number) => ReadonlyArray<unknown>
 }
 
 /** `workflowData`: nodes and connections as they were then. */
-const RanWorkflow = Schema.Struct({
+export const RanWorkflow = Schema.Struct({
   name: Schema.String,
   nodes: Schema.Array(Workflow.Node),
   connections: Workflow.Workflow.fields.connections
 })
 export type RanWorkflow = typeof RanWorkflow.Type
-
-const decodeWorkflow = Schema.decodeUnknownOption(RanWorkflow)
-
-const outputsOf = (data: unknown): ReadonlyArray<Output> =>
-  Object.entries(obj(data) ?? {}).flatMap(([type, outputs]) =>
-    arr(outputs).map((items, index) => ({ type, index, count: arr(items).length }))
-  )
-
-const sourceOf = (source: unknown): Source | undefined => {
-  const node = str(obj(source)?.["previousNode"])
-  return node === undefined
-    ? undefined
-    : { node, output: num(obj(source)?.["previousNodeOutput"]) ?? 0, run: num(obj(source)?.["previousNodeRun"]) ?? 0 }
-}
-
-const runOf = (value: unknown, index: number): Run => {
-  const run = obj(value) ?? {}
-  const error = run["error"] ?? undefined
-  return {
-    index,
-    startTime: num(run["startTime"]) ?? 0,
-    executionTime: num(run["executionTime"]) ?? 0,
-    order: num(run["executionIndex"]) ?? 0,
-    status: error === undefined ? str(run["executionStatus"]) ?? "success" : "error",
-    sources: arr(run["source"]).map(sourceOf),
-    outputs: outputsOf(run["data"]),
-    override: outputsOf(run["inputOverride"]),
-    error
-  }
-}
-
-/** Reads what the API answered. What is missing or odd in it is left out, never an exception. */
-export const fromApi = (answer: WithData): Execution => {
-  const result = obj(obj(answer.data)?.["resultData"])
-  const runData = obj(result?.["runData"]) ?? {}
-  const workflow = decodeWorkflow(answer.workflowData)
-  return {
-    id: String(answer.id),
-    workflowId: answer.workflowId ?? "",
-    status: answer.status ?? "unknown",
-    mode: answer.mode ?? undefined,
-    startedAt: answer.startedAt ?? undefined,
-    stoppedAt: answer.stoppedAt ?? undefined,
-    waitTill: answer.waitTill ?? undefined,
-    duration: duration(answer) ?? undefined,
-    workflow: workflow._tag === "Some" ? workflow.value : undefined,
-    hasData: Object.keys(runData).length > 0,
-    runs: new Map(Object.entries(runData).map(([node, runs]) => [node, arr(runs).map(runOf)])),
-    error: result?.["error"] ?? undefined,
-    lastNode: str(result?.["lastNodeExecuted"]),
-    items: ({ node, port, run, side }, offset, limit) => {
-      const kept = obj(arr(runData[node])[run])
-      const data = obj(kept?.[side === "output" ? "data" : "inputOverride"])
-      return arr(arr(data?.[port.type])[port.index]).slice(offset, offset + limit)
-    }
-  }
-}
 
 /** A node's items over all its runs and outputs. */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
@@ -188,6 +121,8 @@ export const ErrorDetail = Schema.Struct({
   httpCode: Schema.optionalKey(Schema.String),
   messages: Schema.optionalKey(Schema.Array(Schema.String)),
   itemIndex: Schema.optionalKey(Schema.Int),
+  /** The node that an expression names. */
+  nodeCause: Schema.optionalKey(Schema.String),
   lineNumber: Schema.optionalKey(Schema.Int)
 })
 export type ErrorDetail = typeof ErrorDetail.Type
@@ -198,7 +133,7 @@ export const errorDetail = (error: unknown): ErrorDetail => {
   const context = obj(value["context"])
   const message = str(value["message"]) ?? str(error) ?? "unknown error"
   const description = str(value["description"]) ?? str(context?.["descriptionKey"])
-  const messages = arr(value["messages"]).filter((line) => typeof line === "string" && line !== message)
+  const messages = [...new Set(arr(value["messages"]))].filter((line) => typeof line === "string" && line !== message)
   const httpCode = value["httpCode"] ?? undefined
   return defined({
     name: str(value["name"]),
@@ -207,6 +142,7 @@ export const errorDetail = (error: unknown): ErrorDetail => {
     httpCode: httpCode === undefined ? undefined : String(httpCode),
     messages: messages.length === 0 ? undefined : messages as ReadonlyArray<string>,
     itemIndex: integer(context?.["itemIndex"] ?? value["itemIndex"]),
+    nodeCause: str(context?.["nodeCause"]),
     lineNumber: integer(value["lineNumber"])
   })
 }
@@ -325,8 +261,12 @@ export const slice = (
   const items: Array<Item> = []
   let skip = offset
   for (const { count, slot } of parts) {
-    if (items.length >= limit) break
-    if (skip < count) items.push(...execution.items(slot, skip, limit - items.length).map(item))
+    const wanted = Math.min(limit - items.length, count - skip)
+    if (wanted > 0) {
+      const page = execution.items(slot, skip, wanted)
+      items.push(...page.map(item))
+      if (page.length < wanted) break
+    }
     skip = Math.max(0, skip - count)
   }
   return items

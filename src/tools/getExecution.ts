@@ -16,6 +16,7 @@ export const getExecution = Tool.make({
   description:
     "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
+  scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip.")

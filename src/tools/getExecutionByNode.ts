@@ -48,6 +48,7 @@ export const getExecutionByNode = Tool.make({
   description:
     "What one node of an execution received, did and put out: items, parameters, error. For a node in a loop choose the run, for a branch the output.",
   annotations: Tool.readOnly,
+  scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))

@@ -75,6 +75,7 @@ export const getWorkflow = Tool.make({
   description:
     "Read one workflow: a few facts by default, its nodes and connections with raw, single nodes whole with nodes. For the graph alone use get_workflow_connections.",
   annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     nodes: Schema.optionalKey(

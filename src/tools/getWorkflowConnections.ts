@@ -33,6 +33,7 @@ export const getWorkflowConnections = Tool.make({
   description:
     "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
   annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     format: Schema.Literals(["graph", "mermaid"])

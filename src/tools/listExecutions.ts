@@ -44,6 +44,7 @@ export const listExecutions = Tool.make({
   description:
     "List past and present runs, newest first: what ran, when, and whether it failed. Next: get_execution with an id.",
   annotations: Tool.readOnly,
+  scopes: ["execution:list", "workflow:read"],
   input: Schema.Struct({
     workflowId: Schema.optionalKey(
       Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })

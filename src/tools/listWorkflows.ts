@@ -23,6 +23,7 @@ export const listWorkflows = Tool.make({
   title: "List workflows",
   description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
+  scopes: ["workflow:list"],
   input: Schema.Struct({
     active: Schema.optionalKey(
       Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })

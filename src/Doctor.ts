@@ -1,0 +1,110 @@
+/** Why does it not connect? Every condition for this server to work, checked one after the other, each with its cure. */
+import * as Effect from "effect/Effect"
+import { N8nClient } from "./N8nClient.ts"
+import * as N8nError from "./N8nError.ts"
+import type * as Tool from "./Tool.ts"
+
+/** The outcome of one check; `cure` is what to do about it. */
+export interface Check {
+  readonly name: string
+  readonly status: "ok" | "warning" | "failed" | "skipped"
+  readonly detail: string
+  readonly cure?: string
+}
+
+const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
+
+/** `engines.node` of package.json. */
+const minNode = [22, 19] as const
+
+const node: Effect.Effect<Check> = Effect.sync(() => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  const enough = major > minNode[0] || major === minNode[0] && minor >= minNode[1]
+  return enough
+    ? ok("Node", process.versions.node)
+    : { name: "Node", status: "failed", detail: process.versions.node, cure: `Needs ${minNode.join(".")} or later.` }
+})
+
+const failed = (name: string, error: N8nError.N8nError): Check => {
+  const { context, hint, message } = N8nError.toEnvelope(error)
+  const details = context["errorDetails"]
+  return { name, status: "failed", detail: details === undefined ? message : `${message}: ${details}`, cure: hint }
+}
+
+const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
+
+const version = (found: string | undefined): Check =>
+  found === undefined
+    ? {
+      name: "n8n",
+      status: "warning",
+      detail: "answers, but its start page does not tell a version",
+      cure: "No harm if its editor is switched off; otherwise check that N8N_URL is n8n's address."
+    }
+    : ok("n8n", `version ${found}`)
+
+const allowance = (scopes: ReadonlyArray<string> | undefined, tools: ReadonlyArray<Tool.Any>): Check => {
+  if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
+  const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
+  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools`)
+  const missing = new Set(lacking.flatMap((tool) => tool.scopes).filter((scope) => !scopes.includes(scope)))
+  return {
+    name: "Scopes",
+    status: lacking.length === tools.length ? "failed" : "warning",
+    detail: `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
+      lacking.map((tool) => tool.name).join(", ")
+    }`,
+    cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
+  }
+}
+
+/** The key is shown by a listing, or by a refusal for want of the scope: only a known key gets so far. */
+const key = Effect.gen(function*() {
+  const n8n = yield* N8nClient
+  return yield* n8n.listWorkflows({ archived: true, limit: 1 }).pipe(
+    Effect.as(ok("API key", "accepted")),
+    Effect.catch((error) =>
+      Effect.succeed(
+        error._tag === "ApiError" && error.statusCode === 403
+          ? ok("API key", "accepted, without the scope to list workflows")
+          : failed("API key", error)
+      )
+    )
+  )
+})
+
+/** Looks at everything that `tools` need. */
+export const examine = (tools: ReadonlyArray<Tool.Any>): Effect.Effect<ReadonlyArray<Check>, never, N8nClient> =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    const runtime = yield* node
+    const about = yield* Effect.result(n8n.about)
+    if (about._tag === "Failure") {
+      return [runtime, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
+    }
+    const accepted = yield* key
+    return [
+      runtime,
+      version(about.success.version),
+      accepted,
+      accepted.status === "ok" ? allowance(about.success.scopes, tools) : skipped("Scopes")
+    ]
+  })
+
+/** Whether nothing failed. */
+export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
+
+const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
+const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
+
+/** A table for a person; in colours where it goes to a terminal. */
+export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
+  const width = Math.max(...checks.map((check) => check.name.length))
+  return checks.flatMap(({ cure, detail, name, status }) => {
+    const mark = coloured ? `\u001b[${colours[status]}m${marks[status]}\u001b[0m` : marks[status]
+    return [
+      `${mark} ${name.padEnd(width)}  ${detail}`,
+      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${cure}`])
+    ]
+  }).join("\n")
+}
