@@ -19,7 +19,13 @@ const pack = (block: Uint8Array) =>
       error === null ? resolve(packed) : reject(error))
   })
 
-/** Takes bytes as they come; blocks are compressed on another thread, one behind the writer. */
+/**
+ * Takes bytes as they come; blocks are compressed on another thread, one behind the writer.
+ *
+ * **Gotchas**
+ *
+ * Each write is to be awaited before the next and before the end: two at once would mix their bytes.
+ */
 export class Writer {
   #block = new Uint8Array(blockBytes)
   #filled = 0

@@ -1,5 +1,7 @@
 /** Why does it not connect? Every condition for this server to work, checked one after the other, each with its cure. */
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import type * as Tool from "./Tool.ts"
@@ -73,18 +75,65 @@ const key = Effect.gen(function*() {
   )
 })
 
-/** Looks at everything that `tools` need. */
-export const examine = (tools: ReadonlyArray<Tool.Any>): Effect.Effect<ReadonlyArray<Check>, never, N8nClient> =>
+/** What is looked at besides n8n. */
+export interface Subject {
+  readonly tools: ReadonlyArray<Tool.Any>
+  /** Absolute. */
+  readonly filesRoots: ReadonlyArray<string>
+  /** Absolute; made at the first write. */
+  readonly stateFolder: string
+}
+
+const filesRoot = (root: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const type = yield* fs.stat(root).pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => "nothing"))
+    if (type === "Directory") return ok("Files root", root)
+    return {
+      name: "Files root",
+      status: "warning",
+      detail: `${root} is ${type === "nothing" ? "not there" : "no folder"}: the file tools will refuse`,
+      cure: "Set --files-root (N8N_MCP_FILES_ROOT) to a folder."
+    } satisfies Check
+  })
+
+/** It is made when it is first needed: what counts is the nearest folder above that exists. */
+const stateFolder = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    let nearest = folder
+    while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
+      nearest = path.dirname(nearest)
+    }
+    const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
+      Effect.andThen(fs.stat(nearest)),
+      Effect.map(({ type }) => type === "Directory"),
+      Effect.orElseSucceed(() => false)
+    )
+    if (isWritable) return ok("State folder", folder)
+    return {
+      name: "State folder",
+      status: "failed",
+      detail: `${nearest} cannot be written: snapshots cannot be kept, so nothing would be written to n8n`,
+      cure: "Set XDG_STATE_HOME to a folder that can be."
+    } satisfies Check
+  })
+
+/** Looks at everything that the tools need. */
+export const examine = (
+  { filesRoots, stateFolder: folder, tools }: Subject
+): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
-    const runtime = yield* node
+    const local = [yield* node, ...yield* Effect.forEach(filesRoots, filesRoot), yield* stateFolder(folder)]
     const about = yield* Effect.result(n8n.about)
     if (about._tag === "Failure") {
-      return [runtime, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
+      return [...local, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
     }
     const accepted = yield* key
     return [
-      runtime,
+      ...local,
       version(about.success.version),
       accepted,
       accepted.status === "ok" ? allowance(about.success.scopes, tools) : skipped("Scopes")

@@ -10,11 +10,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as Blocks from "./Blocks.ts"
 import * as Execution from "./domain/Execution.ts"
 import { ExecutionReader } from "./domain/ExecutionReader.ts"
+import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 
@@ -114,18 +114,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
     })
 
     // Clients look at several nodes of one execution at once: the first call reads it, the others wait for that.
-    const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
-    const oneAtATime = (key: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const lock = locks.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
-          lock.users++
-          locks.set(key, lock)
-          return lock
-        }),
-        (lock) => lock.semaphore.withPermits(1)(effect),
-        (lock) => Effect.sync(() => --lock.users === 0 && locks.delete(key))
-      )
+    const oneAtATime = Locks.make()
 
     return Executions.of({
       get: Effect.fn("Executions.get")(function*(id) {

@@ -4,6 +4,7 @@ import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ElicitResultSchema,
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
@@ -13,6 +14,7 @@ import {
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
+import * as Schema from "effect/Schema"
 import { CallContext } from "./CallContext.ts"
 import { McpTransport } from "./McpTransport.ts"
 import * as N8nError from "./N8nError.ts"
@@ -26,12 +28,12 @@ export interface Caller {
 }
 
 /** What is served. */
-export interface Options<R> {
+export interface Options<T extends Tool.Any> {
   readonly name: string
   readonly version: string
   /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
   readonly instructions?: string | undefined
-  readonly tools: ReadonlyArray<Tool.Any<R>>
+  readonly tools: ReadonlyArray<T>
 }
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
@@ -61,8 +63,11 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
   )
 
 /** Finds a tool by name. */
-export const find = <R>(tools: ReadonlyArray<Tool.Any<R>>, name: string): Tool.Any<R> | undefined =>
-  tools.find((tool) => tool.name === name)
+export const find = <T extends Tool.Any>(
+  tools: ReadonlyArray<T>,
+  name: string
+): Tool.Any<Tool.Services<T>> | undefined =>
+  (tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>).find((tool) => tool.name === name)
 
 /** What a caller is told who asks for a tool that is not there. */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
@@ -78,8 +83,25 @@ export const listing = (tool: Tool.Any) => ({
   outputSchema: { ...tool.outputSchema }
 })
 
-/** Progress notifications, when the caller asked for them. */
-const callContext = ({ _meta, sendNotification }: Extra): typeof CallContext.Service => {
+const Yes = Schema.Struct({
+  action: Schema.Literal("accept"),
+  content: Schema.Struct({ confirm: Schema.Literal(true) })
+})
+
+const question = (message: string) => ({
+  method: "elicitation/create" as const,
+  params: {
+    message,
+    requestedSchema: {
+      type: "object" as const,
+      properties: { confirm: { type: "boolean" as const, title: "Do it", description: message, default: false } },
+      required: ["confirm"]
+    }
+  }
+})
+
+/** Progress notifications when the caller asked for them, and questions to the person where the client can ask. */
+const callContext = (server: Server, { _meta, sendNotification, sendRequest }: Extra): typeof CallContext.Service => {
   const progressToken = _meta?.progressToken
   return {
     progress: (progress, total, message) =>
@@ -88,7 +110,14 @@ const callContext = ({ _meta, sendNotification }: Extra): typeof CallContext.Ser
           method: "notifications/progress",
           params: { progressToken, progress, message, ...(total === undefined ? {} : { total }) }
         })
-      ))
+      )),
+    confirm: (message) =>
+      server.getClientCapabilities()?.elicitation === undefined
+        ? Effect.succeed("unasked" as const)
+        : Effect.tryPromise(() => sendRequest(question(message), ElicitResultSchema)).pipe(
+          Effect.map((answer) => Schema.is(Yes)(answer) ? "yes" as const : "no" as const),
+          Effect.orElseSucceed(() => "no" as const)
+        )
   }
 }
 
@@ -100,13 +129,15 @@ const callContext = ({ _meta, sendNotification }: Extra): typeof CallContext.Ser
  * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each call can have
  * its own n8n. When serving ends, calls in flight are interrupted; a call that the client cancels is, too.
  */
-export const serveWith = <R>(
-  options: Options<R>,
-  contextFor: (caller: Caller) => Effect.Effect<Context.Context<R>>
+export const serveWith = <T extends Tool.Any>(
+  options: Options<T>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntimePromise()
-    const listed = options.tools.map(listing)
+    // A union of tools is a tool with the union of their needs; the compiler does not see it.
+    const tools = options.tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
+    const listed = tools.map(listing)
 
     const makeServer = () => {
       const server = new Server(
@@ -118,12 +149,12 @@ export const serveWith = <R>(
       )
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
-        const tool = find(options.tools, params.name)
-        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(options.tools, params.name))
+        const tool = find(tools, params.name)
+        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
         return run(
           Effect.flatMap(contextFor({ token: extra.authInfo?.token }), (context) =>
             respond(tool, params.arguments).pipe(
-              Effect.provideService(CallContext, callContext(extra)),
+              Effect.provideService(CallContext, callContext(server, extra)),
               Effect.provideContext(context)
             )),
           { signal: extra.signal }
@@ -136,5 +167,7 @@ export const serveWith = <R>(
   }).pipe(Effect.scoped)
 
 /** Serves tools that all run with what is provided around: one n8n for every call. */
-export const serve = <R>(options: Options<R>): Effect.Effect<void, never, McpTransport | R> =>
-  Effect.flatMap(Effect.context<R>(), (context) => serveWith(options, () => Effect.succeed(context)))
+export const serve = <T extends Tool.Any>(
+  options: Options<T>
+): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
+  Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))

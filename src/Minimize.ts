@@ -53,19 +53,29 @@ admit("BCDFGHKLMNPRSTVW", "aeiou")
 admit(" ", letters + signs)
 /** Signs that begin a word, where no other sign is before them. */
 admit("(,-./_", letters)
-/** What JSON escapes. */
-admit("\\", "bfnrtu")
+/** What JSON escapes, and what is common in code. */
+admit("\\", "bfnrtu\"\\")
+admit(",:[{", "\\")
+admit("\"')]}", ",:;.)]}")
+admit("([{,:=", "\"'")
+admit("([:,", "{[")
+admit("(", ")")
+admit("{", "{}")
+admit("[", "]")
+admit("=", "=>")
+admit(":/", "/")
 
 const space = 0x20
-const quote = 0x22
 /** Stands for the second of two spaces and those after it; JSON has no raw control characters. */
 const spaces = 0x01
-/** Stands for what is above ASCII too: it may be a sign. */
+/** Stands for what is above ASCII: it may be a sign, or a digit that shares a piece with those after it. */
+const above = 0x02
+/** A sign that joins none, as does the quote before a text. */
 const rubout = 0x7f
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39
-const signCodes = new Uint8Array(0x80)
-for (const sign of `${signs}\x7f`) signCodes[sign.charCodeAt(0)] = 1
+const signCodes = new Uint8Array(0x80).fill(1, above, above + 1).fill(1, rubout)
+for (const sign of signs) signCodes[sign.charCodeAt(0)] = 1
 const isSign = (code: number) => signCodes[code] === 1
 
 /** Tokens of a UTF-16 unit above ASCII: as many as it has bytes, but for what the vocabulary is known to hold. */
@@ -88,13 +98,13 @@ for (const rare of "ぃぅぉぢぬぴぺゎゐゑゥヂヅヌヮヰヱヲ") kno
 /** At least as many tokens as the text makes; counting stops once there are more than `cap`. */
 const countTokens = (text: string, cap: number): number => {
   let sum = 0
-  let previous = quote
+  let previous = rubout
   let beginsWord = false
   for (let at = 0; at < text.length && sum <= cap; at++) {
     const code = text.charCodeAt(at)
     if (code > 0x7f) {
       sum += tokensOf[code] ?? 3
-      previous = rubout
+      previous = above
       continue
     }
     const sign = isSign(code)
@@ -102,7 +112,8 @@ const countTokens = (text: string, cap: number): number => {
     const continued = (isDigit(code) && isDigit(previous)) || (code === space && previous === spaces)
     sum += continued ? 1 / 3 : joined ? 2 / 3 : 1
     beginsWord = sign && previous !== space && !isSign(previous)
-    previous = code === space && (previous === space || previous === spaces) ? spaces : code
+    if (code === space && (previous === space || previous === spaces)) previous = spaces
+    else if (!isDigit(code) || previous !== above) previous = code
   }
   return sum
 }
@@ -117,7 +128,7 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
-/** The opening quote makes one token with the `:`, `,` or bracket before it, the closing one begins another. */
+/** The closing quote begins a token; it takes in what follows, to the opening quote of the next string. */
 const measureString = (text: string, meter: Meter) => {
   if (text.length > meter.cap) {
     meter.chars = Infinity
@@ -125,7 +136,7 @@ const measureString = (text: string, meter: Meter) => {
   }
   const json = JSON.stringify(text)
   meter.chars += json.length
-  meter.tokens += countTokens(json.slice(1), meter.cap / unitsPerToken)
+  meter.tokens += countTokens(json.slice(1, -1), meter.cap / unitsPerToken) + 1
 }
 
 const measure = (value: unknown, depth: number, meter: Meter): void => {
@@ -303,7 +314,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   }
 
   // From here on `left` is what nobody needs; each takes its part of it, the smallest first.
-  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], entry.least + left, depth + 1) }))
+  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
     .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
   const result = new Map<string, unknown>()
   bySize.forEach(({ at, key, least, size }, done) => {

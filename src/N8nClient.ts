@@ -10,11 +10,13 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import type * as Execution from "./domain/Execution.ts"
+import type { Obj } from "./domain/Json.ts"
 import type * as Workflow from "./domain/Workflow.ts"
 import * as about from "./N8nClient/about.ts"
 import * as executions from "./N8nClient/executions.ts"
 import * as Requests from "./N8nClient/Requests.ts"
 import * as workflows from "./N8nClient/workflows.ts"
+import * as writes from "./N8nClient/writes.ts"
 import * as N8nError from "./N8nError.ts"
 
 export { type Query as ExecutionQuery } from "./N8nClient/executions.ts"
@@ -58,6 +60,43 @@ export interface Service {
     options: executions.ReadOptions,
     consume: executions.ConsumeExecution<A>
   ) => Effect.Effect<A, N8nError.N8nError>
+  /** `POST /workflows`; the answer is the workflow as n8n stored it. */
+  readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+  /** `PUT /workflows/{id}`; on 2.x the result of writing to a published workflow is a draft. */
+  readonly putWorkflow: (id: string, body: Obj) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+  /** `DELETE /workflows/{id}`. */
+  readonly deleteWorkflow: (id: string) => Effect.Effect<void, N8nError.N8nError>
+  /** `POST /workflows/{id}/publish` (2.x) or `/activate`; asynchronous on 2.x. */
+  readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+  /** `POST /workflows/{id}/unpublish` (2.x) or `/deactivate`; asynchronous on 2.x. */
+  readonly unpublishWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+  /** `GET /workflows/{id}/history`, newest first; `undefined` on 1.x, which has no drafts either. */
+  readonly workflowHistory: (
+    id: string
+  ) => Effect.Effect<ReadonlyArray<writes.Version> | undefined, N8nError.N8nError>
+  /** `GET /workflows/{id}/versions/{version}` (2.x). */
+  readonly workflowVersion: (
+    id: string,
+    version: string
+  ) => Effect.Effect<writes.VersionContent, N8nError.N8nError>
+  /** `PUT /workflows/{id}/tags`, by name; tags that do not exist are created. */
+  readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, N8nError.N8nError>
+  /** `POST /executions/{id}/retry`; answers once the new execution has ended. */
+  readonly retryExecution: (
+    id: string,
+    loadWorkflow: boolean
+  ) => Effect.Effect<{ readonly id: string | number; readonly status?: string | null }, N8nError.N8nError>
+  /** `POST /executions/{id}/stop` (2.x). */
+  readonly stopExecution: (id: string) => Effect.Effect<{ readonly status?: string | null }, N8nError.N8nError>
+  /** `GET /credentials` (2.x): names and types, never values. */
+  readonly listCredentials: (
+    query: { readonly limit: number; readonly cursor?: string | undefined }
+  ) => Effect.Effect<
+    { readonly data: ReadonlyArray<writes.Credential>; readonly nextCursor?: string | null },
+    N8nError.N8nError
+  >
+  /** The methods that a production webhook takes by now; asking runs nothing, and never fails. */
+  readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
 /** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
@@ -67,6 +106,7 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   return N8nClient.of({
     instance,
     ...about.make(requests),
+    ...writes.make(requests),
     ...(yield* workflows.make(requests)),
     ...(yield* executions.make(requests))
   })
@@ -98,7 +138,7 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
   Layer.effect(
     N8nClient,
     assemble({ url: "", key: "" }, {
-      read: (_path, target) =>
+      send: (_request, target) =>
         Effect.fail(
           new N8nError.Validation({
             reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,

@@ -8,11 +8,13 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import { delimiter, resolve } from "node:path"
 import * as Demo from "./Demo.ts"
-import * as Executions from "./Executions.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import * as N8nClient from "./N8nClient.ts"
+import * as Services from "./Services.ts"
+import * as Snapshots from "./Snapshots.ts"
 import * as FakeN8n from "./testing/FakeN8n.ts"
 import * as Tool from "./Tool.ts"
 
@@ -54,6 +56,18 @@ export const flags = {
     Flag.withFallbackConfig(Config.Int("N8N_MCP_MAX_EXECUTION_MB")),
     Flag.withDefault(512)
   ),
+  readOnly: Flag.Boolean("read-only").pipe(
+    Flag.withDescription("Offer no tool that changes anything; wins over everything else [N8N_MCP_READ_ONLY]"),
+    Flag.withFallbackConfig(Config.Boolean("N8N_MCP_READ_ONLY")),
+    Flag.withDefault(false)
+  ),
+  filesRoot: Flag.String("files-root").pipe(
+    Flag.withDescription(
+      "Folder whose .json files the tools may read; may be given several times. Default: CLAUDE_PROJECT_DIR, else the working directory [N8N_MCP_FILES_ROOT]"
+    ),
+    Flag.withMetavar("FOLDER"),
+    Flag.atLeast(0)
+  ),
   showSecrets: Flag.Boolean("show-secrets").pipe(
     Flag.withDescription(
       "Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"
@@ -71,6 +85,8 @@ export interface Options {
   readonly locale: Locale.Locale
   readonly maxResultChars: number
   readonly maxExecutionMb: number
+  readonly readOnly: boolean
+  readonly filesRoot: ReadonlyArray<string>
   readonly showSecrets: boolean
 }
 
@@ -103,13 +119,24 @@ const client = (options: Options) =>
     ]
     if (Option.isNone(options.n8nUrl) || Option.isNone(options.apiKey)) return N8nClient.layerUnconfigured(missing)
     const url = yield* parseUrl(options.n8nUrl.value)
-    return N8nClient.layer({ url, apiKey: options.apiKey.value }).pipe(Layer.provide(httpClient))
+    return N8nClient.layer({ url, apiKey: options.apiKey.value }).pipe(Layer.provide(FetchHttpClient.layer))
   })
 
-/** Redirects come back instead of being followed: the client decides about them. */
-const httpClient = FetchHttpClient.layer.pipe(
-  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
-)
+/** The folders of `--files-root`, else those of its variable, else the client's project, else where the server runs. */
+export const filesRoots = (given: ReadonlyArray<string>, env: NodeJS.ProcessEnv): ReadonlyArray<string> => {
+  const listed = (env["N8N_MCP_FILES_ROOT"] ?? "").split(delimiter).filter((folder) => folder !== "")
+  const roots = given.length > 0 ? given : listed
+  return (roots.length > 0 ? roots : [env["CLAUDE_PROJECT_DIR"] || "."]).map((folder) => resolve(folder))
+}
+
+const services = (options: Options) =>
+  options.demo && options.filesRoot.length === 0
+    ? Services.layerMemory
+    : Services.layer({
+      filesRoots: filesRoots(options.filesRoot, process.env),
+      stateFolder: Snapshots.defaultFolder(process.env),
+      maxBodyBytes: options.maxExecutionMb * 1_000_000
+    })
 
 /** Everything the tools need, as the options say. Starts with n8n down, and without `N8N_URL`. */
 export const layer = (options: Options) =>
@@ -123,9 +150,10 @@ export const layer = (options: Options) =>
       }
       return Layer.mergeAll(
         yield* client(options),
-        Executions.layer({ maxBodyBytes: options.maxExecutionMb * 1_000_000 }),
+        services(options),
         Layer.succeed(Locale.CurrentLocale, options.locale),
         Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
+        Layer.succeed(Tool.ReadOnly, options.readOnly),
         Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
       )
     })

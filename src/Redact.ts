@@ -97,6 +97,7 @@ const shapes = [
   /pat[A-Za-z\d]{14}\.[\da-f]{64}(?![\w-])/, // Airtable
   /pat-[a-z]{2}\d-[\da-f-]{36}(?![\w-])/, // HubSpot
   /shp(?:at|ca|pa|ss)_[\da-f]{32}(?![\w-])/, // Shopify
+  /n8n_api_[\da-f]{32,}/, // n8n before its keys were JWTs
   /npm_[A-Za-z\d]{30,}|pypi-[\w-]{50,}/, // npm, PyPI
   /(?:hf|gsk)_[A-Za-z\d]{30,}|(?:xai|pplx)-[A-Za-z\d]{30,}/, // Hugging Face, Groq, xAI, Perplexity
   /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/ // JWT: n8n's own API keys, Supabase, most OAuth

@@ -9,7 +9,7 @@ import * as Arguments from "./Arguments.ts"
 import type { Next } from "./domain/Truncated.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
-import type * as N8nError from "./N8nError.ts"
+import * as N8nError from "./N8nError.ts"
 import * as Redact from "./Redact.ts"
 
 /** MCP behaviour hints; a client may run read-only tools side by side and without asking. */
@@ -27,6 +27,15 @@ export const readOnly: Annotations = {
   idempotentHint: true,
   openWorldHint: true
 }
+
+/** Changes something in n8n; what it overwrites or deletes is kept as a snapshot. */
+export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
+
+/** Adds something, once for each call. */
+export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
+
+/** Whether tools that change something are refused, whatever else says; `false` unless provided. */
+export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
 /** Whether secrets in answers are replaced by `[redacted]`; `true` unless provided. */
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
@@ -120,6 +129,13 @@ export const make = <
   const encode = Schema.encodeEffect(definition.output)
 
   const call = Effect.fn(name)(function*(input: In) {
+    if (!annotations.readOnlyHint && (yield* ReadOnly)) {
+      return yield* new N8nError.Validation({
+        reason: `${name} changes something, and this server is read-only`,
+        field: "--read-only",
+        hint: "A person has to start the server without --read-only (N8N_MCP_READ_ONLY)."
+      })
+    }
     const found = summarize(yield* handler(input), input)
     const safe = (yield* RedactSecrets) ? Redact.redact(found) : found
     const budget = Math.min(definition.maxChars ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)

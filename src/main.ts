@@ -16,6 +16,7 @@ import { instructions } from "./instructions.ts"
 import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Options from "./Options.ts"
+import * as Snapshots from "./Snapshots.ts"
 import * as tools from "./tools/index.ts"
 import * as Stdio from "./transport/Stdio.ts"
 import { version } from "./version.ts"
@@ -31,7 +32,7 @@ const root = Command.make(name).pipe(
 
 const serve = root.pipe(
   Command.withHandler((options) =>
-    McpServer.serve({ name, version, instructions, tools: tools.all }).pipe(
+    McpServer.serve({ name, version, instructions, tools: tools.offered(options) }).pipe(
       Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options)))
     )
   )
@@ -40,7 +41,9 @@ const serve = root.pipe(
 const listTools = Command.make(
   "tools",
   {},
-  () => Effect.forEach(tools.all, (tool) => print(`${tool.name.padEnd(26)}${tool.description}`), { discard: true })
+  Effect.fnUntraced(function*() {
+    for (const tool of tools.offered(yield* root)) yield* print(`${tool.name.padEnd(28)}${tool.description}`)
+  })
 ).pipe(
   Command.withDescription("List the tools")
 )
@@ -69,7 +72,12 @@ const doctor = Command.make(
   "doctor",
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print the checks as JSON"), Flag.withDefault(false)) },
   Effect.fnUntraced(function*({ json }) {
-    const checks = yield* Doctor.examine(tools.all).pipe(Effect.provide(Options.layer(yield* root)))
+    const options = yield* root
+    const checks = yield* Doctor.examine({
+      tools: tools.offered(options),
+      filesRoots: Options.filesRoots(options.filesRoot, process.env),
+      stateFolder: Snapshots.defaultFolder(process.env)
+    }).pipe(Effect.provide(Options.layer(options)))
     const coloured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
     yield* print(json ? JSON.stringify(checks) : Doctor.render(checks, coloured))
     if (!Doctor.isHealthy(checks)) process.exitCode = 1

@@ -1,3 +1,4 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -7,6 +8,7 @@ import { readFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
 import * as Demo from "../src/Demo.ts"
 import * as Doctor from "../src/Doctor.ts"
 import * as N8nClient from "../src/N8nClient.ts"
@@ -31,14 +33,21 @@ const listening = (answer: RequestListener, secure = false) =>
     Effect.map((server) => `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   )
 
-const http = FetchHttpClient.layer.pipe(
-  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+const reading = tools.offered({ readOnly: true }).filter((tool) =>
+  !["workflow_history", "list_credentials"].includes(tool.name)
 )
 
+const look = (more: Partial<Doctor.Subject> = {}) =>
+  Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
+    Effect.provide(NodeServices.layer)
+  )
+
 const examine = (url: string) =>
-  Doctor.examine(tools.all).pipe(
+  look().pipe(
     Effect.provide(
-      N8nClient.layer({ url: new URL(url), apiKey: Redacted.make("canary-key") }).pipe(Layer.provide(http))
+      N8nClient.layer({ url: new URL(url), apiKey: Redacted.make("canary-key") }).pipe(
+        Layer.provide(FetchHttpClient.layer)
+      )
     ),
     Effect.map((checks) => {
       assert.notInclude(JSON.stringify(checks), "canary-key")
@@ -50,14 +59,15 @@ const sentry = Buffer.from(JSON.stringify({ release: "n8n@2.41.1" })).toString("
 const startPage = `<html><head><meta name="n8n:config:sentry" content="${sentry}"></head></html>`
 
 /** An n8n that answers what is given for some paths. */
-const n8n = (answers: Record<string, { readonly status?: number; readonly body: unknown }>): RequestListener =>
-(request, response) => {
-  const path = (request.url ?? "").split("?")[0] ?? ""
-  const { body, status = 200 } = answers[path] ?? { status: 404, body: { message: "not found" } }
-  const isPage = typeof body === "string"
-  response.writeHead(status, { "content-type": isPage ? "text/html" : "application/json" })
-  response.end(isPage ? body : JSON.stringify(body))
-}
+const n8n =
+  (answers: Record<string, { readonly status?: number; readonly body: unknown }>): RequestListener =>
+  (request, response) => {
+    const path = (request.url ?? "").split("?")[0] ?? ""
+    const { body, status = 200 } = answers[path] ?? { status: 404, body: { message: "not found" } }
+    const isPage = typeof body === "string"
+    response.writeHead(status, { "content-type": isPage ? "text/html" : "application/json" })
+    response.end(isPage ? body : JSON.stringify(body))
+  }
 
 const listed = { body: { data: [], nextCursor: null } }
 const scopes = (...names: ReadonlyArray<string>) => ({ body: { data: { scopes: names } } })
@@ -65,14 +75,14 @@ const scopes = (...names: ReadonlyArray<string>) => ({ body: { data: { scopes: n
 describe("doctor", () => {
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
-      const all = new Set(tools.all.flatMap((tool) => tool.scopes))
+      const all = new Set(reading.flatMap((tool) => tool.scopes))
       const url = yield* listening(n8n({
         "/": { body: startPage },
         "/api/v1/workflows": listed,
         "/api/v1/discover": scopes(...all)
       }))
       const checks = yield* examine(url)
-      assert.deepStrictEqual([...checks.values()].map(({ status }) => status), ["ok", "ok", "ok", "ok"])
+      assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))
       assert.strictEqual(checks.get("n8n")?.detail, "version 2.41.1")
       assert.isTrue(Doctor.isHealthy([...checks.values()]))
     }))
@@ -159,9 +169,22 @@ describe("doctor", () => {
 
   it.effect("looks at the demo's n8n in memory too", () =>
     Effect.gen(function*() {
-      const checks = yield* Doctor.examine(tools.all).pipe(Effect.provide(FakeN8n.layer(Demo.seed)))
+      const checks = yield* look().pipe(Effect.provide(FakeN8n.layer(Demo.seed)))
       assert.isTrue(Doctor.isHealthy(checks))
     }))
+
+  it.effect("tells a files root that is not there, and a state folder that cannot be made", () =>
+    Effect.gen(function*() {
+      const file = new URL(import.meta.url).pathname
+      const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], stateFolder: `${file}/state` })
+      const [missing, noFolder] = checks.filter((check) => check.name === "Files root")
+      assert.include(missing?.detail, "/nowhere/at/all is not there")
+      assert.include(noFolder?.detail, "is no folder")
+      assert.strictEqual(missing?.status, "warning")
+      const state = checks.find((check) => check.name === "State folder")
+      assert.strictEqual(state?.status, "failed")
+      assert.include(state?.cure, "XDG_STATE_HOME")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it("renders a table: colours only when told to", () => {
     const checks: ReadonlyArray<Doctor.Check> = [

@@ -143,6 +143,20 @@ describe("the room for executions", () => {
   const withRoomForTwo = <A, E, R>(effect: Effect.Effect<A, E, R | Executions.Executions>) =>
     Effect.flatMap(size(execution(1)), (one) => Effect.provide(effect, Executions.layer({ maxKeptBytes: 2 * one + 5 })))
 
+  it.effect("may be filled to the last byte", () =>
+    Effect.gen(function*() {
+      const sizes = yield* Effect.forEach([execution(1), execution(2)], size)
+      const readBoth = (room: number) =>
+        Effect.gen(function*() {
+          const { asked, get } = yield* connected(three)
+          for (const id of [1, 2, 1, 2]) yield* get(id)
+          return yield* asked
+        }).pipe(Effect.provide(Executions.layer({ maxKeptBytes: room })))
+      const both = sizes.reduce((sum, each) => sum + each, 0)
+      assert.deepStrictEqual(yield* readBoth(both), [1, 2])
+      assert.deepStrictEqual(yield* readBoth(both - 1), [1, 2, 1, 2])
+    }))
+
   it.effect("is cleared of the one not used for longest", () =>
     Effect.gen(function*() {
       const { asked, get } = yield* connected(three)

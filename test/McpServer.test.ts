@@ -10,9 +10,8 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../src/CallContext.ts"
 import * as Demo from "../src/Demo.ts"
-import * as Executions from "../src/Executions.ts"
 import * as McpServer from "../src/McpServer.ts"
-import * as N8nClient from "../src/N8nClient.ts"
+import * as Services from "../src/Services.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
 import * as Tool from "../src/Tool.ts"
@@ -37,7 +36,7 @@ const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>) =>
   Effect.gen(function*() {
     const near = yield* Deferred.make<Transport>()
     yield* serve.pipe(
-      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Executions.layer(), MemoryTransport.layer(near))),
+      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, MemoryTransport.layer(near))),
       Effect.forkScoped
     )
     const transport = yield* Deferred.await(near)
@@ -172,9 +171,9 @@ describe("McpServer", () => {
       const contextFor = ({ token }: McpServer.Caller) =>
         Effect.scoped(Layer.build(Layer.merge(
           FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(token)), executions: [] }),
-          Executions.layer()
+          Services.layerMemory
         )))
-      yield* McpServer.serveWith<N8nClient.N8nClient | Executions.Executions>(
+      yield* McpServer.serveWith(
         { name: "test", version: "0", tools: tools.all },
         contextFor
       ).pipe(Effect.provide(MemoryTransport.layer(near)), Effect.forkScoped)

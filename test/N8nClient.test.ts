@@ -29,7 +29,6 @@ const apiKey = "a-key-that-never-leaves-its-header"
 
 type Answer = (
   request: HttpClientRequest.HttpClientRequest,
-  signal: AbortSignal,
   url: URL
 ) => Effect.Effect<Response, HttpClientError.HttpClientError>
 
@@ -87,7 +86,7 @@ const scripted = Effect.fnUntraced(function*(
   const http = HttpClient.make(Effect.fnUntraced(function*(request, url, signal) {
     const answer = script[seen.length] ?? script.at(-1) ?? script[0]
     seen.push({ url: url.href, headers: { ...request.headers }, at: yield* Clock.currentTimeMillis, signal })
-    return HttpClientResponse.fromWeb(request, yield* answer(request, signal, url))
+    return HttpClientResponse.fromWeb(request, yield* answer(request, url))
   }))
   const n8n = yield* N8nClient.make({
     url: new URL(options.url ?? "https://n8n.test/"),
@@ -466,13 +465,19 @@ describe("an answer", () => {
   it.effect.each([
     { what: "a web page", answer: says("\n <!DOCTYPE html>"), details: "a web page instead of JSON" },
     { what: "a word", answer: says("pong"), details: "an answer that is not JSON" },
-    { what: "nothing", answer: says(""), details: "an answer that is not JSON" }
+    { what: "half of one", answer: says(`{"id":"1","name":`), details: "an answer that is not JSON" }
   ])("that is $what is no n8n", ({ answer, details }) =>
     Effect.gen(function*() {
       const { n8n } = yield* scripted([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
       assert.strictEqual(error.errorDetails, details)
       assert.include(error.hint, "N8N_URL")
+    }))
+
+  it.effect("that is empty is no n8n either", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scripted([says("")])
+      assert.include((yield* apiFailure(n8n.getWorkflow("1"))).hint, "N8N_URL")
     }))
 
   it.effect.each([{ key: "id" }, { key: "name" }, { key: "active" }, { key: "nodes" }])(
@@ -865,14 +870,10 @@ describe("listWorkflows", () => {
     Effect.gen(function*() {
       const workflows = Array.from({ length: 10 }, (_, index) => entry(index))
       const Cursor = Schema.fromJsonString(Schema.Struct({ offset: Schema.Int }))
-      const givesThree: Answer = (request, signal, url) => {
+      const givesThree: Answer = (request, url) => {
         const { offset } = Schema.decodeSync(Cursor)(atob(url.searchParams.get("cursor") ?? ""))
         const more = offset + 3 < workflows.length
-        return says({ data: workflows.slice(offset, offset + 3), nextCursor: more ? "more" : null })(
-          request,
-          signal,
-          url
-        )
+        return says({ data: workflows.slice(offset, offset + 3), nextCursor: more ? "more" : null })(request, url)
       }
       const { n8n, seen } = yield* scripted([givesThree])
       const page = yield* n8n.listWorkflows({ archived: false, limit: 8 })
@@ -1214,7 +1215,7 @@ describe("workflowName", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { n8n, seen } = yield* scripted([
-        (request, signal) => Effect.andThen(Deferred.await(gate), answers(request, signal))
+        (...asked) => Effect.andThen(Deferred.await(gate), answers(...asked))
       ])
       const first = yield* Effect.forkChild(n8n.workflowName("a"))
       const second = yield* Effect.forkChild(n8n.workflowName("a"))

@@ -1,6 +1,8 @@
 /** One request to n8n's public API: the key, the retries, the time bound, and what its failures mean. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -79,56 +81,88 @@ const isTransient = (error: HttpClientError.HttpClientError): boolean => {
   return false
 }
 
+/** A failure that says that nothing happened, so that even a write may be sent again. */
+const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
+  error.reason._tag === "StatusCodeError"
+    ? error.reason.response.status === 429 || error.reason.response.status === 503
+    : N8nError.transportCode(error) === "ECONNREFUSED"
+
 /** What reads a body; it is repeated with the request when the body breaks off. */
 export type Consume<A> = (
   response: HttpClientResponse.HttpClientResponse,
   target: N8nError.Target
 ) => Effect.Effect<A, HttpClientError.HttpClientError | N8nError.N8nError>
 
-/** Reads from n8n, as the endpoints use them. */
+/** Query parameters; an `undefined` one is left out. */
+export type Query = { readonly [name: string]: string | number | boolean | undefined }
+
+/** One request. */
+export interface Request {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS"
+  readonly path: string
+  readonly query?: Query | undefined
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** The bound on the call with its repetitions; 60 unless given. */
+  readonly seconds?: number | undefined
+  /** To the editor's address instead of the API's. */
+  readonly root?: boolean | undefined
+}
+
+/** Requests to one n8n, as the endpoints use them. */
 export interface Requests {
-  /** `GET`, whose body is read as the caller likes, within `seconds`. */
-  readonly read: <A>(
-    path: string,
+  /**
+   * Sends a request and lets `consume` read what is answered.
+   *
+   * **Details**
+   *
+   * Repeated is what may be: `GET` and `DELETE` when it may help, `POST` and `PUT` only when they surely had no effect
+   * (nobody listened, or n8n said 429 or 503). The 404 of a repeated `DELETE` is its success: `consume` is given it.
+   */
+  readonly send: <A>(
+    request: Request,
     target: N8nError.Target,
-    options: {
-      readonly query?: Query | undefined
-      readonly seconds?: number | undefined
-      /** From the editor's address instead of the API's. */
-      readonly root?: boolean | undefined
-    },
     consume: Consume<A>
   ) => Effect.Effect<A, N8nError.N8nError>
 }
-
-/** Query parameters; an `undefined` one is left out. */
-export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
 /** A body that is no JSON is mostly the page of a proxy or of a login. */
 export const notJson = (target: N8nError.Target, beginning: string) =>
   N8nError.unreadable(target, /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON")
 
-/** `GET` that decodes the JSON it is answered. */
-export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
-  { read }: Requests,
-  path: string,
+/** Sends a request and decodes the JSON it is answered; no body counts as `undefined`. */
+export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  { send }: Requests,
+  request: Request,
   schema: S,
-  target: N8nError.Target,
-  query?: Query
+  target: N8nError.Target
 ): Effect.Effect<S["Type"], N8nError.N8nError> =>
-  read(
-    path,
+  send(
+    request,
     target,
-    { query },
     (response) =>
       Effect.flatMap(
         response.text,
-        (text) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => notJson(target, text) })
+        (text) =>
+          Effect.try({
+            try: (): unknown => text === "" ? undefined : JSON.parse(text),
+            catch: () => notJson(target, text)
+          })
       )
   ).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
     Effect.catchTag("SchemaError", (error) => Effect.fail(N8nError.unreadable(target, error.message)))
   )
+
+/** `GET` that decodes the JSON it is answered. */
+export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  requests: Requests,
+  path: string,
+  schema: S,
+  target: N8nError.Target,
+  query?: Query
+): Effect.Effect<S["Type"], N8nError.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
 
 /** A key shorter than this is no key of n8n's; looking for it would spoil words. */
 const minKey = 8
@@ -141,6 +175,10 @@ const withoutKey = (apiKey: Redacted.Redacted<string>) => {
       ? new N8nError.Api({ ...error, errorDetails: error.errorDetails.replaceAll(key, marker) })
       : error
 }
+
+/** `fetch` would follow a redirect by itself, and take the key along to wherever it leads. */
+const sent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
 
 /** Binds the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
@@ -155,13 +193,13 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     )
   )
 
-  /** Follows a redirect on the same origin only: elsewhere the key would be given away. */
-  const send = (
+  /** Follows a redirect of a `GET` on the same origin only: elsewhere the key would be given away. */
+  const execute = (
     request: HttpClientRequest.HttpClientRequest,
     target: N8nError.Target,
     redirects = 0
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | N8nError.Api> =>
-    Effect.flatMap(http.execute(request), (response) => {
+    Effect.flatMap(sent(http.execute(request)), (response) => {
       const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         return response.status >= 200 && response.status < 300
@@ -173,38 +211,58 @@ export const make = Effect.fnUntraced(function*(options: Options) {
           )
       }
       const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
-      return to?.origin === api.origin && redirects < maxRedirects
-        ? send(HttpClientRequest.setUrl(request, to), target, redirects + 1)
+      return request.method === "GET" && to?.origin === api.origin && redirects < maxRedirects
+        ? execute(HttpClientRequest.setUrl(request, to), target, redirects + 1)
         : Effect.fail(N8nError.redirected(target, response.status, to?.origin ?? location))
     })
 
-  const retry = (options.retry ?? retrySchedule).pipe(
-    Schedule.setInputType<HttpClientError.HttpClientError | N8nError.N8nError>(),
-    Schedule.while(({ input, now }) =>
-      input._tag === "HttpClientError" && isTransient(input) && retryAfter(input, now) <= maxRetryAfter
-    ),
-    Schedule.modifyDelay(({ duration, input, now }) =>
-      Effect.succeed(
-        input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
+  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean) =>
+    (options.retry ?? retrySchedule).pipe(
+      Schedule.setInputType<HttpClientError.HttpClientError | N8nError.N8nError>(),
+      Schedule.while(({ input, now }) =>
+        input._tag === "HttpClientError" && mayRepeat(input) && retryAfter(input, now) <= maxRetryAfter
+      ),
+      Schedule.modifyDelay(({ duration, input, now }) =>
+        Effect.succeed(
+          input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
+        )
       )
     )
-  )
+  const retryReads = retry(isTransient)
+  const retryWrites = retry((error) => isTransient(error) && hadNoEffect(error))
 
-  const read: Requests["read"] = (path, target, { query = {}, root = false, seconds = callTimeout }, consume) => {
-    const request = HttpClientRequest.get(new URL(`${(root ? base : api).href}${path}`)).pipe(
-      HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined))
-    )
-    return send(request, target).pipe(
-      Effect.flatMap((response) => consume(response, target)),
-      Effect.retry(retry),
-      Effect.catchTag("HttpClientError", (error) => N8nError.fromHttp(error, target)),
-      Effect.mapError(withoutKey(options.apiKey)),
-      Effect.timeoutOrElse({
-        duration: `${seconds} seconds`,
-        orElse: () => Effect.fail(N8nError.timedOut(target, seconds))
-      }),
-      Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
-    )
-  }
-  return { read } satisfies Requests
+  const send: Requests["send"] = (request, target, consume) =>
+    Effect.suspend(() => {
+      const { body, headers = {}, method, path, query = {}, root = false, seconds = callTimeout } = request
+      const url = new URL(`${(root ? base : api).href}${path}`)
+      const prepared = HttpClientRequest.make(method)(url).pipe(
+        HttpClientRequest.setHeaders(headers),
+        HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
+        body === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(body)
+      )
+      let attempts = 0
+      const attempt = Effect.suspend(() => {
+        attempts++
+        return execute(prepared, target)
+      }).pipe(
+        Effect.catchTag("HttpClientError", (error) =>
+          method === "DELETE" && attempts > 1 && error.response?.status === 404
+            ? Effect.succeed(error.response)
+            : Effect.fail(error))
+      )
+      return attempt.pipe(
+        Effect.flatMap((response) =>
+          consume(response, target)
+        ),
+        Effect.retry(method === "POST" || method === "PUT" ? retryWrites : retryReads),
+        Effect.catchTag("HttpClientError", (error) => N8nError.fromHttp(error, target)),
+        Effect.mapError(withoutKey(options.apiKey)),
+        Effect.timeoutOrElse({
+          duration: `${seconds} seconds`,
+          orElse: () => Effect.fail(N8nError.timedOut(target, seconds))
+        }),
+        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+      )
+    })
+  return { send } satisfies Requests
 })

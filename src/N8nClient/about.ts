@@ -35,7 +35,7 @@ const answered = (error: N8nError.N8nError) =>
   error._tag === "ApiError" && error.statusCode !== undefined && (error.statusCode < 300 || error.statusCode >= 400)
 
 export const make = (requests: Requests) => {
-  const version = requests.read("", target, { root: true }, (response) => response.text).pipe(
+  const version = requests.send({ method: "GET", path: "", root: true }, target, (response) => response.text).pipe(
     Effect.map(versionIn),
     Effect.catchIf(answered, () => Effect.succeed(undefined))
   )

@@ -40,6 +40,13 @@ const Page = Schema.Struct({
 
 const target: N8nError.Target = { operation: "list executions" }
 
+/** What a request about one execution is about. */
+export const executionTarget = (operation: string, id: string): N8nError.Target => ({
+  operation,
+  resourceType: "Execution",
+  resourceId: id
+})
+
 /** n8n 1.x has no time filter: this many executions are looked through in one call. */
 const scanPages = 20
 const scanPage = 250
@@ -122,10 +129,14 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   return {
     listExecutions: list,
     readExecution: <A>(id: string, options: ReadOptions, consume: ConsumeExecution<A>) =>
-      requests.read(
-        `/executions/${encodeURIComponent(id)}`,
-        { operation: "get execution", resourceType: "Execution", resourceId: id },
-        { query: { includeData: true, ...options }, seconds: dataTimeout },
+      requests.send(
+        {
+          method: "GET",
+          path: `/executions/${encodeURIComponent(id)}`,
+          query: { includeData: true, ...options },
+          seconds: dataTimeout
+        },
+        executionTarget("get execution", id),
         (response, target) => consume(response.stream, target)
       ).pipe(Effect.withSpan("N8nClient.readExecution"))
   }

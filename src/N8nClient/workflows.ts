@@ -55,13 +55,15 @@ const nameTtl = "1 minute"
 /** What n8n shows for executions whose workflow is gone. */
 export const deletedWorkflow = "Deleted Workflow"
 
-const workflowTarget = (id: string): N8nError.Target => ({
-  operation: "get workflow",
+/** What a request about one workflow is about. */
+export const workflowTarget = (id: string, operation = "get workflow"): N8nError.Target => ({
+  operation,
   resourceType: "Workflow",
   resourceId: id
 })
 
-const path = (id: string) => `/workflows/${encodeURIComponent(id)}`
+/** Where one workflow is. */
+export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const list = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {

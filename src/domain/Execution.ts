@@ -6,7 +6,7 @@
  * output of the nodes its `source` names).
  */
 import * as Schema from "effect/Schema"
-import type { Port } from "./Connections.ts"
+import * as Connections from "./Connections.ts"
 import { arr, defined, num, obj, str } from "./Json.ts"
 import * as Workflow from "./Workflow.ts"
 
@@ -45,7 +45,7 @@ export interface Source {
 }
 
 /** One output of a run: how many items left it. */
-export interface Output extends Port {
+export interface Output extends Connections.Port {
   readonly count: number
 }
 
@@ -71,7 +71,7 @@ export interface Slot {
   readonly node: string
   readonly run: number
   readonly side: "output" | "override"
-  readonly port: Port
+  readonly port: Connections.Port
 }
 
 /** An execution, ready to be asked. */
@@ -101,7 +101,7 @@ export interface Execution {
 export const RanWorkflow = Schema.Struct({
   name: Schema.String,
   nodes: Schema.Array(Workflow.Node),
-  connections: Workflow.Workflow.fields.connections
+  connections: Connections.Connections
 })
 export type RanWorkflow = typeof RanWorkflow.Type
 
@@ -201,7 +201,7 @@ export const inputs = (execution: Execution, node: string, run: Run): ReadonlyAr
     const from = source === undefined ? undefined : execution.runs.get(source.node)?.[source.run]
     const output = from?.outputs.find((candidate) => candidate.type === "main" && candidate.index === source?.output)
     if (source === undefined) return []
-    const port: Port = { type: "main", index: source.output }
+    const port: Connections.Port = { type: "main", index: source.output }
     return [{
       input,
       type: "main",

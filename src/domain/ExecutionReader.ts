@@ -104,13 +104,17 @@ export class ExecutionReader {
     const fields = new Map<string, unknown>()
     const outputs: Array<Execution.Output> = []
     const override: Array<Execution.Output> = []
+    // What is no object keeps its place: runs are known by their position.
+    runs.push(runOf(index, fields, outputs, override))
     return object(
       (key) => {
         if (key === "data") return this.#ports(outputs)
         if (key === "inputOverride") return this.#ports(override)
         return runFields.has(key) ? value((found) => fields.set(key, found)) : skip
       },
-      () => runs.push(runOf(index, fields, outputs, override))
+      () => {
+        runs[index] = runOf(index, fields, outputs, override)
+      }
     )
   }
 

@@ -62,14 +62,22 @@ const closeBracket = 0x5d
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** Beyond so many bytes of a string the native search for its end is faster than a loop. */
+/** Beyond so many bytes of a string without an escape the native search for its end is faster than a loop. */
 const longString = 48
+
+/** Where the byte is; the chunk's length where it is not. */
+const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
+  const found = chunk.indexOf(byte, from)
+  return found === -1 ? chunk.length : found
+}
 
 /** A scan in progress: `push` each chunk, then `end`. */
 export class Scanner {
   #state: number = states.value
   readonly #frames: Array<Frame> = []
   #next: Handling
+  /** Nothing but an opening bracket came since the last comma: only there may a list or object close without more. */
+  #opened = false
   /** Bytes before the current chunk. */
   #before = 0
 
@@ -77,6 +85,9 @@ export class Scanner {
   #nest = 0
   #inString = false
   #escaped = false
+  // The next quote and backslash of the chunk, as far as they were looked for.
+  #quoteAt = -1
+  #backslashAt = -1
   #take: ((value: unknown) => void) | undefined
   #parts: Array<Uint8Array> = []
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
@@ -88,6 +99,8 @@ export class Scanner {
   /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON, as far as it looks. */
   push(chunk: Uint8Array): void {
     let at = 0
+    this.#quoteAt = -1
+    this.#backslashAt = -1
     while (at < chunk.length) {
       if (this.#state === states.opaque) {
         at = this.#opaque(chunk, at)
@@ -124,7 +137,11 @@ export class Scanner {
 
   #value(byte: number | undefined, at: number): number {
     const frame = this.#frames.at(-1)
-    if (byte === closeBracket && frame !== undefined && frame.kind !== "object") return this.#close(at)
+    const isInList = frame !== undefined && frame.kind !== "object"
+    if (byte === closeBracket && isInList && this.#opened) return this.#close(at)
+    if (byte === comma || byte === closeBrace || byte === closeBracket) {
+      throw new SyntaxError(`expected a value at byte ${this.#before + at}`)
+    }
     let handling = this.#next
     if (frame?.kind === "array") {
       handling = frame.element(frame.index++)
@@ -138,17 +155,15 @@ export class Scanner {
       handling = skip
     }
     if (byte === openBrace && handling.on === "object") {
-      this.#frames.push({ kind: "object", member: handling.member, end: handling.end })
       this.#state = states.key
-      return at + 1
+      return this.#open({ kind: "object", member: handling.member, end: handling.end }, at)
     }
     if (byte === openBracket && handling.on === "array") {
-      this.#frames.push({ kind: "array", element: handling.element, index: 0 })
-      return at + 1
+      return this.#open({ kind: "array", element: handling.element, index: 0 }, at)
     }
     if (byte === openBracket && handling.on === "list") {
-      this.#frames.push({ kind: "list", take: handling.take, start: this.#before + at + 1, count: 0, marks: [] })
-      return at + 1
+      const { take } = handling
+      return this.#open({ kind: "list", take, start: this.#before + at + 1, count: 0, marks: [] }, at)
     }
     this.#state = states.opaque
     this.#take = handling.on === "value" ? handling.take : undefined
@@ -156,7 +171,7 @@ export class Scanner {
   }
 
   #key(byte: number | undefined, at: number): number {
-    if (byte === closeBrace) return this.#close(at)
+    if (byte === closeBrace && this.#opened) return this.#close(at)
     if (byte !== quote) throw new SyntaxError(`expected a key at byte ${this.#before + at}`)
     this.#take = this.#member
     this.#state = states.opaque
@@ -170,12 +185,20 @@ export class Scanner {
   }
 
   #after(byte: number | undefined, at: number): number {
+    const isObject = this.#frames.at(-1)?.kind === "object"
     if (byte === comma) {
-      this.#state = this.#frames.at(-1)?.kind === "object" ? states.key : states.value
+      this.#state = isObject ? states.key : states.value
+      this.#opened = false
       return at + 1
     }
-    if (byte === closeBrace || byte === closeBracket) return this.#close(at)
+    if (byte === (isObject ? closeBrace : closeBracket)) return this.#close(at)
     throw new SyntaxError(`expected a comma or an end at byte ${this.#before + at}`)
+  }
+
+  #open(frame: Frame, at: number): number {
+    this.#frames.push(frame)
+    this.#opened = true
+    return at + 1
   }
 
   #close(at: number): number {
@@ -219,20 +242,20 @@ export class Scanner {
   /** From inside a string to behind its closing quote, or to the end of the chunk. */
   #string(chunk: Uint8Array, from: number): number {
     let at = from
+    let plain = from
     while (at < chunk.length) {
       if (this.#escaped) {
         this.#escaped = false
         at++
+        plain = at
         continue
       }
-      if (at - from > longString) {
-        const found = chunk.indexOf(quote, at)
-        const end = found === -1 ? chunk.length : found
-        // Only up to there: a search to the chunk's end for each string would be quadratic.
-        const escape = chunk.subarray(at, end).indexOf(backslash)
-        if (escape !== -1) at += escape
-        else if (found === -1) return end
-        else at = end
+      if (at - plain > longString) {
+        // What was found is kept: to search anew at each string or escape would be quadratic.
+        if (this.#quoteAt < at) this.#quoteAt = indexOf(chunk, quote, at)
+        if (this.#backslashAt < at) this.#backslashAt = indexOf(chunk, backslash, at)
+        at = Math.min(this.#quoteAt, this.#backslashAt)
+        if (at === chunk.length) return at
       }
       const byte = chunk[at]
       at++

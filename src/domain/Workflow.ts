@@ -27,21 +27,24 @@ export type Node = typeof Node.Type
 
 const Tag = Schema.Struct({ name: Schema.String })
 
-/** What `GET /workflows/{id}` answers, as far as it is read; `shared` and `activeVersion` (a second copy) are not. */
-export const Workflow = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  active: Schema.Boolean,
-  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  createdAt: Schema.optionalKey(Schema.String),
-  updatedAt: Schema.optionalKey(Schema.String),
-  versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
-  settings: Schema.optionalKey(Schema.Unknown),
-  nodes: Schema.Array(Node),
-  connections: Connections.Connections
-})
+/** What `GET /workflows/{id}` answers. Keys that this schema does not name are kept: a write must not lose them. */
+export const Workflow = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.String,
+    name: Schema.String,
+    active: Schema.Boolean,
+    isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+    createdAt: Schema.optionalKey(Schema.String),
+    updatedAt: Schema.optionalKey(Schema.String),
+    versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
+    settings: Schema.optionalKey(Schema.Unknown),
+    nodes: Schema.Array(Node),
+    connections: Connections.Connections
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
 export type Workflow = typeof Workflow.Type
 
 /** The names of a workflow's tags. */

@@ -1,19 +1,62 @@
 /** Every tool, in the order clients see them. */
+import { createWorkflow } from "./createWorkflow.ts"
+import { deleteWorkflow } from "./deleteWorkflow.ts"
+import { createWorkflowFromFile, replaceWorkflowFromFile } from "./fromFile.ts"
 import { getExecution } from "./getExecution.ts"
 import { getExecutionByNode } from "./getExecutionByNode.ts"
 import { getWorkflow } from "./getWorkflow.ts"
 import { getWorkflowConnections } from "./getWorkflowConnections.ts"
+import { listCredentials } from "./listCredentials.ts"
 import { listExecutions } from "./listExecutions.ts"
 import { listWorkflows } from "./listWorkflows.ts"
+import { retryExecution, stopExecution } from "./runControl.ts"
+import { activateWorkflow, deactivateWorkflow } from "./setActive.ts"
+import { updateWorkflow } from "./updateWorkflow.ts"
+import { workflowHistory, workflowRestore } from "./versions.ts"
 
-export { getExecution, getExecutionByNode, getWorkflow, getWorkflowConnections, listExecutions, listWorkflows }
+export {
+  activateWorkflow,
+  createWorkflow,
+  createWorkflowFromFile,
+  deactivateWorkflow,
+  deleteWorkflow,
+  getExecution,
+  getExecutionByNode,
+  getWorkflow,
+  getWorkflowConnections,
+  listCredentials,
+  listExecutions,
+  listWorkflows,
+  replaceWorkflowFromFile,
+  retryExecution,
+  stopExecution,
+  updateWorkflow,
+  workflowHistory,
+  workflowRestore
+}
 
 /** All of them. */
 export const all = [
   listWorkflows,
   getWorkflow,
   getWorkflowConnections,
+  createWorkflow,
+  updateWorkflow,
+  deleteWorkflow,
+  createWorkflowFromFile,
+  replaceWorkflowFromFile,
+  activateWorkflow,
+  deactivateWorkflow,
+  workflowHistory,
+  workflowRestore,
   listExecutions,
   getExecution,
-  getExecutionByNode
+  getExecutionByNode,
+  retryExecution,
+  stopExecution,
+  listCredentials
 ] as const
+
+/** Those that may be offered: with `readOnly` only what changes nothing. */
+export const offered = ({ readOnly }: { readonly readOnly: boolean }) =>
+  readOnly ? all.filter((tool) => tool.annotations.readOnlyHint) : all

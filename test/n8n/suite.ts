@@ -10,13 +10,14 @@ import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { spawn } from "node:child_process"
 import { arr, num, obj, str } from "../../src/domain/Json.ts"
-import * as Executions from "../../src/Executions.ts"
 import * as N8nClient from "../../src/N8nClient.ts"
+import * as Services from "../../src/Services.ts"
 import type * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as workflows from "./workflows.ts"
+import { writes } from "./writes.ts"
 
 /** How many requests our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}
@@ -28,14 +29,13 @@ const client = Layer.unwrap(Effect.gen(function*() {
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, HttpClient.tapRequest(() => Effect.sync(() => sent.count++)))
   ).pipe(
-    Layer.provide(FetchHttpClient.layer),
-    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+    Layer.provide(FetchHttpClient.layer)
   )
   return N8nClient.layer({ url, apiKey }).pipe(Layer.provide(counting))
 }))
 
 const everything = (version: Version) =>
-  Layer.mergeAll(client, Executions.layer()).pipe(
+  Layer.mergeAll(client, Services.layerMemory).pipe(
     Layer.provideMerge(Layer.merge(RealN8n.layer(version), Layer.sync(Sent, () => ({ count: 0 }))))
   )
 
@@ -495,6 +495,8 @@ export const suite = (version: Version) => {
         assert.include(JSON.stringify(yield* data(1)), "the box is empty")
         assert.include(JSON.stringify(yield* data(2)), "\"i\":1")
       }))
+
+    writes(it, v2)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
       Effect.gen(function*() {

@@ -6,18 +6,18 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Demo from "../../src/Demo.ts"
-import * as Executions from "../../src/Executions.ts"
 import * as Locale from "../../src/Locale.ts"
 import * as Minimize from "../../src/Minimize.ts"
 import * as N8nClient from "../../src/N8nClient.ts"
+import * as Services from "../../src/Services.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../src/testing/N8nApi.ts"
 import * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as fixtures from "../fixtures.ts"
 
-const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Executions.layer())
-const demo = Layer.merge(FakeN8n.layer(Demo.seed), Executions.layer())
+const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
+const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
 
 const tokens = (value: unknown) => countTokens(JSON.stringify(value))
 const size = (value: unknown) => JSON.stringify(value).length

@@ -1,0 +1,53 @@
+/** What the tools need besides an n8n, put together. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Executions from "./Executions.ts"
+import * as N8nError from "./N8nError.ts"
+import * as Snapshots from "./Snapshots.ts"
+import * as WorkflowFiles from "./WorkflowFiles.ts"
+import * as WorkflowStore from "./WorkflowStore.ts"
+
+/** Everything that tools ask for but the `N8nClient`. */
+export type Services =
+  | Executions.Executions
+  | Snapshots.Snapshots
+  | WorkflowFiles.WorkflowFiles
+  | WorkflowStore.WorkflowStore
+
+/** Where things are, and how large they may be. */
+export interface Options extends Executions.Options {
+  /** Absolute folders whose `.json` files may be read. */
+  readonly filesRoots: ReadonlyArray<string>
+  /** Where snapshots are kept; `Snapshots.defaultFolder(process.env)` is the usual place. */
+  readonly stateFolder: string
+}
+
+const assemble = (
+  options: Executions.Options,
+  snapshots: Layer.Layer<Snapshots.Snapshots>,
+  files: Layer.Layer<WorkflowFiles.WorkflowFiles>
+): Layer.Layer<Services> =>
+  Layer.mergeAll(Executions.layer(options), files, Layer.provideMerge(WorkflowStore.layer, snapshots))
+
+/** On this machine's files. */
+export const layer = (options: Options): Layer.Layer<Services> =>
+  assemble(
+    options,
+    Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
+    WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
+  )
+
+const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
+  read: () =>
+    Effect.fail(
+      new N8nError.Validation({
+        reason: "No files are served here",
+        field: "filePath",
+        hint: "Give the workflow's name, nodes and connections to create_workflow instead."
+      })
+    )
+})
+
+/** In memory, without files: for tests and the demo. */
+export const layerMemory: Layer.Layer<Services> = assemble({}, Snapshots.layerMemory, noFiles)

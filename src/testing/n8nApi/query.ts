@@ -1,0 +1,111 @@
+/** Query parameters and pages, with what is wrong with them in the words of each n8n. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { type Major, refuse } from "./server.ts"
+
+/** `check` says what is wrong with a value, in the words of that n8n. */
+interface Parameter {
+  readonly check: (value: string, version: Major, name: string) => string | undefined
+  readonly only2?: true
+}
+
+/** The parameters that a path knows. */
+export interface Parameters {
+  readonly [name: string]: Parameter
+}
+
+/** 1.x does not know the parameter. */
+export const only2 = (parameter: Parameter): Parameter => ({ ...parameter, only2: true })
+
+export const text: Parameter = { check: () => undefined }
+
+const notOneOf = (values: ReadonlyArray<string>, value: string) =>
+  `Invalid enum value. Expected ${values.map((each) => `'${each}'`).join(" | ")}, received '${value}'`
+
+export const flag: Parameter = {
+  check: (value, version) => {
+    if (value === "true" || value === "false") return undefined
+    return version === "2" ? notOneOf(["true", "false"], value) : "must be boolean"
+  }
+}
+
+export const whole: Parameter = {
+  check: (value, version, name) => {
+    const number = Number(value)
+    if (version === "1") return Number.isNaN(number) ? "must be number" : number > 250 ? "must be <= 250" : undefined
+    if (Number.isNaN(number)) return `Param \`${name}\` must be a valid integer`
+    return number < 0 ? `Param \`${name}\` must be a non-negative integer` : undefined
+  }
+}
+
+const statuses: Record<Major, ReadonlyArray<string>> = {
+  "2": ["canceled", "crashed", "error", "new", "running", "success", "unknown", "waiting"],
+  "1": ["canceled", "error", "running", "success", "waiting"]
+}
+
+export const executionStatus: Parameter = {
+  check: (value, version) => {
+    if (statuses[version].includes(value)) return undefined
+    return version === "2"
+      ? notOneOf(statuses[version], value)
+      : `must be equal to one of the allowed values: ${statuses[version].join(", ")}`
+  }
+}
+
+export const instant: Parameter = {
+  check: (value) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
+}
+
+/** n8n 2 ignores parameters that it does not know; n8n 1 refuses them before it looks at anything else. */
+export const checkQuery = (known: Parameters, query: URLSearchParams, version: Major) => {
+  const parameterOf = (name: string) => {
+    const parameter = Object.hasOwn(known, name) ? known[name] : undefined
+    return version === "1" && parameter?.only2 === true ? undefined : parameter
+  }
+  const names = [...new Set(query.keys())]
+  const unknown = names.find((name) => parameterOf(name) === undefined)
+  if (unknown !== undefined && version === "1") return refuse(400, `Unknown query parameter '${unknown}'`)
+  for (const name of names) {
+    const values = query.getAll(name)
+    const [value = ""] = values
+    if (version === "1" && value === "") return refuse(400, `Empty value found for query parameter '${name}'`)
+    const repeated = version === "2" ? "Expected string, received array" : "must be string"
+    const problem = values.length > 1 ? repeated : parameterOf(name)?.check(value, version, name)
+    if (problem !== undefined) return refuse(400, `request/query/${name} ${problem}`)
+  }
+  return Effect.void
+}
+
+// ---- pages
+
+const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Struct({
+  lastId: Schema.optionalKey(Schema.String),
+  limit: Schema.optionalKey(Schema.Finite),
+  offset: Schema.optionalKey(Schema.Finite)
+}))))
+
+/** What the next page is asked for with. */
+export const encodeCursor = Schema.encodeSync(Cursor)
+
+/** A cursor carries its own limit, which wins. Over 250, n8n 2 gives 250 without a word. */
+export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
+  const limit = Math.min(Math.trunc(Number(query.get("limit") ?? 100)), 250)
+  const offset = Math.trunc(Number(query.get("offset") ?? 0))
+  const cursor = query.get("cursor") ?? ""
+  if (cursor === "") return { lastId: Infinity, limit, offset }
+  const carried = yield* Schema.decodeEffect(Cursor)(cursor).pipe(
+    Effect.catchTag("SchemaError", () => refuse(400, "An invalid cursor was provided"))
+  )
+  return { lastId: Infinity, limit, offset, ...carried }
+})
+
+/** The page that the query asks for of all there is. */
+export const paged = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
+  const { limit, offset } = yield* pageOf(query)
+  const next = offset + limit
+  return {
+    data: all.slice(offset, limit === 0 ? undefined : next),
+    nextCursor: all.length > next ? encodeCursor({ limit, offset: next }) : null
+  }
+})

@@ -1,0 +1,30 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../Tool.ts"
+import { WorkflowStore } from "../WorkflowStore.ts"
+import * as parameters from "./parameters.ts"
+import * as writing from "./writing.ts"
+
+/** `POST /workflows`, then its tags, then publishing it. */
+export const createWorkflow = Tool.make({
+  name: "create_workflow",
+  title: "Create workflow",
+  description: "Create a workflow in n8n, unpublished unless active. Small faults are repaired and named in warnings.",
+  annotations: Tool.additive,
+  scopes: ["workflow:create", "workflow:read"],
+  input: Schema.Struct({
+    name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))
+      .annotate({ description: "The workflow's name." })
+      .pipe(Schema.annotateKey({ messageMissingKey: "Workflow name is required" })),
+    nodes: writing.nodes,
+    connections: writing.connections,
+    settings: writing.settings,
+    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish it at once." })),
+    tags: writing.tags("Names of tags; missing ones are created."),
+    raw: parameters.raw("Adds the workflow as read back.")
+  }),
+  output: writing.Output,
+  handler: ({ active, raw: _, tags, ...workflow }) =>
+    writing.withUrl(WorkflowStore.use((store) => store.create(workflow, { source: "caller", active, tags }))),
+  summarize: (written, { raw }) => writing.summarize(written, raw),
+  message: ({ name }) => ({ en: `Created workflow '${name}'`, ja: "ワークフローを作成しました" })
+})

@@ -1,0 +1,138 @@
+/**
+ * `pnpm bench`: our server beside npm's `n8n-mcp` and the least that is possible, against a real n8n, in one run.
+ *
+ * **Details**
+ *
+ * Prints Markdown on stdout and its progress on stderr. Everything it starts ends with it. Exit code 1 when a criterion
+ * is missed or a server does not do what it is asked. `--quick`: fewer rounds, and no 66 MB.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import { cpus, loadavg, totalmem } from "node:os"
+import { version } from "../../src/version.ts"
+import { say } from "../n8n/processes.ts"
+import { RealN8n } from "../n8n/RealN8n.ts"
+import * as contenders from "./contenders.ts"
+import * as measure from "./measure.ts"
+import * as peer from "./peer.ts"
+import * as Relay from "./Relay.ts"
+import * as report from "./report.ts"
+import * as seed from "./seed.ts"
+
+const n8nVersion = "2.41.1"
+
+/** Executions are by their size in MB. */
+interface Plan {
+  readonly startUps: measure.Rounds
+  readonly reads: measure.Rounds
+  readonly sizes: ReadonlyArray<{ readonly megabytes: number; readonly rounds: measure.Rounds }>
+}
+
+const plans: { readonly quick: Plan; readonly full: Plan } = {
+  quick: {
+    startUps: { atLeast: 5, atMost: 9, seconds: 10 },
+    reads: { atLeast: 20, atMost: 50, seconds: 5 },
+    sizes: [
+      { megabytes: 1, rounds: { atLeast: 3, atMost: 5, seconds: 5 } },
+      { megabytes: 10, rounds: { atLeast: 3, atMost: 5, seconds: 15 } }
+    ]
+  },
+  full: {
+    startUps: { atLeast: 9, atMost: 21, seconds: 30 },
+    reads: { atLeast: 20, atMost: 100, seconds: 15 },
+    sizes: [
+      { megabytes: 1, rounds: { atLeast: 5, atMost: 7, seconds: 10 } },
+      { megabytes: 10, rounds: { atLeast: 3, atMost: 7, seconds: 30 } },
+      { megabytes: 66, rounds: { atLeast: 3, atMost: 7, seconds: 110 } }
+    ]
+  }
+}
+
+const workflowCount = 20
+
+const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+
+/** Asked before anything of ours runs: the load is what others do. */
+const machine = Effect.sync(() => {
+  const [cpu] = cpus()
+  const memory = `${Math.round(totalmem() / 1e9)} GB`
+  const load = `load before ${(loadavg()[0] ?? 0).toFixed(1)}`
+  return `${cpus().length} × ${cpu?.model.trim() ?? process.arch}, ${memory}, ${process.platform}, ${load}`
+})
+
+const versions = ({ sqlite }: peer.Installed) =>
+  `Node ${process.versions.node}, n8n ${n8nVersion}, n8n-mcp ${peer.version} on ${sqlite}`
+
+const method = ({ looks, smallRead, startUp }: measure.Results) => {
+  const sizes = looks.map(({ megabytes, rounds }) => `${rounds} × ${megabytes.toFixed(0)} MB`).join(", ")
+  return `medians of ${startUp.rounds} starts, ${smallRead.rounds} reads, ${sizes}, interleaved`
+}
+
+const legend = "floor: a bare SDK server whose tool downloads and throws away; MB: 10⁶ bytes; tokens: o200k"
+
+const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Installed) {
+  const fs = yield* FileSystem.FileSystem
+  const { apiKey, url } = yield* RealN8n
+  const all = contenders.make(yield* fs.makeTempDirectoryScoped({ prefix: "bench-home-" }), installed)
+  const target = { url, apiKey: Redacted.value(apiKey) }
+  const relay = yield* Relay.make(url)
+
+  yield* say("making workflows and executions")
+  yield* seed.toList(workflowCount - plan.sizes.length)
+  const executions = yield* Effect.forEach(
+    plan.sizes,
+    ({ megabytes, rounds }) => Effect.map(seed.execution(megabytes), (execution) => ({ execution, megabytes, rounds }))
+  )
+  yield* say("starting each server")
+  const startUp = yield* measure.startUp(all, target, plan.startUps)
+  yield* say("listing workflows")
+  const smallRead = yield* measure.smallRead(all, target, seed.listed, plan.reads)
+  const looks = yield* Effect.forEach(
+    executions,
+    ({ execution, megabytes, rounds }) =>
+      say(`reading an execution of ${megabytes} MB`).pipe(
+        Effect.andThen(measure.looks(all, target, relay, execution, rounds))
+      )
+  )
+  return { startUp, smallRead, looks } satisfies measure.Results
+}, Effect.scoped)
+
+const bench = Command.make(
+  "bench",
+  {
+    quick: Flag.Boolean("quick").pipe(
+      Flag.withDescription("Fewer rounds, and no execution of 66 MB"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ quick }) {
+    const plan = quick ? plans.quick : plans.full
+    const before = yield* machine
+    const installed = yield* peer.install()
+    yield* say(`starting n8n ${n8nVersion}`)
+    const began = performance.now()
+    const results = yield* run(plan, installed).pipe(Effect.provide(RealN8n.layer(n8nVersion)))
+    const criteria = report.criteria(results)
+    const duration = `${Math.round((performance.now() - began) / 1000)} s`
+    const head = [before, versions(installed), method(results), legend, duration].join("; ")
+    yield* print([head, report.table(results), report.verdict(criteria)].join("\n\n"))
+    if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
+  })
+).pipe(Command.withDescription("Measure the server beside n8n-mcp and a bare one"))
+
+bench.pipe(
+  Command.run({ version }),
+  Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), ({ message }) => say(message))),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode ?? 0 : 1)
+  })
+)

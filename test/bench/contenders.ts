@@ -1,0 +1,111 @@
+/** The three servers, and how each is asked for the same thing. */
+import { fileURLToPath } from "node:url"
+import type { Call, Command } from "./McpProcess.ts"
+import type * as peer from "./peer.ts"
+
+/** Ours, npm's `n8n-mcp`, and the least that is possible. */
+export const names = ["ours", "peer", "floor"] as const
+
+/** One of the three. */
+export type Name = typeof names[number]
+
+/** Where n8n is, and how to be let in. */
+export interface Target {
+  readonly url: URL
+  readonly apiKey: string
+}
+
+/** A large execution: `node` ran late and put out `items` items, whose ids are their positions. */
+export interface Execution {
+  readonly id: string
+  readonly node: string
+  readonly items: number
+}
+
+/** A server that takes part. */
+export interface Contender {
+  readonly title: string
+  readonly command: (target: Target) => Command
+  /** All workflows; the answer names `workflow`. */
+  readonly listWorkflows: (workflow: string) => Call
+  /** What happened in an execution. */
+  readonly getExecution: (execution: Execution) => Call
+  /** Then, what its late node put out: 50 items from deep inside, or as many from the start for who cannot skip. */
+  readonly getNode?: (execution: Execution) => Call
+}
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+const itemLimit = 50
+
+/** `home` is an empty folder that the servers may take for the user's. */
+export const make = (home: string, installed: peer.Installed): Readonly<Record<Name, Contender>> => {
+  const command = (main: string, env: Readonly<Record<string, string>>): Command => ({
+    args: [main],
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, ...env },
+    cwd: home
+  })
+  return {
+    ours: {
+      title: "effect-n8n-mcp",
+      command: ({ apiKey, url }) =>
+        command(file("../../dist/main.js"), { N8N_URL: url.href, N8N_API_KEY: apiKey, LOG_LEVEL: "error" }),
+      listWorkflows: (workflow) => ({ tool: "list_workflows", args: { limit: 100 }, expect: workflow }),
+      getExecution: ({ id, node }) => ({ tool: "get_execution", args: { id }, expect: node }),
+      getNode: ({ id, items, node }) => {
+        const itemOffset = Math.floor(items * 0.9)
+        return {
+          tool: "get_execution_by_node",
+          args: { id, nodeName: node, itemOffset, itemLimit },
+          expect: `{"id":${itemOffset},`
+        }
+      }
+    },
+    peer: {
+      title: "n8n-mcp",
+      command: ({ apiKey, url }) =>
+        command(installed.main, {
+          N8N_API_URL: url.href.replace(/\/$/, ""),
+          N8N_API_KEY: apiKey,
+          MCP_MODE: "stdio",
+          LOG_LEVEL: "error",
+          DISABLE_CONSOLE_OUTPUT: "true",
+          N8N_MCP_TELEMETRY_DISABLED: "true",
+          // else it refuses an n8n on this machine
+          WEBHOOK_SECURITY_MODE: "moderate"
+        }),
+      listWorkflows: (workflow) => ({ tool: "n8n_list_workflows", args: { limit: 100 }, expect: workflow }),
+      getExecution: ({ id, node }) => ({
+        tool: "n8n_executions",
+        args: { action: "get", id, mode: "summary" },
+        expect: node
+      }),
+      getNode: ({ id, node }) => ({
+        tool: "n8n_executions",
+        args: {
+          action: "get",
+          id,
+          mode: "filtered",
+          nodeNames: [node],
+          itemsLimit: itemLimit,
+          includeInputData: true
+        },
+        expect: node
+      })
+    },
+    floor: {
+      title: "floor",
+      command: ({ apiKey, url }) => command(file("floor.mjs"), { N8N_URL: url.href, N8N_API_KEY: apiKey }),
+      listWorkflows: () => ({
+        tool: "download",
+        args: { path: "workflows?limit=100&excludePinnedData=true" },
+        expect: `"status":200`
+      }),
+      getExecution: ({ id }) => ({
+        tool: "download",
+        args: { path: `executions/${id}?includeData=true` },
+        expect: `"status":200`
+      })
+    }
+  }
+}

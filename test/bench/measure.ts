@@ -1,0 +1,161 @@
+/** The measurements. Contenders take turns, in another order each round, so that a noisy minute hits all of them. */
+import * as Effect from "effect/Effect"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { arr, num, obj } from "../../src/domain/Json.ts"
+import { type Contender, type Execution, type Name, names, type Target } from "./contenders.ts"
+import * as McpProcess from "./McpProcess.ts"
+import type * as Relay from "./Relay.ts"
+
+/** The three servers. */
+export type Contenders = Readonly<Record<Name, Contender>>
+
+/** How often: no round begins after so many seconds, but `atLeast` rounds there are. */
+export interface Rounds {
+  readonly atLeast: number
+  readonly atMost: number
+  readonly seconds: number
+}
+
+/** One value of each contender; undefined where it has none. */
+export type Values = Readonly<Record<Name, number | undefined>>
+
+type Samples<A> = Readonly<Record<Name, ReadonlyArray<A>>>
+
+const interleaved = <A, E, R>({ atLeast, atMost, seconds }: Rounds, one: (name: Name) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const samples: Record<Name, Array<A>> = { ours: [], peer: [], floor: [] }
+    const end = performance.now() + seconds * 1000
+    for (let round = 0; round < atMost && (round < atLeast || performance.now() < end); round++) {
+      const first = round % names.length
+      for (const name of [...names.slice(first), ...names.slice(0, first)]) samples[name].push(yield* one(name))
+    }
+    return samples satisfies Samples<A>
+  })
+
+const once: Rounds = { atLeast: 1, atMost: 1, seconds: 0 }
+
+const median = (values: ReadonlyArray<number | undefined>): number | undefined => {
+  const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const [low, high] = [sorted[sorted.length - 1 - middle], sorted[middle]]
+  return low === undefined || high === undefined ? undefined : (low + high) / 2
+}
+
+const medians = <A>(samples: Samples<A>, of: (sample: A) => number | undefined): Values => ({
+  ours: median(samples.ours.map(of)),
+  peer: median(samples.peer.map(of)),
+  floor: median(samples.floor.map(of))
+})
+
+const open = ({ command, title }: Contender, target: Target) => McpProcess.start(title, command(target))
+
+const toolTokens = (tool: unknown) => {
+  const { description, inputSchema, name } = obj(tool) ?? {}
+  return countTokens(JSON.stringify({ name, description, inputSchema }))
+}
+
+/** A process from its start to the list of its tools. */
+export const startUp = Effect.fn("measure.startUp")(function*(contenders: Contenders, target: Target, rounds: Rounds) {
+  const one = (name: Name) =>
+    Effect.gen(function*() {
+      const server = yield* open(contenders[name], target)
+      const { result } = yield* server.request("tools/list")
+      return { millis: server.startMillis, usage: yield* server.usage, tools: arr(obj(result)?.["tools"]) }
+    }).pipe(Effect.scoped)
+  // the first time reads from disk
+  const first = yield* interleaved(once, one)
+  const samples = yield* interleaved(rounds, one)
+  const tokens = (tools: ReadonlyArray<unknown>) => tools.reduce((sum: number, tool) => sum + toolTokens(tool), 0)
+  return {
+    rounds: samples.ours.length,
+    millis: medians(samples, ({ millis }) => millis),
+    cpuMillis: medians(samples, ({ usage }) => usage.cpuMillis),
+    memory: medians(samples, ({ usage }) => usage.memory),
+    tools: medians(first, ({ tools }) => tools.length),
+    tokens: medians(first, ({ tools }) => tokens(tools)),
+    tokensPerTool: medians(first, ({ tools }) => tokens(tools) / tools.length)
+  }
+})
+
+/** How many bytes the floor threw away. */
+const downloaded = (answer: string | undefined) =>
+  answer === undefined ? undefined : num(obj(JSON.parse(answer))?.["bytes"])
+
+/** A small read, again and again, of servers that are warm. */
+export const smallRead = Effect.fn("measure.smallRead")(
+  function*(contenders: Contenders, target: Target, workflow: string, rounds: Rounds) {
+    const servers = {
+      ours: yield* open(contenders.ours, target),
+      peer: yield* open(contenders.peer, target),
+      floor: yield* open(contenders.floor, target)
+    }
+    const one = (name: Name) => servers[name].call(contenders[name].listWorkflows(workflow))
+    yield* interleaved({ atLeast: 10, atMost: 10, seconds: 0 }, one)
+    const samples = yield* interleaved(rounds, one)
+    return {
+      rounds: samples.ours.length,
+      millis: medians(samples, ({ millis }) => millis),
+      chars: { ...medians(samples, ({ text }) => text.length), floor: downloaded(samples.floor[0]?.text) }
+    }
+  },
+  Effect.scoped
+)
+
+/** An execution as it is looked at: a summary, then one of its late nodes; a fresh process each time. */
+export const looks = Effect.fn("measure.looks")(function*(
+  contenders: Contenders,
+  target: Target,
+  relay: Relay.Relay,
+  execution: Execution,
+  rounds: Rounds
+) {
+  const counted = Effect.fnUntraced(function*(server: McpProcess.McpProcess, call: McpProcess.Call) {
+    const [requestsBefore, usageBefore] = [relay.count(), yield* server.usage]
+    const { millis, text } = yield* server.call(call)
+    const { cpuMillis } = yield* server.usage
+    return {
+      millis,
+      text,
+      cpuMillis: cpuMillis === undefined ? undefined : cpuMillis - (usageBefore.cpuMillis ?? 0),
+      requests: relay.count() - requestsBefore
+    }
+  })
+  const one = (name: Name) =>
+    Effect.gen(function*() {
+      const { getExecution, getNode, ...contender } = contenders[name]
+      const server = yield* open({ ...contender, getExecution }, { ...target, url: relay.url })
+      const first = yield* counted(server, getExecution(execution))
+      const second = getNode === undefined ? undefined : yield* counted(server, getNode(execution))
+      const { peak } = yield* server.usage
+      return { first, second, peak }
+    }).pipe(Effect.scoped)
+  const samples = yield* interleaved(rounds, one)
+  const bytes = downloaded(samples.floor[0]?.first.text) ?? 0
+  return {
+    rounds: samples.ours.length,
+    megabytes: bytes / 1e6,
+    peak: medians(samples, ({ peak }) => peak),
+    requests: medians(
+      samples,
+      ({ first, second }) => second === undefined ? undefined : first.requests + second.requests
+    ),
+    first: {
+      millis: medians(samples, ({ first }) => first.millis),
+      cpuMillis: medians(samples, ({ first }) => first.cpuMillis),
+      chars: { ...medians(samples, ({ first }) => first.text.length), floor: bytes }
+    },
+    second: {
+      millis: medians(samples, ({ second }) => second?.millis),
+      chars: medians(samples, ({ second }) => second?.text.length),
+      requests: medians(samples, ({ second }) => second?.requests)
+    }
+  }
+})
+
+/** What the three measurements gave. */
+export interface Results {
+  readonly startUp: Effect.Success<ReturnType<typeof startUp>>
+  readonly smallRead: Effect.Success<ReturnType<typeof smallRead>>
+  /** By size, the smallest first. */
+  readonly looks: ReadonlyArray<Effect.Success<ReturnType<typeof looks>>>
+}

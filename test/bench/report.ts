@@ -1,0 +1,115 @@
+/** Results as Markdown, and what they must be. */
+import { version } from "../../src/version.ts"
+import { names } from "./contenders.ts"
+import type { Results, Values } from "./measure.ts"
+import * as peer from "./peer.ts"
+
+interface Row {
+  readonly what: string
+  readonly values: Values
+  readonly digits: number
+  /** What ours is divided by. */
+  readonly by: ReadonlyArray<"peer" | "floor">
+}
+
+const format = (value: number | undefined, digits: number) =>
+  value === undefined
+    ? "–"
+    : value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+
+const ratio = (above: number | undefined, below: number | undefined) =>
+  above === undefined || below === undefined || below === 0 ? undefined : above / below
+
+const row = (by: Row["by"]) => (what: string, digits: number, values: Values): Row => ({ what, digits, values, by })
+const plain = row([])
+const withRatios = row(["peer", "floor"])
+/** For what the floor does not do, or not for the same purpose. */
+const withRatioToPeer = row(["peer"])
+
+const each = (values: Values, of: (value: number) => number): Values => {
+  const one = (value: number | undefined) => value === undefined ? undefined : of(value)
+  return { ours: one(values.ours), peer: one(values.peer), floor: one(values.floor) }
+}
+
+const rows = ({ looks, smallRead, startUp }: Results): ReadonlyArray<Row> => {
+  const bySize = (what: string, row: (label: string, look: Results["looks"][number]) => Row) =>
+    looks.map((look) => row(`${what}, ${format(look.megabytes, 1)} MB`, look))
+  const raw = smallRead.millis.floor ?? 0
+  return [
+    withRatios("start-up: spawn → `initialize` answered, ms", 0, startUp.millis),
+    withRatios("processor time until `tools/list` is answered, ms", 0, startUp.cpuMillis),
+    withRatios("memory after `tools/list`, MB", 0, startUp.memory),
+    plain("tools", 0, startUp.tools),
+    withRatioToPeer("tool list, tokens", 0, startUp.tokens),
+    withRatioToPeer("tool list, tokens a tool", 0, startUp.tokensPerTool),
+    withRatios("20 workflows, p50 ms (floor: raw GET)", 1, smallRead.millis),
+    plain("20 workflows, ms over the raw GET", 1, {
+      ...each(smallRead.millis, (millis) => millis - raw),
+      floor: undefined
+    }),
+    withRatioToPeer("20 workflows, characters", 0, smallRead.chars),
+    ...bySize("`get_execution` in ms", (what, { first }) => withRatios(what, 0, first.millis)),
+    ...bySize(
+      "… in ms a MB",
+      (what, { first, megabytes }) => plain(what, 0, each(first.millis, (millis) => millis / megabytes))
+    ),
+    ...bySize("… processor time, ms", (what, { first }) => withRatios(what, 0, first.cpuMillis)),
+    ...bySize("… characters", (what, { first }) => withRatioToPeer(what, 0, first.chars)),
+    ...bySize("then a late node in ms", (what, { second }) => withRatioToPeer(what, 1, second.millis)),
+    ...bySize("… characters", (what, { second }) => withRatioToPeer(what, 0, second.chars)),
+    ...bySize("requests for both", (what, { requests }) => plain(what, 0, requests)),
+    ...bySize("peak memory after both, MB", (what, { peak }) => withRatios(what, 0, peak))
+  ]
+}
+
+/** The table. */
+export const table = (results: Results): string =>
+  [
+    ["", `effect-n8n-mcp ${version}`, `n8n-mcp ${peer.version}`, "floor", "ours ÷ n8n-mcp", "ours ÷ floor"],
+    ["---", "--:", "--:", "--:", "--:", "--:"],
+    ...rows(results).map(({ by, digits, values, what }) => [
+      what,
+      ...names.map((name) => format(values[name], digits)),
+      ...(["peer", "floor"] as const).map((other) =>
+        by.includes(other) ? `${format(ratio(values.ours, values[other]), 2)} ×` : ""
+      )
+    ])
+  ].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
+
+/** What must hold; `isMet` is undefined when it was not measured. */
+export interface Criterion {
+  readonly what: string
+  readonly value: string
+  readonly isMet: boolean | undefined
+}
+
+/** The criteria; those of 66 MB are judged only when that was measured. */
+export const criteria = ({ looks, startUp }: Results): ReadonlyArray<Criterion> => {
+  const criterion = (what: string, value: number | undefined, digits: number, most: number): Criterion => ({
+    what: `${what} ≤ ${most}`,
+    value: format(value, digits),
+    isMet: value === undefined ? undefined : value <= most
+  })
+  const huge = looks.find(({ megabytes }) => megabytes > 60)
+  const largest = looks.at(-1)
+  const second = `the look after that, at ${format(largest?.megabytes, 0)} MB`
+  return [
+    criterion("start-up ÷ n8n-mcp's", ratio(startUp.millis.ours, startUp.millis.peer), 2, 0.3),
+    criterion("start-up ÷ the bare server's", ratio(startUp.millis.ours, startUp.millis.floor), 2, 2.2),
+    criterion(
+      "get_execution of 66 MB ÷ its download",
+      ratio(huge?.first.millis.ours, huge?.first.millis.floor),
+      2,
+      1.25
+    ),
+    criterion("get_execution of 66 MB, peak memory in MB", huge?.peak.ours, 0, 260),
+    criterion(`${second}, in ms`, largest?.second.millis.ours, 1, 100),
+    criterion(`${second}, in requests`, largest?.second.requests.ours, 0, 0)
+  ]
+}
+
+/** The list of criteria, a line each. */
+export const verdict = (all: ReadonlyArray<Criterion>): string =>
+  all.map(({ isMet, value, what }) =>
+    isMet === undefined ? `- not measured: ${what}` : `- ${isMet ? "ok" : "MISSED"}: ${what} (${value})`
+  ).join("\n")

@@ -1,0 +1,59 @@
+/** What the benchmark needs on n8n: a few workflows to list, and executions of a size. */
+import * as Effect from "effect/Effect"
+import * as scenarios from "../n8n/scenarios.ts"
+import * as workflows from "../n8n/workflows.ts"
+import { BenchError } from "./BenchError.ts"
+import type { Execution } from "./contenders.ts"
+
+const bulk = (index: number, jsCode: string): workflows.Node => ({
+  id: `bulk${index}`,
+  name: `Bulk ${index}`,
+  type: "n8n-nodes-base.code",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { jsCode }
+})
+
+/** Six nodes that hold the same items: JSON of about 3.3 kB an item in all, some of it beyond ASCII. */
+const draft = (items: number): workflows.Draft => {
+  const made = bulk(
+    1,
+    `return Array.from({ length: ${items} }, (_, i) => ({
+  json: { id: i, s: "0123456789abcdef".repeat(28), t: { x: i, y: [i, i + 1], z: "значение" } }
+}))`
+  )
+  const copies = [2, 3, 4, 5, 6].map((index) => bulk(index, "return $input.all()"))
+  const nodes = [made, ...copies]
+  return {
+    nodes,
+    links: nodes.map(({ name }, index) => ({ from: nodes[index - 1]?.name ?? workflows.trigger, to: name }))
+  }
+}
+
+const itemsPerMegabyte = 20_000 / 66
+
+/** Runs a workflow that leaves an execution of about so many MB of JSON. */
+export const execution = Effect.fn("seed.execution")(function*(megabytes: number) {
+  const items = Math.round(megabytes * itemsPerMegabyte)
+  const path = `bench-${crypto.randomUUID()}`
+  const workflowId = yield* scenarios.create(workflows.body(`Bench ${megabytes} MB`, path, draft(items)))
+  yield* scenarios.publish(workflowId)
+  const after = yield* scenarios.newestExecution()
+  yield* scenarios.callWebhook(path)
+  const { executionId, status } = yield* scenarios.awaitExecution(workflowId, after)
+  if (status !== "success") {
+    return yield* new BenchError({ step: `running Bench ${megabytes} MB`, detail: `it ended as ${status}` })
+  }
+  return { id: executionId, node: "Bulk 6", items } satisfies Execution
+})
+
+/** The name of one workflow of those that are listed. */
+export const listed = "Listed 1"
+
+/** Workflows of 12 nodes, unpublished. */
+export const toList = (count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => `Listed ${index + 1}`),
+    (name) => scenarios.make("big12", name),
+    { discard: true }
+  )

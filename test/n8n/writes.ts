@@ -1,0 +1,354 @@
+/** The tools that write, against a real n8n: what is given arrives, and nothing else changes. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import { arr, type Obj, obj, str } from "../../src/domain/Json.ts"
+import * as N8nClient from "../../src/N8nClient.ts"
+import * as Services from "../../src/Services.ts"
+import * as tools from "../../src/tools/index.ts"
+import { WorkflowStore } from "../../src/WorkflowStore.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+import * as workflows from "./workflows.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+const get = (id: string) => Effect.map(scenarios.fetchJson(`workflows/${id}`), (found) => obj(found) ?? {})
+
+/** What n8n itself touches with every write. */
+const moving = new Set(["updatedAt", "versionId", "versionCounter", "activeVersionId", "activeVersion", "triggerCount"])
+
+const still = (workflow: Obj, ...except: ReadonlyArray<string>) =>
+  Object.fromEntries(Object.entries(workflow).filter(([key]) => !moving.has(key) && !except.includes(key)))
+
+type Input = {
+  readonly name: string
+  readonly nodes: ReadonlyArray<Obj>
+  readonly connections: Obj
+  readonly settings: Obj
+}
+
+const bodyOf = (...args: Parameters<typeof workflows.body>) => workflows.body(...args) as unknown as Input
+
+const webhookDraft = (path: string, text: string) =>
+  bodyOf("written", path, {
+    nodes: [{
+      id: "say",
+      name: "Say",
+      type: "n8n-nodes-base.set",
+      typeVersion: 3.4,
+      position: [0, 0],
+      parameters: {
+        mode: "raw",
+        jsonOutput: JSON.stringify({ text }),
+        options: {}
+      }
+    }],
+    links: [{ from: workflows.trigger, to: "Say" }]
+  })
+
+const newPath = () => `w-${crypto.randomUUID()}`
+
+const created = (input: Input = webhookDraft(newPath(), "one")) =>
+  Effect.map(tools.createWorkflow.call({ ...input, raw: false }), ({ id }) => id)
+
+const webhookStatus = Effect.fnUntraced(function*(path: string) {
+  const { url } = yield* RealN8n
+  return yield* Effect.promise(async () => (await fetch(new URL(`webhook/${path}`, url), { method: "POST" })).status)
+})
+
+const says = (workflow: Obj) =>
+  str(obj(arr(workflow["nodes"]).map(obj).find((node) => node?.["name"] === "Say")?.["parameters"])?.["jsonOutput"])
+
+/** Another process of ours, or somebody else: same n8n, nothing shared. */
+const another = Effect.fnUntraced(function*() {
+  const { apiKey, url } = yield* RealN8n
+  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
+  return Layer.fresh(Layer.merge(n8n, Services.layerMemory))
+})
+
+/** Adds the tests of writing to a suite. */
+export const writes = (it: It, v2: boolean) => {
+  it.effect("create: what was given is there, for every kind of workflow", () =>
+    Effect.gen(function*() {
+      for (const name of ["branch", "loop", "merge", "wide250", "errorOutput"] as const) {
+        const { url } = yield* RealN8n
+        const drafts: Record<string, (place: workflows.Place) => workflows.Draft> = workflows.drafts
+        const draft = drafts[name]?.({ url, openAi: { id: "", name: "" } }) ?? { nodes: [], links: [] }
+        const input = bodyOf(`created ${name}`, newPath(), draft)
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        assert.isUndefined(warnings)
+        const found = yield* get(id)
+        assert.strictEqual(found["name"], input.name)
+        assert.deepStrictEqual(found["connections"], input.connections)
+        assert.strictEqual(found["active"], false)
+        for (const [index, node] of input.nodes.entries()) {
+          assert.deepInclude(arr(found["nodes"])[index], node as object)
+        }
+      }
+    }))
+
+  it.effect("create: active and tags take effect before the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const answer = yield* tools.createWorkflow.call({
+        ...webhookDraft(path, "one"),
+        active: true,
+        tags: ["made", "made too"],
+        raw: false
+      })
+      assert.isTrue(answer.active)
+      assert.isUndefined(answer.warnings)
+      assert.strictEqual(yield* webhookStatus(path), 200)
+      const tags = arr((yield* get(answer.id))["tags"]).map((tag) => obj(tag)?.["name"])
+      assert.sameMembers(tags, ["made", "made too"])
+    }))
+
+  it.effect("create: keys that this n8n refuses are left out and named", () =>
+    Effect.gen(function*() {
+      const input = webhookDraft(newPath(), "one")
+      const answer = yield* tools.createWorkflow.call({
+        ...input,
+        nodes: input.nodes.map((node) => ({ ...node, color: "red" })),
+        settings: { executionOrder: "v1", maxExecutions: 5, errorWorkflow: null },
+        raw: false
+      })
+      const warnings = (answer.warnings ?? []).join("\n")
+      assert.include(warnings, "maxExecutions")
+      const found = yield* get(answer.id)
+      assert.strictEqual(obj(found["settings"])?.["executionOrder"], "v1")
+      assert.strictEqual(arr(found["nodes"]).length, 2)
+    }))
+
+  it.effect("update: one field, and nothing else changes", () =>
+    Effect.gen(function*() {
+      const id = yield* created()
+      const before = yield* get(id)
+      const renamed = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      assert.strictEqual(renamed.changed, "name")
+      const after = yield* get(id)
+      assert.deepStrictEqual(still(after, "name"), still(before, "name"))
+      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Europe/Paris" }, raw: false })
+      const set = yield* get(id)
+      assert.deepStrictEqual(still(set, "settings"), still(after, "settings"))
+      assert.deepInclude(set["settings"], { ...obj(after["settings"]), timezone: "Europe/Paris" })
+      const same = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      assert.strictEqual(same.changed, "nothing")
+    }))
+
+  it.effect("update: a node given without its credentials keeps them, {} removes them", () =>
+    Effect.gen(function*() {
+      const { workflowId: id } = yield* scenarios.make("ai")
+      const before = yield* get(id)
+      const bare = arr(before["nodes"]).map((node) => {
+        const { credentials: _, id: __, webhookId: ___, ...rest } = obj(node) ?? {}
+        return rest
+      })
+      yield* tools.updateWorkflow.call({ id, nodes: bare, raw: false })
+      assert.deepStrictEqual((yield* get(id))["nodes"], before["nodes"])
+      yield* tools.updateWorkflow.call({ id, nodes: bare.map((node) => ({ ...node, credentials: {} })), raw: false })
+      const found = arr((yield* get(id))["nodes"]).flatMap((node) => Object.keys(obj(obj(node)?.["credentials"]) ?? {}))
+      assert.deepStrictEqual(found, [])
+    }))
+
+  it.effect("update: a published workflow runs the change before the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      yield* tools.activateWorkflow.call({ id })
+      const { connections, nodes } = webhookDraft(path, "two")
+      const answer = yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      assert.isTrue(answer.active)
+      if (v2) assert.isTrue(answer.published)
+      const found = yield* get(id)
+      assert.include(says(found), "two")
+      if (v2) assert.strictEqual(found["versionId"], found["activeVersionId"])
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("update: a version that moved is an error, not an overwrite", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      const seen = str((yield* get(id))["versionId"]) ?? ""
+      const { connections, nodes } = webhookDraft(path, "theirs")
+      yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen, raw: false })
+      )
+      assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+      assert.include(error.hint, "get_workflow")
+      assert.include(says(yield* get(id)), "theirs")
+    }))
+
+  it.effect("racing writers: no update is lost silently", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "0"))
+      const other = yield* another()
+      const write = (text: string) => {
+        const { connections, nodes } = webhookDraft(path, text)
+        return Effect.result(tools.updateWorkflow.call({ id, nodes, connections, raw: false }))
+      }
+      const rounds = 6
+      const mine = Effect.forEach(Array.from({ length: rounds }, (_, index) => `mine ${index}`), write)
+      const theirs = Effect.forEach(Array.from({ length: rounds }, (_, index) => `theirs ${index}`), write).pipe(
+        Effect.provide(other)
+      )
+      const results = (yield* Effect.all([mine, theirs], { concurrency: 2 })).flat()
+      for (const result of results) {
+        if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+      }
+      assert.isTrue(results.some((result) => result._tag === "Success"))
+      assert.match(says(yield* get(id)) ?? "", /mine|theirs/)
+    }))
+
+  it.effect("delete: published or not, gone with the answer; its snapshot brings it back", () =>
+    Effect.gen(function*() {
+      for (const active of [true, false]) {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({
+          ...webhookDraft(path, "kept"),
+          active,
+          tags: ["made"],
+          raw: false
+        })
+        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        assert.strictEqual((yield* scenarios.request("GET", `workflows/${id}`)).status, 404)
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 5 })
+        assert.strictEqual(versions[0]?.operation, "before delete_workflow")
+        const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
+        assert.notStrictEqual(back.id, id)
+        assert.isFalse(back.active)
+        const found = yield* get(back.id)
+        assert.include(says(found), "kept")
+        assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["made"])
+      }
+      const gone = yield* Effect.flip(tools.deleteWorkflow.call({ id: "doesnotexist0000", confirm: true, raw: false }))
+      assert.strictEqual(gone.message, "Workflow 'doesnotexist0000' not found")
+    }))
+
+  it.effect("restore: the state before a write, whole", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "first"))
+      const before = yield* get(id)
+      const { connections, nodes } = webhookDraft(path, "second")
+      yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"], raw: false })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
+      yield* tools.workflowRestore.call({ id, version: snapshot, confirm: true })
+      assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
+      if (v2) {
+        const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
+        yield* tools.workflowRestore.call({ id, version: n8ns, confirm: true })
+        assert.include(says(yield* get(id)), "second")
+      }
+      const unknown = yield* Effect.flip(tools.workflowRestore.call({ id, version: "snapshot-none", confirm: true }))
+      assert.strictEqual(unknown._tag, "NotFoundError")
+    }))
+
+  it.effect("activate and deactivate: effective with the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      assert.strictEqual(yield* webhookStatus(path), 404)
+      assert.isTrue((yield* tools.activateWorkflow.call({ id })).active)
+      assert.strictEqual(yield* webhookStatus(path), 200)
+      assert.isFalse((yield* tools.deactivateWorkflow.call({ id })).active)
+      assert.strictEqual(yield* webhookStatus(path), 404)
+    }))
+
+  it.effect("retry and stop", () =>
+    Effect.gen(function*() {
+      const failed = yield* scenarios.run("fail", "to be retried")
+      const again = yield* tools.retryExecution.call({ id: failed.executionId, latest: false })
+      assert.notStrictEqual(again.id, failed.executionId)
+      const succeeded = yield* scenarios.run("merge", "not to be retried")
+      const refused = yield* Effect.flip(tools.retryExecution.call({ id: succeeded.executionId, latest: false }))
+      assert.strictEqual(refused._tag, "ApiError")
+      if (!v2) return
+      const waiting = yield* scenarios.run("waiting", "to be stopped")
+      const stopped = yield* tools.stopExecution.call({ id: waiting.executionId })
+      assert.strictEqual(stopped.id, waiting.executionId)
+      assert.strictEqual(yield* scenarios.awaitStatus(waiting.executionId, ["canceled"]), "canceled")
+    }))
+
+  it.effect("list_credentials: on 2.x, by type; 1.x says that it cannot", () =>
+    Effect.gen(function*() {
+      yield* scenarios.make("ai")
+      const answer = yield* Effect.result(tools.listCredentials.call({ type: "openAiApi", limit: 5 }))
+      assert.strictEqual(answer._tag, v2 ? "Success" : "Failure")
+      if (answer._tag === "Success") {
+        assert.isAbove(answer.success.count, 0)
+        assert.isTrue(answer.success.credentials.every(({ type }) => type === "openAiApi"))
+      }
+    }))
+
+  if (!v2) return
+
+  it.effect("somebody's draft is not published along the way", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "live"))
+      yield* tools.activateWorkflow.call({ id })
+      const live = (yield* get(id))["activeVersionId"]
+      const { connections, nodes } = webhookDraft(path, "their draft")
+      const theirs = { name: "written", nodes, connections, settings: {} }
+      yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
+      const answer = yield* tools.updateWorkflow.call({ id, name: "mine", raw: false })
+      const found = yield* get(id)
+      assert.strictEqual(found["activeVersionId"], live)
+      assert.include(says(found), "their draft")
+      const mine = webhookDraft(path, "mine")
+      const written = yield* tools.updateWorkflow.call({
+        id,
+        nodes: mine.nodes,
+        connections: mine.connections,
+        raw: false
+      })
+      assert.isFalse(written.published)
+      assert.include(written.hint, "activate_workflow")
+      assert.strictEqual((yield* get(id))["activeVersionId"], live)
+      assert.isFalse(answer.published)
+    }))
+
+  it.effect("a refused publication puts the earlier draft back", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "live"))
+      yield* tools.activateWorkflow.call({ id })
+      const before = yield* get(id)
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({
+          id,
+          nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
+          connections: {},
+          raw: false
+        })
+      )
+      assert.strictEqual(error._tag, "ApiError")
+      assert.include(JSON.stringify(error), "earlier draft was put back")
+      const after = yield* get(id)
+      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("an archived workflow is refused before anything is sent", () =>
+    Effect.gen(function*() {
+      const { workflowId: id } = yield* scenarios.archived()
+      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "x", raw: false }))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.include(error.message, "archived")
+    }))
+
+  it.effect("programs write through WorkflowStore", () =>
+    Effect.gen(function*() {
+      const store = yield* WorkflowStore
+      const { workflow } = yield* store.create(webhookDraft(newPath(), "direct"), { source: "caller" })
+      yield* store.remove(workflow.id)
+      assert.strictEqual((yield* scenarios.request("GET", `workflows/${workflow.id}`)).status, 404)
+    }))
+}
