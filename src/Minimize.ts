@@ -211,11 +211,15 @@ const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
 const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
 
+/** Where there is hardly room a mark only counts. */
+const noCall: Next = () => undefined
+
 /** The marks that an object came with: a list that a tool has paged itself is marked already. */
 const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
   const marks = [value["_truncated"] ?? []].flat()
-  const fits = cost(marks, room) <= room && marks.every(isMark)
-  return fits && marks.reduce((sum, mark) => sum + markCost(mark), 0) <= room ? marks : []
+  if (cost(marks, 2 * room) > 2 * room || !marks.every(isMark)) return []
+  const choices = [marks, marks.map(({ kept, path, total }) => ({ path, kept, total }))]
+  return choices.find((some) => some.reduce((sum, mark) => sum + markCost(mark), 0) <= room) ?? []
 }
 
 // ---- cutting
@@ -238,10 +242,10 @@ const clip = (text: string, room: number, depth: number): string => {
 const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
 /** The least room that `shrink` wants for a value: a small one stays whole, a larger one needs its mark. */
-const leastRoom = (value: unknown, path: string, depth: number, next: Next): number => {
+const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
   if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
-  return floor + markRoom(path, Object.keys(value).length, next)
+  return floor + markRoom(path, Object.keys(value).length, noCall)
 }
 
 const shrink = (value: unknown, room: number, path: string, depth: number, next: Next): unknown => {
@@ -250,19 +254,21 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
   if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
   if (Array.isArray(value)) {
-    const { kept, mark } = shorten(value, room - markRoom(path, value.length, next), path, depth, next)
+    const { kept, mark } = shorten(value, room, path, depth, next)
     return mark === undefined ? kept : [...kept, { _truncated: mark }]
   }
   return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
 }
 
 /**
- * Whole elements from the front while they fit. The one after them is shrunk if it is the first, or if no call would
- * fetch it whole.
+ * Whole elements from the front while they fit beside the mark. The one after them is shrunk if it is the first, or if
+ * no call would fetch it whole.
  */
 const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
+  const withCall = room - markRoom(path, list.length, next)
+  const call = withCall >= floor ? next : noCall
   const kept: Array<unknown> = []
-  let left = room - brackets
+  let left = (call === next ? withCall : room - markRoom(path, list.length, noCall)) - brackets
   for (const element of list) {
     const needed = cost(element, left, depth + 1) + comma
     if (needed > left) break
@@ -272,17 +278,17 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   const at = kept.length
   if (at < list.length && (at === 0 || next(path, at) === undefined)) {
     const inner = join(path, String(at))
-    if (left >= leastRoom(list[at], inner, depth + 1, next) + comma) {
+    if (left >= leastRoom(list[at], inner, depth + 1) + comma) {
       kept.push(shrink(list[at], left - comma, inner, depth + 1, next))
     }
   }
-  return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, next) }
+  return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, call) }
 }
 
 /** Small values stay whole; what is left of the room is shared by the large ones. */
 const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
   const size = Object.keys(value).length
-  const ofMark = markRoom(path, size, next)
+  const ofMark = markRoom(path, size, noCall)
   let left = room - brackets
   const earlier = new Map(marksOf(value, (left - ofMark) / 2).map((mark) => [mark.path, mark]))
   for (const mark of earlier.values()) left -= markCost(mark)
@@ -296,7 +302,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
       const at = join(path, key)
       const keyRoom = keyCost(key, left)
       if (keyRoom > left) continue
-      const least = leastRoom(value[key], at, depth + 1, next)
+      const least = leastRoom(value[key], at, depth + 1)
       if (keyRoom + least > left) continue
       left -= keyRoom + least
       taken.push({ key, at, least })
@@ -309,7 +315,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   if (taken.length < total) {
     left = whole - ofMark
     taken = take()
-    marks.push(makeMark(path, taken.length, earlier.get(shown(path))?.total ?? total, next))
+    marks.push(makeMark(path, taken.length, earlier.get(shown(path))?.total ?? total, noCall))
     earlier.delete(shown(path))
   }
 
@@ -324,14 +330,13 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
       result.set(key, inner)
       left -= size - least
     } else if (Array.isArray(inner) && depth + 1 < maxDepth) {
-      const ofCut = markRoom(at, inner.length, next)
-      const { kept, mark } = shorten(inner, share - ofCut, at, depth + 1, next)
+      const { kept, mark } = shorten(inner, share, at, depth + 1, next)
       if (mark !== undefined) {
         marks.push({ ...mark, total: earlier.get(shown(at))?.total ?? mark.total })
         earlier.delete(shown(at))
       }
       result.set(key, kept)
-      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : ofCut) - least
+      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
     } else {
       const smaller = shrink(inner, share, at, depth + 1, next)
       result.set(key, smaller)
@@ -358,5 +363,4 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
  * The type stays true where the output schema admits `_truncated` (`truncated` of `domain/Truncated`) in each object
  * that holds a list; free JSON (`Schema.Json`) admits it anyway.
  */
-export const fit = <A>(value: A, budget: number, next: Next = () => undefined): A =>
-  shrink(value, budget, "", 0, next) as A
+export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A

@@ -152,10 +152,26 @@ const waitUntil = <E, R>(done: Effect.Effect<boolean, E, R>) =>
     times: settleTimes
   })
 
+/** A switch whose answer was lost may have been thrown: n8n knows. */
+const orAlready = (
+  id: string,
+  isDone: (now: Workflow.Workflow) => boolean,
+  switching: Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+) =>
+  Effect.catchIf(switching, isUncertain, (error) =>
+    Effect.gen(function*() {
+      const now = yield* (yield* N8nClient).getWorkflow(id)
+      return isDone(now) ? now : yield* error
+    }))
+
 /** Takes effect on 2.x only some time after n8n has answered: the webhook tells, without running anything. */
 const published = Effect.fnUntraced(function*(id: string, versionId?: string) {
   const n8n = yield* N8nClient
-  const answer = yield* n8n.publishWorkflow(id, versionId)
+  const answer = yield* orAlready(
+    id,
+    (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
+    n8n.publishWorkflow(id, versionId)
+  )
   const isUp = yield* waitUntil(
     Effect.map(
       Effect.forEach(
@@ -368,7 +384,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
 
     const unpublished = Effect.fnUntraced(function*(id: string) {
       const n8n = yield* N8nClient
-      const answer = yield* n8n.unpublishWorkflow(id)
+      const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
       yield* waitUntil(
         Effect.map(
           Effect.forEach(

@@ -128,7 +128,7 @@ const workflows = [
 
 describe("cost", () => {
   it.each(kinds)("covers the length and 1.6 for each token of %s", (kind) => {
-    for (const length of [1, 2, 7, 100, 5_000]) {
+    for (const length of [1, 2, 7, 100, 2_000]) {
       const text = textOf(kind, length)
       for (const value of [text, [text], { [text]: text }, Array.from({ length: 9 }, () => text.slice(0, 40))]) {
         assert.isAtLeast(cost(value), size(value))
@@ -369,7 +369,7 @@ const build = ({ json, kind, length, shape, width }: typeof Recipe.Type): unknow
 describe("fit", () => {
   it.prop("keeps any JSON inside the budget, and says what it cut", { recipe: Recipe, budget: Budget }, (_) => {
     assertFits(build(_.recipe), _.budget)
-  }, { arbitrary: { runs: 400, size: 20 } })
+  }, { arbitrary: { runs: 150, size: 20 } })
 
   it.each(Object.keys(shapes) as Array<keyof typeof shapes>)("cuts %s of every kind", (shape) => {
     for (const kind of kinds) {

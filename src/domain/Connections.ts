@@ -65,12 +65,21 @@ export interface NodeShape {
 }
 
 const ruleNames = (parameters: unknown): ReadonlyArray<string> | undefined => {
+  const expression = Schema.decodeUnknownOption(SwitchExpression)(parameters)
+  if (expression._tag === "Some") {
+    return Array.from({ length: expression.value.numberOutputs ?? 4 }, (_, index) => String(index))
+  }
   const decoded = Schema.decodeUnknownOption(SwitchRules)(parameters)
   if (decoded._tag === "None") return undefined
   const { options, rules } = decoded.value
-  const names = rules.values.map((rule, index) => rule.outputKey ?? String(index))
-  return options?.fallbackOutput === "extra" ? [...names, options.renameFallbackOutput ?? "fallback"] : names
+  const names = rules.values.map((rule, index) => rule.outputKey || String(index))
+  return options?.fallbackOutput === "extra" ? [...names, options.renameFallbackOutput || "Fallback"] : names
 }
+
+const SwitchExpression = Schema.Struct({
+  mode: Schema.Literal("expression"),
+  numberOutputs: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
+})
 
 const SwitchRules = Schema.Struct({
   rules: Schema.Struct({ values: Schema.Array(Schema.Struct({ outputKey: Schema.optionalKey(Schema.String) })) }),
@@ -104,12 +113,23 @@ const mainOutputs = (node: NodeShape): ReadonlyArray<string> | undefined => {
 /** Whether the node has an output for errors: the one after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
 
-/** The name a person sees on an output, where it has one: `true`, `loop`, `error`, a Switch rule's name. */
-export const outputName = (node: NodeShape, { index, type }: Port): string | undefined => {
+/**
+ * The name a person sees on an output, where it has one: `true`, `loop`, `error`, a Switch rule's name.
+ *
+ * **Details**
+ *
+ * `count` is how many main outputs there are, as far as it is known: where a node's names are not, its last output is
+ * the one for errors.
+ */
+export const outputName = (node: NodeShape, { index, type }: Port, count = 2): string | undefined => {
   if (type !== "main") return undefined
   const names = mainOutputs(node)
-  return hasErrorOutput(node) && index === (names?.length ?? 1) ? "error" : names?.[index]
+  return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
 }
+
+/** How many main outputs of a node are connected, or lie before one that is. */
+export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
+  out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
 
 /** One row of the graph that get_workflow_connections answers. */
 export interface GraphNode {
@@ -138,8 +158,9 @@ export const graph = (
   const byTarget = Map.groupBy(all, (link) => link.to)
   return nodes.map((node) => {
     const out = bySource.get(node.name) ?? []
+    const count = connectedOutputs(out)
     const ports = out.filter((link) => !isPlain(link)).map((link) => {
-      const name = outputName(node, link.output)
+      const name = outputName(node, link.output, count)
       return {
         output: portLabel(link.output),
         ...(name === undefined ? {} : { name }),

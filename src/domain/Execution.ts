@@ -7,7 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as Connections from "./Connections.ts"
-import { arr, defined, num, obj, str } from "./Json.ts"
+import { arr, defined, int, num, obj, str } from "./Json.ts"
+import { truncated } from "./Truncated.ts"
 import * as Workflow from "./Workflow.ts"
 
 /** What `GET /executions` lists. Times are ISO 8601; a status this client does not know is taken as it is. */
@@ -105,6 +106,14 @@ export const RanWorkflow = Schema.Struct({
 })
 export type RanWorkflow = typeof RanWorkflow.Type
 
+/** Which of two runs came first; older executions know only the time. */
+export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
+  (a?.order ?? -1) - (b?.order ?? -1) || (a?.startTime ?? 0) - (b?.startTime ?? 0)
+
+/** The name a person sees on an output of a run. */
+export const outputName = (node: Connections.NodeShape, run: Run, port: Connections.Port): string | undefined =>
+  Connections.outputName(node, port, run.outputs.filter((output) => output.type === "main").length)
+
 /** A node's items over all its runs and outputs. */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
   runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
@@ -123,7 +132,8 @@ export const ErrorDetail = Schema.Struct({
   itemIndex: Schema.optionalKey(Schema.Int),
   /** The node that an expression names. */
   nodeCause: Schema.optionalKey(Schema.String),
-  lineNumber: Schema.optionalKey(Schema.Int)
+  lineNumber: Schema.optionalKey(Schema.Int),
+  ...truncated
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
@@ -134,22 +144,17 @@ export const errorDetail = (error: unknown): ErrorDetail => {
   const message = str(value["message"]) ?? str(error) ?? "unknown error"
   const description = str(value["description"]) ?? str(context?.["descriptionKey"])
   const messages = [...new Set(arr(value["messages"]))].filter((line) => typeof line === "string" && line !== message)
-  const httpCode = value["httpCode"] ?? undefined
+  const httpCode = str(value["httpCode"]) ?? num(value["httpCode"])
   return defined({
     name: str(value["name"]),
     message,
     description: description === message || description === "" ? undefined : description,
     httpCode: httpCode === undefined ? undefined : String(httpCode),
     messages: messages.length === 0 ? undefined : messages as ReadonlyArray<string>,
-    itemIndex: integer(context?.["itemIndex"] ?? value["itemIndex"]),
+    itemIndex: int(context?.["itemIndex"] ?? value["itemIndex"]),
     nodeCause: str(context?.["nodeCause"]),
-    lineNumber: integer(value["lineNumber"])
+    lineNumber: int(value["lineNumber"])
   })
-}
-
-const integer = (value: unknown) => {
-  const number = num(value)
-  return number !== undefined && Number.isInteger(number) ? number : undefined
 }
 
 /** Where and why an execution failed: `run` is absent when no node's run shows the error. */
@@ -163,7 +168,7 @@ export interface Failure {
 export const failure = (execution: Execution): Failure | undefined => {
   const failed = [...execution.runs].flatMap(([node, runs]) =>
     runs.filter((run) => run.error !== undefined).map((run) => ({ node, run }))
-  ).toSorted((a, b) => a.run.order - b.run.order).at(-1)
+  ).toSorted((a, b) => byOrder(a.run, b.run)).at(-1)
   if (execution.error === undefined && (failed === undefined || execution.status !== "error")) return undefined
   return {
     node: failed?.node ?? str(obj(obj(execution.error)?.["node"])?.["name"]) ?? execution.lastNode,

@@ -4,7 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Execution from "./Execution.ts"
-import { arr, num, obj, str } from "./Json.ts"
+import { arr, int, num, obj, str } from "./Json.ts"
 import { type Handling, type List, Scanner, skip, value } from "./JsonScan.ts"
 
 /** The bytes that were scanned, to be read again in parts. */
@@ -20,7 +20,7 @@ const sourceOf = (source: unknown): Execution.Source | undefined => {
   // n8n 1.x leaves out what is 0.
   return node === undefined
     ? undefined
-    : { node, output: num(obj(source)?.["previousNodeOutput"]) ?? 0, run: num(obj(source)?.["previousNodeRun"]) ?? 0 }
+    : { node, output: int(obj(source)?.["previousNodeOutput"]) ?? 0, run: int(obj(source)?.["previousNodeRun"]) ?? 0 }
 }
 
 /** Milliseconds; n8n writes seconds in executions that it rebuilt after a crash. */

@@ -64,8 +64,7 @@ export type ExecutionSummary = typeof ExecutionSummary.Type
 const errorItems = (runs: ReadonlyArray<Execution.Run>, shape: Connections.NodeShape | undefined): number =>
   shape === undefined || !Connections.hasErrorOutput(shape)
     ? 0
-    : runs.flatMap((run) => run.outputs)
-      .filter((output) => Connections.outputName(shape, output) === "error")
+    : runs.flatMap((run) => run.outputs.filter((output) => Execution.outputName(shape, run, output) === "error"))
       .reduce((sum, output) => sum + output.count, 0)
 
 /** Failed nodes first, then the last to run. */
@@ -74,8 +73,8 @@ const byInterest = (execution: Execution.Execution) =>
     name,
     runs,
     failed: Execution.nodeStatus(runs) === "error",
-    order: runs.at(-1)?.order ?? 0
-  })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || b.order - a.order)
+    last: runs.at(-1)
+  })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || Execution.byOrder(b.last, a.last))
 
 const failureOf = (execution: Execution.Execution, typeOf: (node: string) => string | undefined) => {
   const failure = Execution.failure(execution)
@@ -98,7 +97,7 @@ export const byNodeCall = (id: string, node: string, more = ""): string =>
   `get_execution_by_node(id: '${id}', nodeName: '${node.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'${more})`
 
 const guidance = (execution: Execution.Execution, focus: string | undefined) => {
-  if (focus !== undefined && execution.runs.has(focus)) {
+  if (focus !== undefined) {
     return {
       message: "Use get_execution_by_node tool to fetch detailed data for a specific node",
       example: byNodeCall(execution.id, focus)
@@ -129,6 +128,8 @@ export const summarize = (execution: Execution.Execution, options: {
   const ranked = byInterest(execution)
   const failedNodes = ranked.filter((row) => row.failed).length
   const failure = failureOf(execution, typeOf)
+  const lastToRun = ranked.toSorted((a, b) => Execution.byOrder(b.last, a.last))[0]?.name
+  const focus = failure?.node !== undefined && execution.runs.has(failure.node) ? failure.node : lastToRun
   const rows = ranked.slice(options.nodeOffset).map(({ name, runs }): NodeRow => {
     const blamed = errorItems(runs, shapes.get(name))
     return defined({
@@ -160,6 +161,6 @@ export const summarize = (execution: Execution.Execution, options: {
     },
     failure,
     availableNodes: rows,
-    _guidance: guidance(execution, failure?.node ?? ranked.toSorted((a, b) => b.order - a.order)[0]?.name)
+    _guidance: guidance(execution, focus)
   })
 }

@@ -18,6 +18,9 @@ export const str = (value: unknown): string | undefined => Predicate.isString(va
 export const num = (value: unknown): number | undefined =>
   Predicate.isNumber(value) && Number.isFinite(value) ? value : undefined
 
+/** The value as an integer, if it is one. */
+export const int = (value: unknown): number | undefined => Number.isSafeInteger(value) ? value as number : undefined
+
 type Defined<A> =
   & { [K in keyof A as undefined extends A[K] ? never : K]: A[K] }
   & { [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined> }

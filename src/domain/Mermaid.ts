@@ -3,7 +3,7 @@ import * as Connections from "./Connections.ts"
 
 /** Mermaid reads `"`, `#`, brackets and the like as syntax; its own entities stand for them. */
 const mermaidText = (text: string) =>
-  text.replace(/[^\p{L}\p{N} .,:!?_+=*/@%&-]/gu, (sign) => `#${sign.codePointAt(0)};`)
+  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, (sign) => `#${sign.codePointAt(0)};`)
 
 /**
  * The flowchart, left to right.
@@ -19,12 +19,15 @@ export const flowchart = (
   const ids = new Map(nodes.map((node, index) => [node.name, `n${index}`]))
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const boxes = nodes.map((node, index) => `  n${index}["${mermaidText(node.name)}"]`)
-  const arrows = Connections.links(connections).flatMap((link) => {
+  const links = Connections.links(connections)
+  const bySource = Map.groupBy(links, (link) => link.from)
+  const arrows = links.flatMap((link) => {
     const from = ids.get(link.from)
     const to = ids.get(link.to)
     const source = byName.get(link.from)
     if (from === undefined || to === undefined || source === undefined) return []
-    const name = Connections.outputName(source, link.output) ??
+    const count = Connections.connectedOutputs(bySource.get(link.from) ?? [])
+    const name = Connections.outputName(source, link.output, count) ??
       (Connections.isPlain(link) ? undefined : Connections.portLabel(link.output))
     const into = link.input.index > 0 ? ` to ${Connections.portLabel(link.input)}` : ""
     const label = name === undefined && into === ""

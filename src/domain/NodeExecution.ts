@@ -66,25 +66,39 @@ export interface Request {
   readonly itemLimit: number
 }
 
-const iso = (epoch: number) => new Date(epoch).toISOString()
+/** `undefined` where n8n noted no time, or one that no date can hold. */
+const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
 /** Every name that can be asked for: nodes that ran, and the others of the workflow. */
 export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string> => [
   ...new Set([...execution.runs.keys(), ...(execution.workflow?.nodes ?? []).map((node) => node.name)])
 ]
 
-/** Why a node did not run, as far as the nodes before it tell. */
+const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
+
+/** Why a node did not run, as far as the nodes around it tell. */
 const whyNot = (execution: Execution.Execution, name: string, disabled: boolean): string => {
   if (disabled) return "It is disabled."
-  const before = Connections.links(execution.workflow?.connections ?? {}).filter((link) => link.to === name)
-  if (before.length === 0) return "Nothing is connected to it, and it did not start the execution."
-  const reasons = [...new Set(before.map((link) => link.from))].map((from) => {
+  const links = Connections.links(execution.workflow?.connections ?? {})
+  const before = links.filter((link) => link.to === name && link.output.type === "main")
+  const lentTo = links.filter((link) => link.from === name && link.output.type !== "main").map((link) => link.to)
+  if (before.length === 0) {
+    return lentTo.length === 0
+      ? "Nothing is connected to it, and it did not start the execution."
+      : `It works for ${quoted(lentTo)}, and was not asked.`
+  }
+  const reasons = [...Map.groupBy(before, (link) => link.from)].map(([from, out]) => {
     const runs = execution.runs.get(from)
-    const ports = before.filter((link) => link.from === from).map((link) => Connections.portLabel(link.output))
     if (runs === undefined) return `'${from}' before it did not run either`
-    return Execution.nodeStatus(runs) === "error"
-      ? `'${from}' before it failed`
-      : `'${from}' before it ran, and sent no items to ${ports.join(", ")}`
+    const outputs = runs.flatMap((run) => run.outputs)
+    const sent = out.some(({ output: { index } }) =>
+      outputs.some((output) => output.type === "main" && output.index === index && output.count > 0)
+    )
+    if (sent) return `'${from}' before it sent it items, but the execution did not come to it`
+    if (Execution.nodeStatus(runs) === "error") return `'${from}' before it failed`
+    return `'${from}' before it ran, and sent no items to ${
+      out.map((link) => Connections.portLabel(link.output)).join(", ")
+    }`
   })
   return `${reasons.join("; ")}.`
 }
@@ -144,7 +158,7 @@ export const read = (execution: Execution.Execution, request: Request): NodeExec
 
   const inputItems = page(parts)
   const outputItems = slot === undefined ? [] : page([{ count: shown?.count ?? 0, slot }])
-  return {
+  return defined({
     executionId: execution.id,
     nodeName: request.nodeName,
     nodeType: node?.type ?? "unknown",
@@ -155,7 +169,7 @@ export const read = (execution: Execution.Execution, request: Request): NodeExec
     runIndex: run.index,
     runCount: runs.length,
     outputs: run.outputs.map((output) => {
-      const name = node === undefined ? undefined : Connections.outputName(node, output)
+      const name = node === undefined ? undefined : Execution.outputName(node, run, output)
       return {
         output: Connections.portLabel(output),
         ...(name === undefined ? {} : { name }),
@@ -182,5 +196,5 @@ export const read = (execution: Execution.Execution, request: Request): NodeExec
     },
     parameters: (node?.parameters ?? {}) as Schema.Json,
     error: run.error === undefined ? null : Execution.errorDetail(run.error)
-  }
+  })
 }

@@ -56,8 +56,10 @@ const isNode = (path: Path) => path.length === 2 && path[0] === "nodes"
 const knownAt = (path: Path): Known | undefined =>
   path.length === 0 ? root : isNode(path) ? node : path.length === 1 && path[0] === "settings" ? settings : undefined
 
-const own = (value: unknown, key: string | number): unknown =>
-  Predicate.isObjectOrArray(value) && Object.hasOwn(value, key) ? (value as Obj)[key] : undefined
+const own = (value: unknown, key: string | number): unknown => {
+  if (Array.isArray(value)) return Predicate.isNumber(key) ? value[key] : undefined
+  return Predicate.isObject(value) && Object.hasOwn(value, key) ? (value as Obj)[key] : undefined
+}
 const valueAt = (body: Obj, path: Path): unknown => path.reduce<unknown>(own, body)
 
 /** The keys out of `'a', 'b'`: n8n lists them in the order they have in the object, and quotes nothing in them. */

@@ -1,4 +1,5 @@
 /** Workflows as n8n's public API returns them. */
+import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 import * as Connections from "./Connections.ts"
 
@@ -50,12 +51,19 @@ export type Workflow = typeof Workflow.Type
 /** The names of a workflow's tags. */
 export const tagNames = (workflow: Workflow): ReadonlyArray<string> => (workflow.tags ?? []).map((tag) => tag.name)
 
+const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
+
 /**
  * Whether somebody has changed the workflow since it was published: what runs is not what is shown.
  *
  * **Details**
  *
- * n8n 2.x only; before, there are no drafts and `activeVersionId` is absent or null.
+ * n8n 2.x only; before, there are no drafts. A draft with the content of what runs, as it is left when a change is
+ * taken back, is none.
  */
-export const hasDraft = (workflow: Workflow): boolean =>
-  workflow.active && typeof workflow.activeVersionId === "string" && workflow.activeVersionId !== workflow.versionId
+export const hasDraft = (workflow: Workflow): boolean => {
+  const { active, activeVersion, activeVersionId, connections, nodes, versionId } = workflow
+  if (!active || typeof activeVersionId !== "string" || activeVersionId === versionId) return false
+  const running = Schema.decodeUnknownOption(Published)(activeVersion)
+  return running._tag === "None" || !Equal.equals(running.value, { nodes, connections })
+}

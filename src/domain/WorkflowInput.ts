@@ -144,10 +144,10 @@ const nameOf = (name: unknown): Checked<string> => {
 
 /** What n8n takes in the keys of a node that it knows. */
 const kinds = {
-  string: "id webhookId notes onError",
-  number: "typeVersion maxTries waitBetweenTries",
-  boolean: "disabled notesInFlow executeOnce alwaysOutputData retryOnFail continueOnFail",
-  object: "parameters credentials"
+  "a string": "id webhookId notes onError",
+  "a number": "typeVersion maxTries waitBetweenTries",
+  "a boolean": "disabled notesInFlow executeOnce alwaysOutputData retryOnFail continueOnFail",
+  "an object": "parameters credentials"
 }
 const kindOf = Object.entries(kinds).flatMap(([kind, keys]) => keys.split(" ").map((key) => [key, kind] as const))
 
@@ -157,11 +157,11 @@ const numeric = (value: unknown): number | undefined =>
 /** The value as that kind, where it can mean but one. */
 const readAs = (kind: string, value: unknown): unknown => {
   switch (kind) {
-    case "string":
+    case "a string":
       return Predicate.isNumber(value) ? String(value) : str(value)
-    case "number":
+    case "a number":
       return numeric(value)
-    case "boolean":
+    case "a boolean":
       return value === "true" ? true : value === "false" ? false : Predicate.isBoolean(value) ? value : undefined
   }
   return objectOf(value)
@@ -181,8 +181,8 @@ const nodeOf = (value: unknown, path: string, repairs: Repairs): Checked<Node> =
   for (const [key, kind] of kindOf) {
     if (!node.has(key)) continue
     const meant = readAs(kind, node.get(key))
-    if (meant === undefined) return refuse(`${path}.${key}`, `${key} of node '${name}' must be a ${kind}.`)
-    if (meant !== node.get(key)) note(repairs, `Read ${key} as a ${kind}`, `'${name}'`)
+    if (meant === undefined) return refuse(`${path}.${key}`, `${key} of node '${name}' must be ${kind}.`)
+    if (meant !== node.get(key)) note(repairs, `Read ${key} as ${kind}`, `'${name}'`)
     node.set(key, key === "credentials" ? without(obj(meant) ?? {}, isNull) : meant)
   }
   return node.has("typeVersion")
@@ -317,11 +317,12 @@ const outputsOf = (given: unknown, path: string, repairs: Repairs): Checked<Read
 }
 
 /** Outputs by type; where the type is left out, it is `main`. */
-const typesOf = (given: unknown, path: string, repairs: Repairs): Obj => {
+const typesOf = (given: unknown, path: string, repairs: Repairs): Checked<Obj> => {
   const types = obj(given)
-  if (types !== undefined && !Predicate.isString(types["node"])) return types
+  if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
+  if (!isNull(given) && !isTarget(given) && !Array.isArray(given)) return refuse(path, `${path} must be {main: [[…]]}.`)
   note(repairs, reshaped, path)
-  return isNull(given) ? {} : { main: given }
+  return Result.succeed(isNull(given) ? {} : { main: given })
 }
 
 /** A node that was removed can leave an entry without links behind. */
@@ -343,7 +344,7 @@ const connectionsOf = (given: unknown, scope: Scope): Checked<Connections> =>
       // A node can be there twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
-      for (const [type, outputs] of Object.entries(typesOf(value, `connections.${key}`, scope.repairs))) {
+      for (const [type, outputs] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
         const path = `connections.${key}.${type}`
         const all = types.get(type) ?? []
         types.set(type, all)

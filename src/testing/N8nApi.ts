@@ -1,297 +1,86 @@
 /**
  * n8n's public REST API in memory, as an `HttpClient`: what talks to n8n runs unchanged against it, in tests and in
- * `--demo`. Its answers were compared with those of n8n 2.41.1 and 1.123.81, query by query.
+ * `--demo`. Its answers were compared with those of n8n 2.41.1 and 1.123.81, request by request.
+ *
+ * **Details**
+ *
+ * Nothing runs, so nothing is known of node types: a workflow is published without a look at parameters and
+ * credentials. What is written gets the same ids at every start, and dates that only grow.
  */
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
+import * as Body from "./n8nApi/body.ts"
+import * as Executions from "./n8nApi/executions.ts"
+import * as Publishing from "./n8nApi/publishing.ts"
+import { checkQuery, executionStatus, flag, instant, only2, text, whole } from "./n8nApi/query.ts"
+import { type Handler, type Major, refuse, type Route, route, type Takes } from "./n8nApi/server.ts"
+import * as State from "./n8nApi/state.ts"
+import type { Seed } from "./n8nApi/state.ts"
+import * as Tags from "./n8nApi/tags.ts"
+import * as Workflows from "./n8nApi/workflows.ts"
 
-/** A workflow as `GET /workflows/{id}` returns it. Named here is only what the API itself looks at. */
-export interface Workflow {
-  readonly id: string
-  readonly name: string
-  readonly active?: boolean
-  readonly tags?: ReadonlyArray<{ readonly name: string; readonly [key: string]: unknown }>
-  readonly shared?: ReadonlyArray<{ readonly projectId?: string; readonly [key: string]: unknown }>
-  readonly activeVersion?: object | null
-  readonly [key: string]: unknown
-}
+export type { Credential, Execution, Seed, Stored, Workflow } from "./n8nApi/state.ts"
 
-/** An execution as `GET /executions/{id}?includeData=true` returns it. */
-export interface Execution {
-  readonly id: string
-  readonly workflowId: string
-  readonly status: string
-  readonly startedAt: string
-  readonly [key: string]: unknown
-}
-
-/**
- * What n8n holds when it starts.
- *
- * **Gotchas** An execution whose workflow is not in the seed is listed all the same. The real n8n deletes executions
- * with their workflow; a test needs the moment in between.
- */
-export interface Seed {
-  readonly workflows: ReadonlyArray<Workflow>
-  readonly executions: ReadonlyArray<Execution>
-}
-
-/** The n8n to be: its major version (default "2") and the only key it accepts (default: any, and none). */
-export interface Options {
-  readonly version?: "2" | "1"
-  readonly apiKey?: string
-}
-
-/** A request as it arrived. */
+/** A request as it arrived; `body` is what its JSON says. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly body?: unknown
 }
 
-/** One n8n: the client that reaches it, and every request so far. */
+/** The connection breaks: a hook that fails with it leaves the client without an answer. */
+export class Disconnected extends Data.TaggedError("Disconnected") {}
+
+/** The n8n to be. */
+export interface Options {
+  /** Its major version. Default: "2". */
+  readonly version?: "2" | "1"
+  /** The only key it accepts. Default: any, and none. */
+  readonly apiKey?: string
+  /**
+   * Sees each request before n8n does, and may answer in its place, change what n8n holds through `n8n.edit`, hang
+   * (`Effect.never`) or break the connection (`Disconnected`): then nothing has happened.
+   */
+  readonly before?: (request: RecordedRequest, n8n: N8nApi) => Effect.Effect<Response | void, Disconnected>
+  /** The same with the answer in hand: what was written is written, but the client may never learn of it. */
+  readonly after?: (
+    request: RecordedRequest,
+    response: Response,
+    n8n: N8nApi
+  ) => Effect.Effect<Response | void, Disconnected>
+  /** On 2.x, how many requests of its webhook still find the state before a workflow was (un)published. Default: 0. */
+  readonly settling?: number
+  /** On 2.x, how many attempts to delete a workflow just unpublished come too early (409). Default: 0. */
+  readonly unpublishing?: number
+}
+
+/** One n8n: the client that reaches it, every request so far, and a way in behind the API's back. */
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
+  /** What it holds now; no request. */
+  readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
+  /**
+   * Somebody else saves a workflow.
+   *
+   * **Details**
+   *
+   * `updatedAt` moves, and what changes nodes, connections or node groups is a new version by `author` (default:
+   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect.
+   */
+  readonly edit: (
+    id: string,
+    change: (workflow: State.Stored) => State.Workflow,
+    author?: string
+  ) => Effect.Effect<void>
 }
-
-type Version = NonNullable<Options["version"]>
-
-interface State {
-  readonly workflows: Map<string, Workflow>
-  readonly executions: Map<string, Execution>
-}
-
-interface Call {
-  readonly version: Version
-  readonly state: State
-  readonly request: HttpClientRequest.HttpClientRequest
-  readonly id: string
-  readonly query: URLSearchParams
-}
-
-type Handler = (call: Call) => Effect.Effect<Response, Refusal>
-
-class Refusal extends Data.TaggedError("Refusal")<{ readonly status: number; readonly message: string }> {}
-
-const refuse = (status: number, message: string) => Effect.fail(new Refusal({ status, message }))
-
-// ---- query parameters
-
-/** `check` says what is wrong with a value, in the words of that n8n. */
-interface Parameter {
-  readonly check: (value: string, version: Version, name: string) => string | undefined
-  readonly only2?: true
-}
-
-const only2 = (parameter: Parameter): Parameter => ({ ...parameter, only2: true })
-
-const text: Parameter = { check: () => undefined }
-
-const notOneOf = (values: ReadonlyArray<string>, value: string) =>
-  `Invalid enum value. Expected ${values.map((each) => `'${each}'`).join(" | ")}, received '${value}'`
-
-const flag: Parameter = {
-  check: (value, version) => {
-    if (value === "true" || value === "false") return undefined
-    return version === "2" ? notOneOf(["true", "false"], value) : "must be boolean"
-  }
-}
-
-const whole: Parameter = {
-  check: (value, version, name) => {
-    const number = Number(value)
-    if (version === "1") return Number.isNaN(number) ? "must be number" : number > 250 ? "must be <= 250" : undefined
-    if (Number.isNaN(number)) return `Param \`${name}\` must be a valid integer`
-    return number < 0 ? `Param \`${name}\` must be a non-negative integer` : undefined
-  }
-}
-
-const statuses: Record<Version, ReadonlyArray<string>> = {
-  "2": ["canceled", "crashed", "error", "new", "running", "success", "unknown", "waiting"],
-  "1": ["canceled", "error", "running", "success", "waiting"]
-}
-
-const executionStatus: Parameter = {
-  check: (value, version) => {
-    if (statuses[version].includes(value)) return undefined
-    return version === "2"
-      ? notOneOf(statuses[version], value)
-      : `must be equal to one of the allowed values: ${statuses[version].join(", ")}`
-  }
-}
-
-const instant: Parameter = {
-  check: (value) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
-}
-
-/** n8n 2 ignores parameters that it does not know; n8n 1 refuses them before it looks at anything else. */
-const checkQuery = (known: Route["query"], query: URLSearchParams, version: Version) => {
-  const parameterOf = (name: string) => {
-    const parameter = Object.hasOwn(known, name) ? known[name] : undefined
-    return version === "1" && parameter?.only2 === true ? undefined : parameter
-  }
-  const names = [...new Set(query.keys())]
-  const unknown = names.find((name) => parameterOf(name) === undefined)
-  if (unknown !== undefined && version === "1") return refuse(400, `Unknown query parameter '${unknown}'`)
-  for (const name of names) {
-    const values = query.getAll(name)
-    const [value = ""] = values
-    if (version === "1" && value === "") return refuse(400, `Empty value found for query parameter '${name}'`)
-    const repeated = version === "2" ? "Expected string, received array" : "must be string"
-    const problem = values.length > 1 ? repeated : parameterOf(name)?.check(value, version, name)
-    if (problem !== undefined) return refuse(400, `request/query/${name} ${problem}`)
-  }
-  return Effect.void
-}
-
-// ---- pages
-
-const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Struct({
-  lastId: Schema.optionalKey(Schema.String),
-  limit: Schema.optionalKey(Schema.Finite),
-  offset: Schema.optionalKey(Schema.Finite)
-}))))
-
-const encodeCursor = Schema.encodeSync(Cursor)
-
-/** A cursor carries its own limit, which wins. Over 250, n8n 2 gives 250 without a word. */
-const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
-  const limit = Math.min(Math.trunc(Number(query.get("limit") ?? 100)), 250)
-  const offset = Math.trunc(Number(query.get("offset") ?? 0))
-  const cursor = query.get("cursor") ?? ""
-  if (cursor === "") return { lastId: Infinity, limit, offset }
-  const carried = yield* Schema.decodeEffect(Cursor)(cursor).pipe(
-    Effect.catchTag("SchemaError", () => refuse(400, "An invalid cursor was provided"))
-  )
-  return { lastId: Infinity, limit, offset, ...carried }
-})
-
-// ---- what n8n shows of what it holds
-
-const without = (value: object, ...keys: ReadonlyArray<string>) =>
-  Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
-
-const only = (value: object, ...keys: ReadonlyArray<string>) =>
-  Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
-
-const workflowDetail = (workflow: Workflow, { query, version }: Call) => {
-  const pinned = query.get("excludePinnedData") === "true" ? without(workflow, "pinData") : workflow
-  return version === "2" ? pinned : without(pinned, "nodeGroups", "sourceWorkflowId", "parentFolder")
-}
-
-const workflowItem = (workflow: Workflow, call: Call) => ({
-  ...without(workflowDetail(workflow, call), "description", "versionCounter", "sourceWorkflowId", "parentFolder"),
-  ...(workflow.shared && { shared: workflow.shared.map((share) => without(share, "project")) }),
-  ...(workflow.activeVersion && { activeVersion: without(workflow.activeVersion, "workflowPublishHistory") })
-})
-
-const executionData = ["data", "workflowData", "customData"]
-
-const executionItemKeys = [
-  "id",
-  "finished",
-  "mode",
-  "retryOf",
-  "retrySuccessId",
-  "status",
-  "startedAt",
-  "stoppedAt",
-  "workflowId",
-  "waitTill"
-]
-
-const withData = ({ query }: Call) => query.get("includeData") === "true"
-
-const executionDetail = (execution: Execution, call: Call) => {
-  const shown = withData(call) ? execution : without(execution, ...executionData)
-  return call.version === "2"
-    ? shown
-    : only(shown, ...executionItemKeys, "createdAt", "deletedAt", ...executionData)
-}
-
-const executionItem = (execution: Execution, call: Call) => {
-  if (!withData(call)) return only(execution, ...executionItemKeys)
-  const sizes = call.version === "2" ? ["storedAt", "jsonSizeBytes", "workflowVersionId"] : []
-  return only(execution, ...executionItemKeys, ...sizes, ...executionData)
-}
-
-// ---- handlers
-
-const isIn = (project: string, workflow: Workflow | undefined) =>
-  (workflow?.shared ?? []).some((share) => share.projectId === project)
-
-const has = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
-
-const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
-  const { query, state, version } = call
-  const { limit, offset } = yield* pageOf(query)
-  const stored = [...state.workflows.values()].toSorted((a, b) => a.id < b.id ? -1 : 1)
-  const named = query.get("name")?.trim().toLowerCase() ?? ""
-  const active = query.get("active")
-  const project = query.get("projectId")
-  const tags = query.get("tags")?.split(",").map((tag) => tag.trim()) ?? []
-  // n8n 1 looks the tags up first, so a tag that nobody has counts only when it stands alone.
-  const existing = tags.filter((tag) => stored.some((workflow) => has(workflow, tag)))
-  const wanted = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
-  const found = stored.filter((workflow) =>
-    workflow.name.toLowerCase().includes(named) &&
-    (active === null || (workflow.active ?? false) === (active === "true")) &&
-    (project === null || isIn(project, workflow)) &&
-    wanted.every((tag) => has(workflow, tag))
-  )
-  const next = offset + limit
-  return Response.json({
-    data: found.slice(offset, limit === 0 ? undefined : next).map((workflow) => workflowItem(workflow, call)),
-    nextCursor: found.length > next ? encodeCursor({ limit, offset: next }) : null
-  })
-})
-
-const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
-  const workflow = call.state.workflows.get(call.id)
-  return workflow === undefined ? yield* refuse(404, "Not Found") : Response.json(workflowDetail(workflow, call))
-})
-
-const listExecutions: Handler = Effect.fnUntraced(function*(call) {
-  const { query, state } = call
-  const { lastId, limit } = yield* pageOf(query)
-  const status = query.get("status")
-  const workflowId = query.get("workflowId")
-  const project = query.get("projectId")
-  const after = Date.parse(query.get("startedAfter") ?? "")
-  const before = Date.parse(query.get("startedBefore") ?? "")
-  const found = [...state.executions.values()].toSorted((a, b) => Number(b.id) - Number(a.id)).filter((execution) => {
-    const startedAt = Date.parse(execution.startedAt)
-    return Number(execution.id) < Number(lastId) &&
-      // What is running shows only when asked for.
-      (status === null ? execution.status !== "running" : execution.status === status) &&
-      (workflowId === null || execution.workflowId === workflowId) &&
-      (project === null || isIn(project, state.workflows.get(execution.workflowId))) &&
-      (Number.isNaN(after) || startedAt >= after) &&
-      (Number.isNaN(before) || startedAt <= before)
-  })
-  const page = found.slice(0, limit === 0 ? undefined : limit)
-  const last = page.at(-1)
-  return Response.json({
-    data: page.map((execution) => executionItem(execution, call)),
-    nextCursor: last !== undefined && found.length > page.length ? encodeCursor({ lastId: last.id, limit }) : null
-  })
-})
-
-const getExecution: Handler = Effect.fnUntraced(function*(call) {
-  if (call.version === "2" && !/^[1-9]\d*$/.test(call.id)) {
-    return yield* refuse(400, "request/params/executionId must be a positive integer")
-  }
-  if (Number.isNaN(Number(call.id))) return yield* refuse(400, "request/params/id must be number")
-  const execution = call.state.executions.get(call.id)
-  return execution === undefined ? yield* refuse(404, "Not Found") : Response.json(executionDetail(execution, call))
-})
 
 /** The only place where n8n tells its version. */
 const startPage: Handler = ({ version }) => {
@@ -304,50 +93,69 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-// ---- routes
+const page = { limit: whole, cursor: text }
+const dataOptions = { includeData: flag, ignoreDataSizeLimit: only2(flag), redactExecutionData: only2(flag) }
+const publication = { body: Body.publication, bodyIsOptional: true } as const
+const on2 = { only2: true } as const
 
-interface Route {
-  readonly method: string
-  readonly path: RegExp
-  readonly query: { readonly [name: string]: Parameter }
-  readonly handle: Handler
+const workflowQuery = { ...page, offset: only2(whole), active: flag, tags: text, name: text, projectId: text }
+
+const executionQuery = {
+  ...page,
+  status: executionStatus,
+  workflowId: text,
+  projectId: text,
+  startedAfter: only2(instant),
+  startedBefore: only2(instant),
+  ...dataOptions
 }
 
-/** `:id` in a path is what the handler finds as `id`. */
-const route = (method: string, path: string, query: Route["query"], handle: Handler): Route => ({
-  method,
-  path: new RegExp(`^${path.replace(":id", "(?<id>[^/]+)")}/?$`),
-  query,
-  handle
-})
+const updateQuery = { publishIfActive: only2(flag) }
+const retry = { body: Body.retry, bodyIsOptional: true } as const
 
-const dataOptions = { includeData: flag, ignoreDataSizeLimit: only2(flag), redactExecutionData: only2(flag) }
+const api = (method: string, path: string, takes: Takes, handle: Handler) =>
+  route(method, `/api/v1${path}`, takes, handle)
 
+/** On 1.x the first path that matches decides, so the more specific stand first. */
 const routes: ReadonlyArray<Route> = [
   route("GET", "", {}, startPage),
-  route("GET", "/api/v1/workflows", {
-    limit: whole,
-    cursor: text,
-    offset: only2(whole),
-    active: flag,
-    tags: text,
-    name: text,
-    projectId: text,
-    excludePinnedData: flag
-  }, listWorkflows),
-  route("GET", "/api/v1/workflows/:id", { excludePinnedData: flag }, getWorkflow),
-  route("GET", "/api/v1/executions", {
-    limit: whole,
-    cursor: text,
-    status: executionStatus,
-    workflowId: text,
-    projectId: text,
-    startedAfter: only2(instant),
-    startedBefore: only2(instant),
-    ...dataOptions
-  }, listExecutions),
-  route("GET", "/api/v1/executions/:id", dataOptions, getExecution)
+  ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((method) =>
+    route(method, "/webhook/*", {}, Publishing.callWebhook)
+  ),
+  api("GET", "/workflows", { query: { ...workflowQuery, excludePinnedData: flag } }, Workflows.listWorkflows),
+  api("POST", "/workflows", { body: Body.newWorkflow }, Workflows.createWorkflow),
+  api("GET", "/workflows/:id", { query: { excludePinnedData: flag } }, Workflows.getWorkflow),
+  api("PUT", "/workflows/:id", { query: updateQuery, body: Body.changedWorkflow }, Workflows.updateWorkflow),
+  api("DELETE", "/workflows/:id", {}, Workflows.deleteWorkflow),
+  api("POST", "/workflows/:id/activate", publication, Publishing.activateWorkflow),
+  api("POST", "/workflows/:id/deactivate", {}, Publishing.deactivateWorkflow),
+  api("POST", "/workflows/:id/publish", { ...publication, ...on2 }, Publishing.activateWorkflow),
+  api("POST", "/workflows/:id/unpublish", on2, Publishing.deactivateWorkflow),
+  api("POST", "/workflows/:id/archive", on2, Publishing.archiveWorkflow),
+  api("POST", "/workflows/:id/unarchive", on2, Publishing.unarchiveWorkflow),
+  api("GET", "/workflows/:id/history", { query: page, ...on2 }, Workflows.listVersions),
+  api("GET", "/workflows/:id/versions/:version", on2, Workflows.getVersion("Workflow not found")),
+  api("GET", "/workflows/:id/tags", {}, Tags.listWorkflowTags),
+  api("PUT", "/workflows/:id/tags", { body: Body.tagIds }, Tags.setWorkflowTags),
+  api("GET", "/workflows/:id/:version", {}, Workflows.getVersion("Version not found")),
+  api("GET", "/executions", { query: executionQuery }, Executions.listExecutions),
+  api("GET", "/executions/:id", { query: dataOptions }, Executions.getExecution),
+  api("POST", "/executions/:id/retry", retry, Executions.retryExecution),
+  api("POST", "/executions/:id/stop", on2, Executions.stopExecution),
+  api("GET", "/tags", { query: page }, Tags.listTags),
+  api("POST", "/tags", { body: Body.newTag }, Tags.createTag),
+  api("GET", "/credentials", { query: page, ...on2 }, Tags.listCredentials),
+  api("POST", "/credentials", { body: Body.newCredential }, Tags.createCredential)
 ]
+
+/** 2.x asks every path that matches for the method, 1.x only the first. */
+const findRoute = (method: string, pathname: string, version: Major) => {
+  const known = routes.filter(({ only2, path }) => path.test(pathname) && !(only2 === true && version === "1"))
+  const here = version === "2" ? known : known.filter(({ path }) => path.source === known[0]?.path.source)
+  const found = here.find((each) => each.method === method)
+  if (found !== undefined) return Effect.succeed(found)
+  return here.length === 0 ? refuse(404, "not found") : refuse(405, `${method} method not allowed`)
+}
 
 const authorize = (key: string | undefined, { apiKey, version = "2" }: Options) => {
   if (apiKey === undefined || key === apiKey) return Effect.void
@@ -355,34 +163,85 @@ const authorize = (key: string | undefined, { apiKey, version = "2" }: Options) 
   return refuse(401, key === undefined || key === "" ? "'X-N8N-API-KEY' header required" : "unauthorized")
 }
 
+const checkBody = ({ body: check, bodyIsOptional }: Route, { body, headers }: RecordedRequest, version: Major) => {
+  if (check === undefined) return Effect.void
+  if (body === undefined) {
+    return bodyIsOptional === true ? Effect.void : refuse(415, `unsupported media type ${headers["content-type"]}`)
+  }
+  const fault = check(body, "request/body", version)
+  return fault === undefined ? Effect.void : refuse(400, fault)
+}
+
+const isApi = (url: URL) => url.pathname.startsWith("/api/")
+
+const decoder = new TextDecoder()
+
+/** What is sent is expected to be JSON. */
+const recorded = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
+  method,
+  url: url.href,
+  headers: { ...headers },
+  ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
+})
+
 /** Starts an n8n that holds the seed. It never fails: what n8n refuses is an answer with a status, as from the wire. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
-    const { version = "2" } = options
-    const state: State = {
-      workflows: new Map(seed.workflows.map((workflow) => [workflow.id, workflow])),
-      executions: new Map(seed.executions.map((execution) => [execution.id, execution]))
-    }
+    const { after, before, settling = 0, unpublishing = 0, version = "2" } = options
+    const state = State.make(seed)
     const requests: Array<RecordedRequest> = []
 
-    const answer = Effect.fnUntraced(function*(request: HttpClientRequest.HttpClientRequest, url: URL) {
-      const here = routes.filter(({ path }) => path.test(url.pathname))
-      if (here.length === 0) return yield* refuse(404, "not found")
-      const found = here.find(({ method }) => method === request.method)
-      if (found === undefined) return yield* refuse(405, `${request.method} method not allowed`)
-      if (url.pathname !== "/") yield* authorize(request.headers["x-n8n-api-key"], options)
-      yield* checkQuery(found.query, url.searchParams, version)
-      const id = decodeURIComponent(found.path.exec(url.pathname)?.groups?.["id"] ?? "")
-      return yield* found.handle({ version, state, request, id, query: url.searchParams })
+    const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
+      const { headers, method } = request
+      const found = yield* findRoute(method, url.pathname, version)
+      if (isApi(url)) {
+        yield* authorize(headers["x-n8n-api-key"], options)
+        yield* checkQuery(found.query ?? {}, url.searchParams, version)
+      }
+      yield* checkBody(found, request, version)
+      const { id = "", version: versionId = "" } = found.path.exec(url.pathname)?.groups ?? {}
+      const now = state.moment(yield* Clock.currentTimeMillis)
+      return yield* found.handle({
+        version,
+        state,
+        method,
+        headers,
+        id: decodeURIComponent(id),
+        versionId: decodeURIComponent(versionId),
+        query: url.searchParams,
+        body: request.body,
+        now,
+        settling,
+        unpublishing
+      })
     }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))
 
-    return {
-      client: HttpClient.make((request, url) => {
-        requests.push({ method: request.method, url: url.href, headers: { ...request.headers } })
-        return Effect.map(answer(request, url), (response) => HttpClientResponse.fromWeb(request, response))
-      }),
-      requests: Effect.sync(() => [...requests])
+    const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
+      requests.push(request)
+      const instead = yield* before?.(request, n8n) ?? Effect.void
+      if (instead instanceof Response) return instead
+      const response = yield* answer(request, url)
+      const altered = yield* after?.(request, response, n8n) ?? Effect.void
+      return altered instanceof Response ? altered : response
+    })
+
+    const n8n: N8nApi = {
+      client: HttpClient.make((request, url) =>
+        exchange(recorded(request, url), url).pipe(
+          Effect.map((response) => HttpClientResponse.fromWeb(request, response)),
+          Effect.catchTag("Disconnected", (cause) =>
+            Effect.fail(
+              new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+            ))
+        )
+      ),
+      requests: Effect.sync(() => [...requests]),
+      workflows: Effect.sync(() => [...state.workflows.values()]),
+      edit: (id, change, author = "Somebody Else") =>
+        Effect.map(Clock.currentTimeMillis, (clock) =>
+          Workflows.edit({ version, state, now: state.moment(clock) }, id, change, author))
     }
+    return n8n
   })
 
 /** An n8n of its own for each build of the layer. */

@@ -752,6 +752,12 @@ describe("speed", () => {
       root: located
     },
     {
+      what: "a list of strings without any escape",
+      make: (size: number) => listOf("x".repeat(100), size),
+      chunk: Infinity,
+      root: located
+    },
+    {
       what: "one string of many lines",
       make: (size: number) => bytesOf(JSON.stringify([line.repeat(size / line.length)])),
       chunk: Infinity,
@@ -773,7 +779,8 @@ describe("speed", () => {
     const [small, large] = [make(10 * megabyte), make(40 * megabyte)]
     let ratio = Infinity
     let [least, most] = [Infinity, Infinity]
-    for (let attempt = 0; attempt < 5 && ratio >= 6; attempt++) {
+    // A busy machine may spoil a try, not all of them; what takes so long that it cannot be that is not tried again.
+    for (let attempt = 0; attempt < 5 && ratio >= 6 && (attempt === 0 || least < 2_000); attempt++) {
       least = Math.min(least, milliseconds(small, Math.min(chunk, small.length), root))
       most = Math.min(most, milliseconds(large, Math.min(chunk, large.length), root))
       ratio = most / least

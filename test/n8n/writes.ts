@@ -2,7 +2,11 @@
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { arr, type Obj, obj, str } from "../../src/domain/Json.ts"
 import * as N8nClient from "../../src/N8nClient.ts"
 import * as Services from "../../src/Services.ts"
@@ -67,6 +71,79 @@ const another = Effect.fnUntraced(function*() {
   const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
   return Layer.fresh(Layer.merge(n8n, Services.layerMemory))
 })
+
+/** When the k-th request fails: before it reached n8n, or after, so that only its answer is lost. */
+interface Fault {
+  readonly request: number
+  readonly when: "before" | "after"
+}
+
+/** A client whose line breaks once. `broken` tells whether it came to that. */
+const faulty = Effect.fnUntraced(function*({ request: failing, when }: Fault) {
+  const { apiKey, url } = yield* RealN8n
+  let sent = 0
+  const reset = (request: HttpClientRequest.HttpClientRequest) =>
+    new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({
+        request,
+        cause: Object.assign(new Error("reset"), { code: "ECONNRESET" })
+      })
+    })
+  const http = Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) =>
+      HttpClient.make((request) => {
+        const fails = ++sent === failing
+        if (fails && when === "before") return Effect.fail(reset(request))
+        return fails
+          ? Effect.flatMap(client.execute(request), () => Effect.fail(reset(request)))
+          : client.execute(request)
+      }))
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(http))
+  return { layer: Layer.fresh(Layer.merge(n8n, Services.layerMemory)), broken: () => sent >= failing }
+})
+
+/** Breaks the line at each request in turn, both ways, until the call needs no more of them. */
+const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function*() {
+    for (const when of ["before", "after"] as const) {
+      for (let request = 1; request < 40; request++) if (!(yield* attempt({ request, when }))) break
+    }
+  })
+
+/** Workflows as callers write them: any names, any parameters, any links. */
+const AnyWorkflow = Schema.Struct({
+  names: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
+  parameters: Schema.Array(Schema.Record(Schema.String, Schema.String)),
+  links: Schema.Array(Schema.Tuple([Schema.Int, Schema.Int]))
+})
+
+const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input => {
+  const written = (text: string) => text.toWellFormed().replace(/\p{C}/gu, "").trim()
+  const unique = [...new Set(names.map((name, index) => written(name).slice(0, 40) || `node ${index}`))]
+  const at = (index: number) => unique[Math.abs(index) % unique.length] ?? ""
+  const connections: Record<string, { main: Array<Array<Obj>> }> = {}
+  for (const [from, to] of links) {
+    const targets = (connections[at(from)] ??= { main: [[]] }).main[0]
+    if (!targets?.some((target) => target["node"] === at(to))) targets?.push({ node: at(to), type: "main", index: 0 })
+  }
+  return {
+    name: `any ${unique.join(" ")}`.slice(0, 120),
+    nodes: unique.map((name, index) => ({
+      id: `id-${index}`,
+      name,
+      type: "n8n-nodes-base.noOp",
+      typeVersion: 1,
+      position: [index * 200, 0],
+      parameters: Object.fromEntries(
+        Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+      )
+    })),
+    connections,
+    settings: { executionOrder: "v1" }
+  }
+}
 
 /** Adds the tests of writing to a suite. */
 export const writes = (it: It, v2: boolean) => {
@@ -285,6 +362,89 @@ export const writes = (it: It, v2: boolean) => {
         assert.isTrue(answer.success.credentials.every(({ type }) => type === "openAiApi"))
       }
     }))
+
+  it.effect.prop(
+    "any workflow: create → get gives what was given, and updating one field changes nothing else",
+    { any: AnyWorkflow },
+    ({ any }) =>
+      Effect.gen(function*() {
+        const input = inputOf(any)
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        assert.isUndefined(warnings)
+        const found = yield* get(id)
+        assert.deepStrictEqual(
+          { name: found["name"], nodes: found["nodes"], connections: found["connections"] },
+          { name: input.name, nodes: [...input.nodes], connections: input.connections }
+        )
+        yield* tools.updateWorkflow.call({ id, name: "another name", raw: false })
+        assert.deepStrictEqual(still(yield* get(id), "name", "settings"), still(found, "name", "settings"))
+        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+      }),
+    { arbitrary: { runs: 25 } }
+  )
+
+  it.effect("a line that breaks at any step of create: never two, and a success is there", () =>
+    atEachStep((fault) =>
+      Effect.gen(function*() {
+        const name = `broken ${crypto.randomUUID()}`
+        const { broken, layer } = yield* faulty(fault)
+        const input = { ...webhookDraft(newPath(), "one"), name, active: true, tags: ["made"], raw: false }
+        const result = yield* Effect.result(tools.createWorkflow.call(input).pipe(Effect.provide(layer)))
+        const { workflows } = yield* tools.listWorkflows.call({ name, limit: 5, offset: 0, raw: false })
+        assert.isAtMost(workflows.length, 1, JSON.stringify(fault))
+        if (result._tag === "Success") {
+          assert.deepStrictEqual(workflows.map(({ id }) => id), [result.success.id])
+        } else if (workflows.length > 0) {
+          assert.include(JSON.stringify(result.failure), "list_workflows", JSON.stringify(fault))
+        }
+        return broken()
+      })
+    ))
+
+  it.effect("a line that breaks at any step of an update: the old or the new, whole, and it runs", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+      let round = 0
+      yield* atEachStep((fault) =>
+        Effect.gen(function*() {
+          const before = yield* get(id)
+          const text = `round ${++round}`
+          const { connections, nodes } = webhookDraft(path, text)
+          const { broken, layer } = yield* faulty(fault)
+          const result = yield* Effect.result(
+            tools.updateWorkflow.call({ id, name: text, nodes, connections, raw: false }).pipe(Effect.provide(layer))
+          )
+          const after = yield* get(id)
+          const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
+          const isNew = (says(after) ?? "").includes(text)
+          assert.strictEqual(after["name"] === text, isNew, what)
+          if (!isNew) assert.strictEqual(says(after), says(before), what)
+          if (result._tag === "Success") assert.isTrue(isNew, what)
+          assert.isTrue(after["active"], what)
+          if (v2) assert.deepStrictEqual(obj(after["activeVersion"])?.["nodes"], after["nodes"], what)
+          return broken()
+        })
+      )
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("a line that breaks at any step of a deletion: gone, or there and published as it was", () =>
+    atEachStep((fault) =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+        const { broken, layer } = yield* faulty(fault)
+        const result = yield* Effect.result(
+          tools.deleteWorkflow.call({ id, confirm: true, raw: false }).pipe(Effect.provide(layer))
+        )
+        const { body, status } = yield* scenarios.request("GET", `workflows/${id}`)
+        const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
+        if (result._tag === "Success") assert.strictEqual(status, 404, what)
+        if (status !== 404) assert.isTrue(obj(body)?.["active"], what)
+        return broken()
+      })
+    ))
 
   if (!v2) return
 

@@ -148,35 +148,33 @@ const staticData: Check = (value, path, version) => {
   return [first, "must be object", "must match a schema in anyOf"].map((problem) => `${path} ${problem}`).join(", ")
 }
 
-const workflow = {
-  ...optional({ id: readOnly }),
-  name: { check: text, required: true },
-  ...optional({ active: readOnly, ...stamps }),
-  ...optional({ isArchived: readOnly, versionId: readOnly, triggerCount: readOnly }, "2"),
-  nodes: { check: listOf(node), required: true },
-  connections: { check: connections, required: "checked" },
-  settings: { check: settings, required: true },
-  ...optional({ nodeGroups: listOf(nodeGroup) }, "2"),
-  ...optional({ staticData }),
-  ...optional({ pinData: nullable(record), projectId: text, parentFolderId: nullable(text), meta: readOnly }, "2"),
-  ...optional({ tags: readOnly, shared: listOf(record), activeVersion: readOnly })
-} as const
-
-const { projectId: _projectId, ...changeable } = workflow
+const workflow = (more: Readonly<Record<string, Check>>) =>
+  fields({
+    ...optional({ id: readOnly }),
+    name: { check: text, required: true },
+    ...optional({ active: readOnly, ...stamps }),
+    ...optional({ isArchived: readOnly, versionId: readOnly, triggerCount: readOnly }, "2"),
+    nodes: { check: listOf(node), required: true },
+    connections: { check: connections, required: "checked" },
+    settings: { check: settings, required: true },
+    ...optional({ nodeGroups: listOf(nodeGroup) }, "2"),
+    ...optional({ staticData }),
+    ...optional({ pinData: nullable(record), parentFolderId: nullable(text), meta: readOnly }, "2"),
+    ...optional({ tags: readOnly, shared: listOf(record), activeVersion: readOnly }),
+    ...optional(more, "2")
+  })
 
 /** `POST /workflows`. */
-export const newWorkflow: Check = fields(workflow)
+export const newWorkflow: Check = workflow({ projectId: text })
 
 /** `PUT /workflows/{id}`. */
-export const changedWorkflow: Check = fields({ ...changeable, ...optional({ description: text }, "2") })
+export const changedWorkflow: Check = workflow({ description: text })
+
+const ofVersion = fields(optional({ versionId: text, name: text, description: text }), true)
 
 /** `POST /workflows/{id}/publish` and `/activate`, which on 1.x take no notice of a body. */
 export const publication: Check = (value, path, version) =>
-  version === "1" ? undefined : fields(optional({ versionId: text, name: text, description: text }), true)(
-    value,
-    path,
-    version
-  )
+  version === "1" ? undefined : ofVersion(value, path, version)
 
 /** `PUT /workflows/{id}/tags`. */
 export const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))

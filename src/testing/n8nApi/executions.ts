@@ -1,0 +1,130 @@
+/** Executions: listed, read, run again and stopped. */
+import * as Effect from "effect/Effect"
+import { encodeCursor, pageOf } from "./query.ts"
+import { type Call, type Handler, refuse } from "./server.ts"
+import { type Execution, obj, only, without, type Workflow } from "./state.ts"
+
+const executionData = ["data", "workflowData", "customData"]
+
+const itemKeys = [
+  "id",
+  "finished",
+  "mode",
+  "retryOf",
+  "retrySuccessId",
+  "status",
+  "startedAt",
+  "stoppedAt",
+  "workflowId",
+  "waitTill"
+]
+
+const withData = ({ query }: Call) => query.get("includeData") === "true"
+
+const detail = (execution: Execution, call: Call) => {
+  const shown = withData(call) ? execution : without(execution, ...executionData)
+  return call.version === "2" ? shown : only(shown, ...itemKeys, "createdAt", "deletedAt", ...executionData)
+}
+
+const item = (execution: Execution, call: Call) => {
+  if (!withData(call)) return only(execution, ...itemKeys)
+  const sizes = call.version === "2" ? ["storedAt", "jsonSizeBytes", "workflowVersionId"] : []
+  return only(execution, ...itemKeys, ...sizes, ...executionData)
+}
+
+const isIn = (project: string, workflow: Workflow | undefined) =>
+  (workflow?.shared ?? []).some((share) => share.projectId === project)
+
+export const listExecutions: Handler = Effect.fnUntraced(function*(call) {
+  const { query, state } = call
+  const { lastId, limit } = yield* pageOf(query)
+  const status = query.get("status")
+  const workflowId = query.get("workflowId")
+  const project = query.get("projectId")
+  const after = Date.parse(query.get("startedAfter") ?? "")
+  const before = Date.parse(query.get("startedBefore") ?? "")
+  const found = [...state.executions.values()].toSorted((a, b) => Number(b.id) - Number(a.id)).filter((execution) => {
+    const startedAt = Date.parse(execution.startedAt)
+    return Number(execution.id) < Number(lastId) &&
+      // What is running shows only when asked for.
+      (status === null ? execution.status !== "running" : execution.status === status) &&
+      (workflowId === null || execution.workflowId === workflowId) &&
+      (project === null || isIn(project, state.workflows.get(execution.workflowId))) &&
+      (Number.isNaN(after) || startedAt >= after) &&
+      (Number.isNaN(before) || startedAt <= before)
+  })
+  const page = found.slice(0, limit === 0 ? undefined : limit)
+  const last = page.at(-1)
+  return Response.json({
+    data: page.map((execution) => item(execution, call)),
+    nextCursor: last !== undefined && found.length > page.length ? encodeCursor({ lastId: last.id, limit }) : null
+  })
+})
+
+const find = Effect.fnUntraced(function*({ id, state, version }: Call, otherwise: string) {
+  if (version === "2" && !/^[1-9]\d*$/.test(id)) {
+    return yield* refuse(400, "request/params/executionId must be a positive integer")
+  }
+  if (Number.isNaN(Number(id))) return yield* refuse(400, "request/params/id must be number")
+  return state.executions.get(id) ?? (yield* refuse(404, otherwise))
+})
+
+export const getExecution: Handler = Effect.fnUntraced(function*(call) {
+  return Response.json(detail(yield* find(call, "Not Found"), call))
+})
+
+const notQueued = "Execution is queued to run (not yet started) so it cannot be retried"
+const notAborted = "The execution was aborted before starting, so it cannot be retried"
+
+/**
+ * n8n answers only when the new execution is over. Nothing runs here: it ends as the old one did, except that one that
+ * was stopped, waited or still ran ends well, and so does one retried with the workflow as it is now.
+ */
+export const retryExecution: Handler = Effect.fnUntraced(function*(call) {
+  const { id, now, state, version } = call
+  const old = yield* find(call, `The execution with the ID "${id}" does not exist.`)
+  const data = obj(old["data"])
+  if (old.status === "new") return yield* refuse(409, notQueued)
+  if (data["executionData"] === undefined) return yield* refuse(409, notAborted)
+  if (old["finished"] === true) {
+    return yield* refuse(version === "2" ? 409 : 400, "The execution succeeded, so it cannot be retried.")
+  }
+  const failsAgain = obj(call.body)["loadWorkflow"] !== true && (old.status === "error" || old.status === "crashed")
+  const retried: Execution = {
+    ...old,
+    id: String(Math.max(...[...state.executions.keys()].map(Number)) + 1),
+    finished: !failsAgain,
+    mode: "retry",
+    retryOf: id,
+    retrySuccessId: null,
+    status: failsAgain ? old.status : "success",
+    createdAt: now,
+    startedAt: now,
+    stoppedAt: now,
+    waitTill: null,
+    data: failsAgain ? data : { ...data, resultData: without(obj(data["resultData"]), "error") }
+  }
+  state.executions.set(retried.id, retried)
+  if (!failsAgain) state.executions.set(id, { ...old, retrySuccessId: retried.id })
+  return Response.json({
+    ...only(retried, "id", "mode", "startedAt", "workflowId", "finished", "status", "data"),
+    ...(version === "2" && only(retried, "storedAt")),
+    retryOf: version === "2" ? id : Number(id),
+    workflowData: { ...obj(old["workflowData"]), active: false, activeVersionId: null },
+    customData: obj(old["customData"])
+  })
+})
+
+const stoppable = new Set(["new", "unknown", "waiting", "running"])
+
+export const stopExecution: Handler = Effect.fnUntraced(function*(call) {
+  const { id, now, state } = call
+  const execution = yield* find(call, "Failed to find execution to stop")
+  if (!stoppable.has(execution.status)) {
+    const problem = `Only running or waiting executions can be stopped and ${id} is currently ${execution.status}`
+    return yield* refuse(409, problem)
+  }
+  const stopped = { ...execution, status: "canceled", finished: false, stoppedAt: now, waitTill: null }
+  state.executions.set(id, stopped)
+  return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
+})
