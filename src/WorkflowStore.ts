@@ -21,6 +21,7 @@ import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
+import * as Placeholders from "./Placeholders.ts"
 import { Snapshots } from "./Snapshots.ts"
 
 /** What a write came to. */
@@ -73,8 +74,8 @@ export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("ef
 /** How long publishing and unpublishing may take to have effect: mostly under a second. */
 const settleTimes = 40
 const settleEvery = "250 millis"
-/** So many refused keys are left out of one body, one after the other. */
-const maxDropped = 30
+/** So often a body is sent again without the keys that n8n refuses; it names one place at a time. */
+const maxRounds = 30
 
 const badRequest = (error: N8nError.N8nError): error is N8nError.Api =>
   error._tag === "ApiError" && error.statusCode === 400
@@ -92,6 +93,20 @@ const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
       : `Nothing was written. ${suggestion(name, candidates)}`
   })
 
+/** Placeholders of our answers become what they stand for; one that stands for nothing stored is refused. */
+const resolved = (given: Obj, stored: unknown) =>
+  Effect.fromResult(Placeholders.resolve(given, stored)).pipe(
+    Effect.map((value) => obj(value) ?? {}),
+    Effect.mapError(({ path, what }) =>
+      new N8nError.Validation({
+        reason: `${path === "" ? "The workflow" : path}: ${what}`,
+        field: path,
+        hint:
+          "Nothing was written. Leave out what you do not change, or read it whole first: get_workflow(id, nodes: [\"Name\"])."
+      })
+    )
+  )
+
 const prepare = (input: unknown, source: "caller" | "file") =>
   Effect.mapError(
     Effect.fromResult(WorkflowInput.prepare(input, { source, newId: randomUUID })),
@@ -102,20 +117,30 @@ const prepare = (input: unknown, source: "caller" | "file") =>
 const withoutRefused = (
   body: Obj,
   send: (body: Obj) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>,
-  dropped: ReadonlyArray<string> = []
-): Effect.Effect<{ workflow: Workflow.Workflow; dropped: ReadonlyArray<string> }, N8nError.N8nError> =>
+  dropped: ReadonlyArray<ReadonlyArray<Refusal.Path>> = []
+): Effect.Effect<{ workflow: Workflow.Workflow; warnings: ReadonlyArray<string> }, N8nError.N8nError> =>
   send(body).pipe(
-    Effect.map((workflow) => ({ workflow, dropped })),
+    Effect.map((workflow) => ({ workflow, warnings: leftOut(dropped.flat()) })),
     Effect.catchIf(badRequest, (error) => {
       const refused = Refusal.toDrop(error.errorDetails ?? "", body)
-      return refused.length === 0 || dropped.length >= maxDropped
+      return refused.length === 0 || dropped.length >= maxRounds
         ? Effect.fail(error)
-        : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, ...refused.map((at) => at.join("."))])
+        : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, refused])
     })
   )
 
-const leftOut = (dropped: ReadonlyArray<string>) =>
-  dropped.length === 0 ? [] : [`n8n does not take ${dropped.join(", ")}: left out`]
+/** `n8n does not take settings.maxExecutions, color of 60 nodes: left out`. */
+const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
+  if (paths.length === 0) return []
+  const byKey = Map.groupBy(
+    paths,
+    (path) => path[0] === "nodes" ? `${path.slice(2).join(".")} of nodes` : path.join(".")
+  )
+  const named = [...byKey].map(([key, all]) =>
+    all.length === 1 ? key : key.replace(/ of nodes$/, ` of ${all.length} nodes`)
+  )
+  return [`n8n does not take ${named.join(", ")}: left out`]
+}
 
 const at = (workflow: Workflow.Workflow) => ({ versionId: workflow.versionId ?? "", updatedAt: workflow.updatedAt })
 
@@ -285,8 +310,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
 
     const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
       const n8n = yield* N8nClient
-      const { warnings, workflow: body } = yield* prepare(input, source)
-      const { dropped, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
+      const { warnings, workflow: body } = yield* prepare((yield* resolved({ input }, undefined))["input"], source)
+      const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
         Effect.catchIf(isUncertain, (error) =>
           new N8nError.Api({
             ...error,
@@ -303,22 +328,41 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         : []
       return {
         workflow: yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow)),
-        warnings: [...warnings, ...leftOut(dropped), ...tagging, ...publishing]
+        warnings: [...warnings, ...refused, ...tagging, ...publishing]
       }
     })
 
-    /** The body for a change, and what had to be repaired in it. */
-    const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, patch: Patch, source: "caller" | "file") {
-      const isStructure = patch["nodes"] !== undefined || patch["connections"] !== undefined
-      const given = Array.isArray(patch["nodes"])
-        ? { ...patch, nodes: WorkflowInput.inherit(patch["nodes"], before.nodes) }
-        : patch
-      const base = { name: before.name, nodes: before.nodes, connections: before.connections, settings: {} }
-      if (!isStructure) {
-        const { warnings, workflow } = yield* prepare({ ...base, ...given, nodes: [], connections: {} }, source)
+    /**
+     * The body for a change, and what had to be repaired in it. What the change does not name is sent as it is, faults
+     * included: they are not the caller's.
+     */
+    const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, given: Patch, source: "caller" | "file") {
+      const patch = yield* resolved(given, before)
+      const { connections, nodes } = patch
+      const base = { name: before.name, nodes: [], connections: {}, settings: {} }
+      if (nodes === undefined && connections === undefined) {
+        const { warnings, workflow } = yield* prepare({ ...base, ...patch }, source)
         return { warnings, body: { ...workflow, nodes: before.nodes, connections: before.connections } as Obj }
       }
-      const { warnings, workflow } = yield* prepare({ ...base, ...given }, source)
+      if (nodes === undefined) {
+        const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
+        const { warnings, workflow } = yield* prepare({ ...base, ...patch, nodes: asNow }, source)
+        return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
+      }
+      const { warnings, workflow } = yield* prepare(
+        {
+          ...base,
+          connections: before.connections,
+          // n8n refuses a group that names a node which is gone.
+          ...(Array.isArray(before["nodeGroups"]) && before["nodeGroups"].length > 0
+            ? { nodeGroups: before["nodeGroups"] }
+            : {}),
+          ...patch,
+          nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
+        },
+        // Links that the caller did not write may lead to a node that the caller took away.
+        connections === undefined ? "file" : source
+      )
       return { warnings, body: workflow as Obj }
     })
 
@@ -327,7 +371,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
       return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
         Effect.catchIf(isUncertain, (error) =>
           Effect.flatMap(n8n.getWorkflow(before.id), (now) => {
-            if (holds(now, body)) return Effect.succeed({ workflow: now, dropped: [] })
+            if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
             return isSameVersion(now, before) ? Effect.fail(error) : moved(before.id, before.versionId ?? "?", now, "")
           }))
       )
@@ -356,8 +400,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         if (isPut) {
           const now = yield* n8n.getWorkflow(id)
           if (!isSameVersion(now, before)) return yield* moved(id, before.versionId ?? "?", now, yield* whoMoved(now))
-          const { dropped, workflow: after } = yield* put(before, body)
-          notes.push(...leftOut(dropped), ...yield* slippedIn(before, after))
+          const { warnings: refused, workflow: after } = yield* put(before, body)
+          notes.push(...refused, ...yield* slippedIn(before, after))
           if (before.active && Workflow.hasDraft(after)) {
             // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
             isDraft = Workflow.hasDraft(before) && active !== true

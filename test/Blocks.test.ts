@@ -104,6 +104,7 @@ describe("Blocks", () => {
 
     const random = await written(noise(2 * block))
     assert.isBelow(Math.abs(random.size / (2 * block) - 1), 0.01)
+    assert.isBelow((await written(noise(100))).size, 150)
     assert.strictEqual((await written(new Uint8Array(0))).size, 0)
   })
 

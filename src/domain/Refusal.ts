@@ -2,8 +2,8 @@
  * What n8n's 400 refuses of a workflow, so that just that can be left out and the rest written.
  *
  * 2.x names the keys. 1.x only says that there are too many (`request/body/settings must NOT have additional
- * properties`), as 2.x did until 2.30, so it is known here which keys which n8n takes: tried on 1.123 and 2.41, between
- * them read from the API descriptions of 1.60, 2.0, 2.20, 2.30 and 2.35.
+ * properties`), and 2.x is built like it up to 2.30; so it is known here which n8n takes what: tried on 1.123 and 2.41,
+ * between them read from the API descriptions of 1.60, 2.0, 2.20, 2.30 and 2.35.
  */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj } from "./Json.ts"

@@ -139,7 +139,7 @@ describe("recorded executions", () => {
     assert.isAbove(expected.slots.length, 0)
     for (const text of [JSON.stringify(document), JSON.stringify(document, null, 2)]) {
       const bytes = bytesOf(text)
-      for (const sizes of [[], [1], [2, 0, 3], [1_000], [16_384, 7]]) {
+      for (const sizes of bytes.length < 100_000 ? [[], [1], [2, 0, 3], [1_000]] : [[7], [16_384, 0, 3]]) {
         const found = read(bytes, sizes)
         isSame(found, expected)
         assert.strictEqual(found.workflow?.name, record(document["workflowData"])["name"])

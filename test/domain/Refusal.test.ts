@@ -160,6 +160,7 @@ describe("what n8n 1.123.81 says", () => {
       drops: [["versionId"], ["notes"]]
     },
     { says: root, body: flow({ staticData: {}, pinData: {}, description: "" }), drops: [["description"]] },
+    { says: root, body: flow({ projectId: "p", description: "" }), drops: [["description"]] },
     { says: root, body: flow({ staticData: {}, pinData: {}, projectId: "p" }), drops: [["projectId"]] },
     { says: root, body: flow({ staticData: {}, pinData: {} }), drops: [["pinData"]] },
     { says: root, body: flow({ staticData: {} }), drops: [] },
@@ -308,7 +309,19 @@ describe("dropping", () => {
 })
 
 describe("leaving out what is refused, again and again", () => {
-  const places = ["", "/name", "/nodes", "/connections", "/settings", "/id", "/pinData", "/junk", "/nodeGroups/0"]
+  const places = [
+    "",
+    "/name",
+    "/nodes",
+    "/connections",
+    "/settings",
+    "/id",
+    "/pinData",
+    "/junk",
+    "/nodeGroups/0",
+    "/name/0",
+    "/connections/0"
+  ]
   const inNode = [
     "",
     "/name",

@@ -229,8 +229,8 @@ describe("what is missing", () => {
     same(positions([bare("A"), bare("B")]), [[0, 0], [220, 0]])
     const note = node("Note", { position: [100, 50], parameters: { width: 1_000 } })
     same(
-      positions([bare("A"), note, node("B", { position: [900, 7] }), node("C", { position: "left" })]),
-      [[1_320, 50], [100, 50], [900, 7], [1_540, 50]]
+      positions([bare("A"), node("B", { position: [900, 7] }), note, node("C", { position: "left" })]),
+      [[1_320, 50], [900, 7], [100, 50], [1_540, 50]]
     )
     same(file(flow({ nodes: [bare("A"), node("B", { position: [1] })] })).warnings, [
       "Placed nodes without a position: 'A', 'B'."
@@ -333,6 +333,12 @@ describe("what can mean one thing only", () => {
     )
   })
 
+  it("several lone targets, where a list among them shows that each is an output", () => {
+    same(caller(joined({ A: { main: [to("B"), [], "A"] } })).workflow.connections, {
+      A: { main: [[to("B")], [], [to("A")]] }
+    })
+  })
+
   it("duplicate connections", () => {
     same(caller(joined({ A: { main: [[to("B"), to("B", { index: 1 }), to("B")], [to("B")]] } })), {
       workflow: joined({ A: { main: [[to("B"), to("B", { index: 1 })], [to("B")]] } }),
@@ -348,6 +354,8 @@ describe("what can mean one thing only", () => {
   })
 
   it("node groups lose nodes that are gone, and go when none is left", () => {
+    const whole = flow({ nodeGroups: [{ id: "1", nodeIds: ["id of B", "id of A"] }, { id: "2", nodeIds: [] }] })
+    same(caller(whole), { workflow: whole, warnings: [] })
     const [some, none, other] = [{ id: "1", nodeIds: ["id of A", "x"] }, { id: "2", nodeIds: ["x"] }, { id: "3" }]
     const { warnings, workflow } = caller(flow({ nodeGroups: [some, none, other] }))
     same(workflow["nodeGroups"], [{ id: "1", nodeIds: ["id of A"] }, other])
@@ -605,6 +613,10 @@ describe("an update", () => {
     same(inherit([given({ name: "A", id: "", credentials: null })], current), [
       given({ name: "A", id: "a", ...from })
     ])
+  })
+
+  it("takes a type that is left out for the same", () => {
+    same(inherit([{ id: "a", name: "A" }], current), [{ id: "a", name: "A", ...from }])
   })
 
   it("keeps what the caller gave; empty credentials take them away", () => {

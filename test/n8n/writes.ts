@@ -363,6 +363,41 @@ export const writes = (it: It, v2: boolean) => {
       }
     }))
 
+  it.effect("a foreign writer in between: an error, or named with its way back; never lost silently", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "0"))
+      const foreign = Effect.forEach(
+        Array.from({ length: 40 }, (_, index) => `theirs ${index}`),
+        (text) => scenarios.request("PUT", `workflows/${id}`, { ...webhookDraft(path, text), name: "theirs" })
+      )
+      const mine = Effect.forEach(
+        Array.from({ length: 10 }, (_, index) => `mine ${index}`),
+        (text) =>
+          Effect.gen(function*() {
+            const { connections, nodes } = webhookDraft(path, text)
+            const seen = str((yield* get(id))["versionId"]) ?? ""
+            const update = tools.updateWorkflow.call({ id, nodes, connections, expectedVersionId: seen, raw: false })
+            return { seen, result: yield* Effect.result(update) }
+          })
+      )
+      const [ours] = yield* Effect.all([mine, foreign], { concurrency: 2 })
+      const history = v2
+        ? arr(obj(yield* scenarios.fetchJson(`workflows/${id}/history`))?.["data"]).map((row) =>
+          str(obj(row)?.["versionId"])
+        )
+        : []
+      for (const { result, seen } of ours) {
+        if (result._tag === "Failure") {
+          assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+          continue
+        }
+        const { versionId, warnings = [] } = result.success
+        const between = history.slice(history.indexOf(versionId) + 1, Math.max(0, history.indexOf(seen)))
+        for (const lost of between) assert.include(warnings.join("\n"), lost ?? "?")
+      }
+    }))
+
   it.effect.prop(
     "any workflow: create → get gives what was given, and updating one field changes nothing else",
     { any: AnyWorkflow },

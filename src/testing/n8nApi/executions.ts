@@ -102,6 +102,7 @@ export const retryExecution: Handler = Effect.fnUntraced(function*(call) {
     startedAt: now,
     stoppedAt: now,
     waitTill: null,
+    workflowVersionId: null,
     data: failsAgain ? data : { ...data, resultData: without(obj(data["resultData"]), "error") }
   }
   state.executions.set(retried.id, retried)

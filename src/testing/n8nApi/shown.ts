@@ -1,24 +1,29 @@
 /** What n8n shows of a workflow: more in an answer of its own than in a list, and less after some writes. */
 import * as Effect from "effect/Effect"
 import { type Call, type Refusal, refuse } from "./server.ts"
-import { complete, type Stored, without, type Workflow } from "./state.ts"
+import { complete, type Obj, only, type Stored, without, type Workflow } from "./state.ts"
+
+const withLive = (workflow: Workflow, ...leftOut: ReadonlyArray<string>) =>
+  workflow.activeVersion ? { ...workflow, activeVersion: without(workflow.activeVersion, ...leftOut) } : workflow
 
 /** `GET /workflows/{id}`. */
-export const detail = (workflow: Workflow, { query, version }: Call): object => {
+export const detail = (workflow: Workflow, { query, version }: Call): Obj => {
   const shown = query.get("excludePinnedData") === "true" ? without(workflow, "pinData") : workflow
   if (version === "2") return shown
-  const { activeVersion } = workflow
-  return {
-    ...without(shown, "nodeGroups", "sourceWorkflowId", "parentFolder"),
-    ...(activeVersion && { activeVersion: without(activeVersion, "nodeGroups", "autosaved", "workflowPublishHistory") })
-  }
+  const live = withLive(workflow, "nodeGroups", "autosaved", "workflowPublishHistory")
+  return { ...without(shown, "nodeGroups", "sourceWorkflowId", "parentFolder"), ...only(live, "activeVersion") }
 }
 
 /** One of `GET /workflows`. */
-export const item = (workflow: Workflow, call: Call): object => ({
-  ...without(detail(workflow, call), "description", "versionCounter", "sourceWorkflowId", "parentFolder"),
-  ...(workflow.shared && { shared: workflow.shared.map((share) => without(share, "project")) }),
-  ...(workflow.activeVersion && { activeVersion: without(workflow.activeVersion, "workflowPublishHistory") })
+export const item = (workflow: Workflow, call: Call): Obj => ({
+  ...without(
+    detail(withLive(workflow, "workflowPublishHistory"), call),
+    "description",
+    "versionCounter",
+    "sourceWorkflowId",
+    "parentFolder"
+  ),
+  ...(workflow.shared && { shared: workflow.shared.map((share) => without(share, "project")) })
 })
 
 /** What a write answers: the workflow, but for some keys. */

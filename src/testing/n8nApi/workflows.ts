@@ -123,14 +123,14 @@ const share = (workflowId: string, projectId: string, now: string) => {
 }
 
 export const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
-  const { now, state, version } = call
-  const { projectId = owner.project } = obj(call.body) as { readonly projectId?: string }
-  const { name, nodes, ...content } = given(call) as ReturnType<typeof given> & { readonly name: string }
+  const { body, now, state, version } = call
+  const { name, projectId = owner.project } = body as { readonly name: string; readonly projectId?: string }
+  const { nodes, ...content } = given(call)
   if (version === "2" && (name === "" || name.length > 128)) return yield* badName()
   const isKnown = projectId === owner.project || [...state.workflows.values()].some((other) => isIn(projectId, other))
   if (!isKnown) return yield* refuse(404, "Project not found")
   const id = state.nanoid()
-  const workflow = complete(state, {
+  const workflow: Stored = {
     id,
     name,
     description: null,
@@ -143,23 +143,20 @@ export const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
     versionCounter: 1,
     sourceWorkflowId: null,
     triggerCount: 0,
+    nodes: withIds(nodes, call),
     connections: {},
     nodeGroups: [],
     staticData: null,
     pinData: null,
     meta: null,
     ...content,
-    nodes: withIds(nodes, call),
     tags: [],
     shared: [share(id, projectId, now)],
     activeVersion: null
-  })
-  if (version === "2") {
-    yield* Effect.onError(
-      Effect.andThen(checkContent(workflow), checkFolder(call)),
-      () => Effect.sync(() => forget(state, id))
-    )
   }
+  if (version === "2") yield* Effect.andThen(checkContent(workflow), checkFolder(call))
+  state.workflows.set(id, workflow)
+  addVersion(state, workflow, owner.name, now)
   return version === "2"
     ? Response.json({ ...workflow, parentFolder: null })
     : answer(call, workflow, "tags", "shared", "activeVersion")
@@ -194,11 +191,15 @@ const save = (
   return saved
 }
 
-const merged = (before: Obj, after: Obj): Obj => {
-  const settings = Object.entries({ ...before, ...after })
-  return Object.fromEntries(
-    settings.filter(([key, value]) => value !== "DEFAULT" && (key !== "executionTimeout" || value !== -1))
-  )
+/** Settings stay unless a change names them; what says no more than the default is not kept. */
+const merged = (before: Obj, after: Obj, version: Major): Obj => {
+  const { errorWorkflow, executionTimeout, timezone } = { ...before, ...after }
+  const idle = [
+    ...(timezone === "DEFAULT" ? ["timezone"] : []),
+    ...(executionTimeout === -1 ? ["executionTimeout"] : []),
+    ...(errorWorkflow === "DEFAULT" && version === "2" ? ["errorWorkflow"] : [])
+  ]
+  return without({ ...before, ...after }, ...idle)
 }
 
 const whatVersionsHold = ["nodes", "connections", "nodeGroups"]
@@ -209,7 +210,7 @@ export const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   if (before["isArchived"] === true) return yield* refuse(400, "Cannot update an archived workflow.")
   const change = given(call)
   const isNew = differs(before, change, ...(version === "2" ? whatVersionsHold : [...contentKeys, "settings"]))
-  const settings = merged(before.settings, change.settings)
+  const settings = merged(before.settings, change.settings, version)
   const after: Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
   if (version === "2" && isNew) yield* checkContent(after)
   if (after.name.length > 128) return yield* badName()
