@@ -1,9 +1,15 @@
 /** A workflow as a Mermaid flowchart, for a client that draws it. */
 import * as Connections from "./Connections.ts"
 
-/** Mermaid reads `"`, `#`, brackets and the like as syntax; its own entities stand for them. */
+const entity = (sign: string) => `#${sign.codePointAt(0)};`
+
+/**
+ * Mermaid reads `"`, `#`, brackets and the like as syntax, and what begins like a list's item as Markdown; its own
+ * entities stand for them.
+ */
 const mermaidText = (text: string) =>
-  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, (sign) => `#${sign.codePointAt(0)};`)
+  text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
+    .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
 
 /**
  * The flowchart, left to right.

@@ -123,11 +123,13 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
   const written = (text: string) => text.toWellFormed().replace(/\p{C}/gu, "").trim()
   const unique = [...new Set(names.map((name, index) => written(name).slice(0, 40) || `node ${index}`))]
   const at = (index: number) => unique[Math.abs(index) % unique.length] ?? ""
-  const connections: Record<string, { main: Array<Array<Obj>> }> = {}
-  for (const [from, to] of links) {
-    const targets = (connections[at(from)] ??= { main: [[]] }).main[0]
-    if (!targets?.some((target) => target["node"] === at(to))) targets?.push({ node: at(to), type: "main", index: 0 })
-  }
+  const targets = new Map<string, Set<string>>()
+  for (const [from, to] of links) targets.set(at(from), (targets.get(at(from)) ?? new Set()).add(at(to)))
+  const connections = Object.fromEntries(
+    [...targets].map((
+      [from, names]
+    ) => [from, { main: [[...names].map((node) => ({ node, type: "main", index: 0 }))] }])
+  )
   return {
     name: `any ${unique.join(" ")}`.slice(0, 120),
     nodes: unique.map((name, index) => ({

@@ -42,7 +42,12 @@ const listOf = (item: Check): Check => (value, path, version) => {
 
 const nullable = (check: Check): Check => (value, ...where) => value === null ? undefined : check(value, ...where)
 
-const readOnly: Check = (_value, path) => `${path} is read-only`
+/** 1.x looks at the type first where it is a simple one, and is at a loss for words when another is null. */
+const readOnly = (check?: Check): Check => (value, path, version) => {
+  if (version === "2") return `${path} is read-only`
+  if (check === undefined && value === null) return `${path} must pass "readOnly" keyword validation`
+  return check?.(value, path, version) ?? `${path} is read-only`
+}
 
 const firstOf = (problems: ReadonlyArray<string | undefined>) => problems.find((problem) => problem !== undefined)
 
@@ -72,7 +77,7 @@ const optional = (checks: Readonly<Record<string, Check>>, version?: Major): Rea
     Object.entries(checks).map(([key, check]) => [key, { check, ...(version !== undefined && { in: version }) }])
   )
 
-const stamps = { createdAt: readOnly, updatedAt: readOnly }
+const stamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }
 
 const telemetryTag = fields({ key: { check: text, required: true }, value: { check: text, required: true } })
 
@@ -128,6 +133,14 @@ const nodeGroup = fields({
   nodeIds: { check: listOf(text), required: true }
 })
 
+const share = fields(optional({
+  role: text,
+  workflowId: text,
+  projectId: text,
+  project: fields(optional({ id: readOnly(text), name: text, type: readOnly(text) }), true),
+  ...stamps
+}))
+
 /** n8n 2 says so even when there are none. */
 const connections: Check = (value, path) => kindOf(value) === "object" ? undefined : `${path} must be object`
 
@@ -150,17 +163,17 @@ const staticData: Check = (value, path, version) => {
 
 const workflow = (more: Readonly<Record<string, Check>>) =>
   fields({
-    ...optional({ id: readOnly }),
+    ...optional({ id: readOnly(text) }),
     name: { check: text, required: true },
-    ...optional({ active: readOnly, ...stamps }),
-    ...optional({ isArchived: readOnly, versionId: readOnly, triggerCount: readOnly }, "2"),
+    ...optional({ active: readOnly(flag), ...stamps }),
+    ...optional({ isArchived: readOnly(), versionId: readOnly(), triggerCount: readOnly() }, "2"),
     nodes: { check: listOf(node), required: true },
     connections: { check: connections, required: "checked" },
     settings: { check: settings, required: true },
     ...optional({ nodeGroups: listOf(nodeGroup) }, "2"),
     ...optional({ staticData }),
-    ...optional({ pinData: nullable(record), parentFolderId: nullable(text), meta: readOnly }, "2"),
-    ...optional({ tags: readOnly, shared: listOf(record), activeVersion: readOnly }),
+    ...optional({ pinData: nullable(record), parentFolderId: nullable(text), meta: readOnly() }, "2"),
+    ...optional({ tags: readOnly(), shared: listOf(share), activeVersion: readOnly() }),
     ...optional(more, "2")
   })
 
@@ -180,7 +193,7 @@ export const publication: Check = (value, path, version) =>
 export const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
 
 /** `POST /tags`. */
-export const newTag: Check = fields({ ...optional({ id: readOnly }), name: { check: text, required: true } })
+export const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
 
 /** `POST /credentials`; whether its data fits its type is not looked at. */
 export const newCredential: Check = fields({

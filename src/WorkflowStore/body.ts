@@ -1,0 +1,116 @@
+/** What is sent to n8n for a change: repaired, merged into what is there, without what this n8n refuses. */
+import * as Effect from "effect/Effect"
+import { randomUUID } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import { type Obj, obj } from "../domain/Json.ts"
+import * as Refusal from "../domain/Refusal.ts"
+import type * as Workflow from "../domain/Workflow.ts"
+import * as WorkflowInput from "../domain/WorkflowInput.ts"
+import * as N8nError from "../N8nError.ts"
+import { suggestion } from "../Nearest.ts"
+import * as Placeholders from "../Placeholders.ts"
+
+/** So often a body is sent again without the keys that n8n refuses; it names one place at a time. */
+const maxRounds = 30
+
+const badRequest = (error: N8nError.N8nError): error is N8nError.Api =>
+  error._tag === "ApiError" && error.statusCode === 400
+
+const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
+  new N8nError.Validation({
+    reason: message,
+    field: path,
+    hint: name === undefined || candidates === undefined
+      ? "Nothing was written. Put it right and call again."
+      : `Nothing was written. ${suggestion(name, candidates)}`
+  })
+
+/** Placeholders of our answers become what they stand for; one that stands for nothing stored is refused. */
+export const resolved = (given: Obj, stored: unknown) =>
+  Effect.fromResult(Placeholders.resolve(given, stored)).pipe(
+    Effect.map((value) => obj(value) ?? {}),
+    Effect.mapError(({ path, what }) =>
+      new N8nError.Validation({
+        reason: `${path === "" ? "The workflow" : path}: ${what}`,
+        field: path,
+        hint:
+          "Nothing was written. Leave out what you do not change, or read it whole first: get_workflow(id, nodes: [\"Name\"])."
+      })
+    )
+  )
+
+/** Checks and repairs what a caller or a file gives, before anything is sent. */
+export const prepare = (input: unknown, source: "caller" | "file") =>
+  Effect.mapError(
+    Effect.fromResult(WorkflowInput.prepare(input, { source, newId: randomUUID })),
+    problem
+  )
+
+/** Sends a body; when n8n refuses keys of it, sends it without them and names them. */
+export const withoutRefused = (
+  body: Obj,
+  send: (body: Obj) => Effect.Effect<Workflow.Workflow, N8nError.N8nError>,
+  dropped: ReadonlyArray<ReadonlyArray<Refusal.Path>> = []
+): Effect.Effect<{ workflow: Workflow.Workflow; warnings: ReadonlyArray<string> }, N8nError.N8nError> =>
+  send(body).pipe(
+    Effect.map((workflow) => ({ workflow, warnings: leftOut(dropped.flat()) })),
+    Effect.catchIf(badRequest, (error) => {
+      const refused = Refusal.toDrop(error.errorDetails ?? "", body)
+      return refused.length === 0 || dropped.length >= maxRounds
+        ? Effect.fail(error)
+        : withoutRefused(refused.reduce(Refusal.drop, body), send, [...dropped, refused])
+    })
+  )
+
+/** `n8n does not take settings.maxExecutions, color of 60 nodes: left out`. */
+const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
+  if (paths.length === 0) return []
+  const byKey = Map.groupBy(
+    paths,
+    (path) => path[0] === "nodes" ? `${path.slice(2).join(".")} of nodes` : path.join(".")
+  )
+  const named = [...byKey].map(([key, all]) =>
+    all.length === 1 ? key : key.replace(/ of nodes$/, ` of ${all.length} nodes`)
+  )
+  return [`n8n does not take ${named.join(", ")}: left out`]
+}
+
+/**
+ * The body for a change, and what had to be repaired in it. What the change does not name is sent as it is, faults
+ * included: they are not the caller's.
+ */
+export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, given: Obj, source: "caller" | "file") {
+  const patch = yield* resolved(given, before)
+  const { connections, nodes } = patch
+  const base = { name: before.name, nodes: [], connections: {}, settings: {} }
+  if (nodes === undefined && connections === undefined) {
+    const { warnings, workflow } = yield* prepare({ ...base, ...patch }, source)
+    return { warnings, body: { ...workflow, nodes: before.nodes, connections: before.connections } as Obj }
+  }
+  if (nodes === undefined) {
+    const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
+    const { warnings, workflow } = yield* prepare({ ...base, ...patch, nodes: asNow }, source)
+    return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
+  }
+  const { warnings, workflow } = yield* prepare(
+    {
+      ...base,
+      connections: before.connections,
+      // n8n refuses a group that names a node which is gone.
+      ...(Array.isArray(before["nodeGroups"]) && before["nodeGroups"].length > 0
+        ? { nodeGroups: before["nodeGroups"] }
+        : {}),
+      ...patch,
+      nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
+    },
+    // Links that the caller did not write may lead to a node that the caller took away.
+    connections === undefined ? "file" : source
+  )
+  return { warnings, body: workflow as Obj }
+})
+
+/** Whether a part has its value already; settings are merged, so those that are not named do not matter. */
+export const isThere = (wanted: unknown, there: unknown, isMerged: boolean) =>
+  isMerged
+    ? Object.entries(obj(wanted) ?? {}).every(([key, value]) => isDeepStrictEqual(value, obj(there)?.[key]))
+    : isDeepStrictEqual(wanted, there)

@@ -1,0 +1,56 @@
+/** Whether somebody else has written meanwhile, and what to tell of it. */
+import * as Effect from "effect/Effect"
+import { isDeepStrictEqual } from "node:util"
+import { type Obj, obj } from "../domain/Json.ts"
+import type * as Workflow from "../domain/Workflow.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as N8nError from "../N8nError.ts"
+
+const at = (workflow: Workflow.Workflow) => ({ versionId: workflow.versionId ?? "", updatedAt: workflow.updatedAt })
+
+/** Neither of the two has been written since. */
+export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow) => isDeepStrictEqual(at(a), at(b))
+
+/** What a write has to bring about, to tell whether one whose answer was lost did. */
+export const holds = (workflow: Workflow.Workflow, body: Obj) =>
+  workflow.name === body["name"] && isDeepStrictEqual(workflow.connections, body["connections"]) &&
+  isDeepStrictEqual(workflow.nodes.map((node) => [node.name, node.parameters]), namesAndParameters(body["nodes"]))
+
+const namesAndParameters = (nodes: unknown) =>
+  (Array.isArray(nodes) ? nodes : []).map((node) => [obj(node)?.["name"], obj(node)?.["parameters"]])
+
+/** Versions that somebody else wrote between the one that was read and ours. */
+export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
+  const n8n = yield* N8nClient
+  const versions = (yield* n8n.workflowHistory(after.id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+  const ours = versions.findIndex((version) => version.versionId === after.versionId)
+  const read = versions.findIndex((version) => version.versionId === before.versionId)
+  return ours === -1 || read === -1 ?
+    [] :
+    versions.slice(ours + 1, read).map((version) =>
+      `version ${version.versionId} of ${
+        version.authors ?? "somebody"
+      } (${version.createdAt}) slipped in and was overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
+    )
+})
+
+/** The error of a version that is not the one that was read. */
+export const moved = (id: string, seen: string, now: Workflow.Workflow, who: string) =>
+  new N8nError.Api({
+    operation: "update workflow",
+    resourceType: "Workflow",
+    resourceId: id,
+    statusCode: 409,
+    errorDetails: `it has changed since version ${seen}: now version ${now.versionId ?? "?"}, ${who}${
+      now.updatedAt ?? ""
+    }`,
+    hint: "Nothing was written. Read it again with get_workflow, then make your change to what is there now."
+  })
+
+/** Who wrote the version that is there, as far as n8n tells. */
+export const whoMoved = Effect.fnUntraced(function*(now: Workflow.Workflow) {
+  const n8n = yield* N8nClient
+  const versions = (yield* n8n.workflowHistory(now.id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+  const version = versions.find(({ versionId }) => versionId === now.versionId)
+  return version?.authors ? `by ${version.authors}, ` : ""
+})

@@ -1,0 +1,114 @@
+/** Publishing and unpublishing: asynchronous on n8n 2.x, and refused when the workflow cannot run. */
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { type Obj, obj, str } from "../domain/Json.ts"
+import * as Workflow from "../domain/Workflow.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as N8nError from "../N8nError.ts"
+
+/** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
+export const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
+/** The answer was lost on the way: the write may have happened. */
+export const isUncertain = (error: N8nError.N8nError): error is N8nError.Api =>
+  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
+
+/** Where a production webhook of the workflow answers. */
+const webhooks = (workflow: Workflow.Workflow) =>
+  workflow.nodes.flatMap((node) => {
+    const path = str(obj(node.parameters)?.["path"])
+    const isWebhook = node.type === "n8n-nodes-base.webhook" && node.disabled !== true
+    return isWebhook && path !== undefined && !path.includes(":")
+      ? [{ path, method: str(obj(node.parameters)?.["httpMethod"]) ?? "GET" }]
+      : []
+  })
+
+const waitUntil = <E, R>(done: Effect.Effect<boolean, E, R>) =>
+  Effect.repeat(done, { ...settling, until: (isDone) => isDone })
+
+/** A switch whose answer was lost may have been thrown: n8n knows. */
+const orAlready = (
+  id: string,
+  isDone: (now: Workflow.Workflow) => boolean,
+  switching: Effect.Effect<Workflow.Workflow, N8nError.N8nError>
+) =>
+  Effect.catchIf(switching, isUncertain, (error) =>
+    Effect.gen(function*() {
+      const now = yield* (yield* N8nClient).getWorkflow(id)
+      return isDone(now) ? now : yield* error
+    }))
+
+/** Takes effect on 2.x only some time after n8n has answered: the webhook tells, without running anything. */
+export const published = Effect.fnUntraced(function*(id: string, versionId?: string) {
+  const n8n = yield* N8nClient
+  const answer = yield* orAlready(
+    id,
+    (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
+    n8n.publishWorkflow(id, versionId)
+  )
+  const isUp = yield* waitUntil(
+    Effect.map(
+      Effect.forEach(
+        webhooks(answer),
+        ({ method, path }) => Effect.map(n8n.webhookMethods(path), (methods) => methods.includes(method))
+      ),
+      (up) => up.every(Boolean)
+    )
+  )
+  return isUp ? [] : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
+})
+
+/** Keeps what was written from being published when it is refused: the earlier draft comes back. */
+export const publishOrPutBack = Effect.fnUntraced(function*(
+  before: Workflow.Workflow,
+  after: Workflow.Workflow,
+  patch: Obj
+) {
+  const n8n = yield* N8nClient
+  return yield* published(after.id, after.versionId ?? undefined).pipe(
+    Effect.catchIf((error) => error._tag === "ApiError", (error) => {
+      const earlier = Object.keys(patch).filter((key) => before[key] !== undefined).map((key) => [key, before[key]])
+      return n8n.putWorkflow(after.id, {
+        settings: {},
+        ...Object.fromEntries(earlier),
+        name: before.name,
+        nodes: before.nodes,
+        connections: before.connections
+      }).pipe(
+        Effect.matchEffect({
+          onSuccess: () =>
+            new N8nError.Api({
+              ...error,
+              errorDetails: `${
+                error.errorDetails ?? "publishing failed"
+              }. The earlier draft was put back; what runs is unchanged`,
+              hint: "Put right what errorDetails names, and write again."
+            }),
+          onFailure: (second) =>
+            new N8nError.Api({
+              ...error,
+              errorDetails: `${
+                error.errorDetails ?? "publishing failed"
+              }. The new draft is still there: putting the earlier one back failed (${second.message})`,
+              hint: `workflow_history(id: '${after.id}') has the earlier version; what runs is unchanged.`
+            })
+        })
+      )
+    })
+  )
+})
+
+/** Unpublishes, and waits until its webhooks are gone. */
+export const unpublished = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
+  yield* waitUntil(
+    Effect.map(
+      Effect.forEach(
+        webhooks(answer),
+        ({ method, path }) => Effect.map(n8n.webhookMethods(path), (methods) => !methods.includes(method))
+      ),
+      (gone) => gone.every(Boolean)
+    )
+  )
+  return answer
+})
