@@ -16,7 +16,7 @@ import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { Snapshots } from "./Snapshots.ts"
-import { isThere, merge, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
+import { isThere, merge, notKept, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
 import { holds, isSameVersion, moved, slippedIn, whoMoved } from "./WorkflowStore/conflicts.ts"
 import { isUncertain, published, publishOrPutBack, settling, unpublished } from "./WorkflowStore/publishing.ts"
 
@@ -110,9 +110,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
       const publishing = active === true
         ? yield* told("created, but it could not be published", published(workflow.id))
         : []
+      const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
       return {
-        workflow: yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow)),
-        warnings: [...warnings, ...refused, ...tagging, ...publishing]
+        workflow: stored,
+        warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
       }
     })
 
@@ -168,6 +169,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
           notes.push(...yield* told("written, but it could not be published", published(id)))
         }
         const workflow = yield* n8n.getWorkflow(id)
+        if (isPut) notes.push(...notKept(body, workflow))
         return {
           workflow,
           changed: Changes.describe(before, workflow),

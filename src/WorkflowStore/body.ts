@@ -114,3 +114,9 @@ export const isThere = (wanted: unknown, there: unknown, isMerged: boolean) =>
   isMerged
     ? Object.entries(obj(wanted) ?? {}).every(([key, value]) => isDeepStrictEqual(value, obj(there)?.[key]))
     : isDeepStrictEqual(wanted, there)
+
+/** n8n drops links of nodes that are named like a method of JavaScript's objects, such as `toString`, without a word. */
+export const notKept = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {
+  const lost = Object.keys(obj(body["connections"]) ?? {}).filter((source) => !Object.hasOwn(connections, source))
+  return lost.length === 0 ? [] : [`n8n did not keep the connections of ${lost.map((name) => `'${name}'`).join(", ")}`]
+}

@@ -62,19 +62,34 @@ const rows = ({ looks, smallRead, startUp }: Results): ReadonlyArray<Row> => {
   ]
 }
 
-/** The table. */
-export const table = (results: Results): string =>
-  [
-    ["", `effect-n8n-mcp ${version}`, `n8n-mcp ${peer.version}`, "floor", "ours ÷ n8n-mcp", "ours ÷ floor"],
-    ["---", "--:", "--:", "--:", "--:", "--:"],
-    ...rows(results).map(({ by, digits, values, what }) => [
-      what,
-      ...names.map((name) => format(values[name], digits)),
-      ...(["peer", "floor"] as const).map((other) =>
-        by.includes(other) ? `${format(ratio(values.ours, values[other]), 2)} ×` : ""
-      )
-    ])
-  ].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
+const header = [
+  "",
+  `effect-n8n-mcp ${version}`,
+  `n8n-mcp ${peer.version}`,
+  "floor",
+  "ours ÷ n8n-mcp",
+  "ours ÷ floor"
+]
+
+const cells = ({ by, digits, values, what }: Row) => [
+  what,
+  ...names.map((name) => format(values[name], digits)),
+  ...(["peer", "floor"] as const).map((other) => {
+    const value = ratio(values.ours, values[other])
+    return by.includes(other) && value !== undefined ? `${format(value, value < 0.1 ? 3 : 2)} ×` : ""
+  })
+]
+
+/** The table, in columns that line up in a terminal too. */
+export const table = (results: Results): string => {
+  const lines = [header, ...rows(results).map(cells)]
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  const pad = (line: ReadonlyArray<string>) =>
+    line.map((text, column) => column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))
+  const rule = widths.map((width, column) => column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)
+  const [first = [], ...rest] = lines.map(pad)
+  return [first, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n")
+}
 
 /** What must hold; `isMet` is undefined when it was not measured. */
 export interface Criterion {

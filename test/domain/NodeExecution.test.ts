@@ -337,11 +337,19 @@ describe("odd nodes", () => {
 describe("a budget", () => {
   const longName = "顧客からの注文を確認して請求書を作成し、担当者に送信する".repeat(4)
   const execution = document({
-    A: [run(0, { main: [items(...Array.from({ length: 200 }, (_, id) => ({ id, text: "lorem ipsum ".repeat(id % 90) })))] })],
+    A: [
+      run(0, {
+        main: [items(...Array.from({ length: 60 }, (_, id) => ({ id, text: "lorem ipsum ".repeat(id * 2) })))]
+      })
+    ],
     [longName]: [
-      run(1, { main: [items(...Array.from({ length: 90 }, (_, id) => ({ id, big: "z ".repeat(9_000) })))] }, {
+      run(1, { main: [items(...Array.from({ length: 20 }, (_, id) => ({ id, big: "z ".repeat(3_000) })))] }, {
         source: [from("A"), from("A"), from("A")],
-        error: { message: "m ".repeat(9_000), description: "d ".repeat(9_000), messages: Array(500).fill("line") }
+        error: {
+          message: "m ".repeat(9_000),
+          description: "d ".repeat(9_000),
+          messages: [...Array(500).keys()].map(String)
+        }
       })
     ]
   }, { nodes: [node("A"), node(longName, "n8n-nodes-base.code", { parameters: { jsCode: "x = 1\n".repeat(5_000) } })] })
@@ -354,20 +362,20 @@ describe("a budget", () => {
       const { data } = yield* ask(getExecutionByNode, { id: "77", nodeName: longName, itemOffset: 0, itemLimit: 50 })
       assert.isAbove(data.input.items.length, 0)
       assert.strictEqual(data.output.items.length, 1)
-      assert.deepInclude(marksOf(data.output)[0], { path: "output.items", kept: 1, total: 90 })
-      assert.deepInclude(marksOf(data.input)[0], { path: "input.items", kept: data.input.items.length, total: 600 })
+      assert.deepInclude(marksOf(data.output)[0], { path: "output.items", kept: 1, total: 20 })
+      assert.deepInclude(marksOf(data.input)[0], { path: "input.items", kept: data.input.items.length, total: 180 })
       assert.include(JSON.stringify(data.parameters), "chars]")
       assert.include(JSON.stringify(data.error), "_truncated")
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, 4_000)))
 
   it.effect("of any size lists every item once", () =>
     Effect.gen(function*() {
-      for (const chars of [4_000, 15_000, 40_000]) {
+      for (const chars of [4_000, 40_000]) {
         const ids = (all: ReadonlyArray<unknown>) => all.map((json) => (json as { readonly id: number }).id)
         const walked = (side: "input" | "output", name: string) =>
           walk(side, "77", name).pipe(Effect.provideService(Minimize.MaxResultChars, chars), Effect.map(ids))
-        assert.deepStrictEqual(yield* walked("output", "A"), [...Array(200).keys()])
-        assert.deepStrictEqual(yield* walked("output", longName), [...Array(90).keys()])
+        assert.deepStrictEqual(yield* walked("output", "A"), [...Array(60).keys()])
+        assert.deepStrictEqual(yield* walked("output", longName), [...Array(20).keys()])
       }
     }).pipe(Effect.provide(holding(execution))))
 })
@@ -380,7 +388,7 @@ describe("any run data", () => {
     const execution = build({ ...recipe, nodes: recipe.nodes > 12 ? 12 : recipe.nodes })
     return Effect.gen(function*() {
       for (const { name, runs } of recount(execution).nodes.slice(0, 5)) {
-        for (const [runIndex, { outputs }] of runs.entries().take(3)) {
+        for (const [runIndex, { outputs }] of runs.slice(0, 3).entries()) {
           const data = yield* askFor("77", name, { runIndex })
           assert.strictEqual(data.runCount, runs.length)
           assert.deepStrictEqual(data.outputs.map((output) => output.items), outputs.map(({ items }) => items.length))
