@@ -101,7 +101,8 @@ const envelopeRoom = 600
  * **Details**
  *
  * `handler` does the work; `summarize` turns what it found into the answer's `data`; `next` names, for a list that had
- * to be cut, the call that fetches the rest; `maxChars` is a budget of the tool's own, below the general one.
+ * to be cut, the call that fetches the rest; `maxChars` is a budget of the tool's own, below the general one,
+ * and `trim` cuts parts to budgets of theirs before.
  */
 export const make = <
   const Name extends string,
@@ -121,7 +122,8 @@ export const make = <
   readonly summarize: (raw: NoInfer<Raw>, input: NoInfer<In>) => NoInfer<Out>
   readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
   readonly next?: (input: NoInfer<In>) => Next
-  readonly maxChars?: number
+  readonly maxChars?: (data: NoInfer<Out>) => number
+  readonly trim?: (data: NoInfer<Out>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   const inputSchema = jsonSchema(definition.input)
@@ -138,8 +140,8 @@ export const make = <
     }
     const found = summarize(yield* handler(input), input)
     const safe = (yield* RedactSecrets) ? Redact.redact(found) : found
-    const budget = Math.min(definition.maxChars ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(safe, budget, definition.next?.(input))
+    const budget = Math.min(definition.maxChars?.(safe) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
+    return Minimize.fit(definition.trim?.(safe) ?? safe, budget, definition.next?.(input))
   })
 
   return {

@@ -2,12 +2,27 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ExecutionSummary, summarize } from "../domain/ExecutionSummary.ts"
 import { Executions } from "../Executions.ts"
+import * as Minimize from "../Minimize.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
 import * as parameters from "./parameters.ts"
 
-/** A summary that a model reads in one glance: 2,500 tokens at most. */
-const maxChars = 6_400
+/** A summary that a model reads in one glance: 1,000 tokens for 12 nodes, 2,500 for any number. */
+const maxChars = ({ statistics }: ExecutionSummary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
+
+/** The failure is told, not dumped: get_execution_by_node has all of it. */
+const trim = (summary: ExecutionSummary): ExecutionSummary => {
+  const { failure } = summary
+  if (failure === undefined) return summary
+  return {
+    ...summary,
+    failure: {
+      ...failure,
+      error: Minimize.fit(failure.error, 480),
+      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) })
+    }
+  }
+}
 
 /** `GET /executions/{id}` as a summary, the failure first. */
 export const getExecution = Tool.make({
@@ -40,5 +55,6 @@ export const getExecution = Tool.make({
   }),
   next: ({ id, nodeOffset }) => (path, kept) =>
     path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + kept})` : undefined,
-  maxChars
+  maxChars,
+  trim
 })
