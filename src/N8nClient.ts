@@ -106,7 +106,7 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   return N8nClient.of({
     instance,
     ...about.make(requests),
-    ...writes.make(requests),
+    ...(yield* writes.make(requests)),
     ...(yield* workflows.make(requests)),
     ...(yield* executions.make(requests))
   })

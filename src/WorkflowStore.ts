@@ -16,9 +16,16 @@ import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { Snapshots } from "./Snapshots.ts"
-import { isThere, merge, notKept, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
+import { badRequest, isThere, merge, notKept, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
 import { holds, isSameVersion, moved, slippedIn, whoMoved } from "./WorkflowStore/conflicts.ts"
-import { isUncertain, published, publishOrPutBack, settling, unpublished } from "./WorkflowStore/publishing.ts"
+import {
+  isUncertain,
+  published,
+  publishOrPutBack,
+  settling,
+  takeBack,
+  unpublished
+} from "./WorkflowStore/publishing.ts"
 
 /** What a write came to. */
 export interface Written {
@@ -151,7 +158,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         if (isPut) {
           const now = yield* n8n.getWorkflow(id)
           if (!isSameVersion(now, before)) return yield* moved(id, before.versionId ?? "?", now, yield* whoMoved(now))
-          const { warnings: refused, workflow: after } = yield* put(before, body)
+          const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
+            Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
+          )
           notes.push(...refused, ...yield* slippedIn(before, after))
           if (before.active && Workflow.hasDraft(after)) {
             // Somebody's draft that waited before is theirs to publish; with it goes what was just written.

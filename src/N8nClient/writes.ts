@@ -1,5 +1,6 @@
 /** The endpoints that change something, and what n8n 1.x has instead of some. None is sent twice when it may have arrived. */
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type { Obj } from "../domain/Json.ts"
 import * as Workflow from "../domain/Workflow.ts"
@@ -57,7 +58,9 @@ const isUnknownParameter = (error: N8nError.N8nError) =>
   error._tag === "ApiError" && error.statusCode === 400 &&
   (error.errorDetails ?? "").startsWith("Unknown query parameter")
 
-export const make = (requests: Requests) => {
+export const make = Effect.fnUntraced(function*(requests: Requests) {
+  const hasDrafts = yield* Ref.make(true)
+
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
     sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
       operation: "create workflow"
@@ -69,7 +72,10 @@ export const make = (requests: Requests) => {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
       sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
-    return yield* put({ publishIfActive: false }).pipe(Effect.catchIf(isUnknownParameter, () => put({})))
+    if (!(yield* Ref.get(hasDrafts))) return yield* put({})
+    return yield* put({ publishIfActive: false }).pipe(
+      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(hasDrafts, false), put({})))
+    )
   })
 
   const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
@@ -177,4 +183,4 @@ export const make = (requests: Requests) => {
       ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     )
   }
-}
+})

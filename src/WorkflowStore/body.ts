@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { type Obj, obj } from "../domain/Json.ts"
 import * as Refusal from "../domain/Refusal.ts"
-import type * as Workflow from "../domain/Workflow.ts"
+import * as Workflow from "../domain/Workflow.ts"
 import * as WorkflowInput from "../domain/WorkflowInput.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
@@ -13,7 +13,8 @@ import * as Placeholders from "../Placeholders.ts"
 /** So often a body is sent again without the keys that n8n refuses; it names one place at a time. */
 const maxRounds = 30
 
-const badRequest = (error: N8nError.N8nError): error is N8nError.Api =>
+/** n8n refused the request for what is in it. */
+export const badRequest = (error: N8nError.N8nError): error is N8nError.Api =>
   error._tag === "ApiError" && error.statusCode === 400
 
 const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
@@ -82,14 +83,15 @@ const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
 export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, given: Obj, source: "caller" | "file") {
   const patch = yield* resolved(given, before)
   const { connections, nodes } = patch
-  const base = { name: before.name, nodes: [], connections: {}, settings: {} }
+  const base = { name: before.name, nodes: [], connections: {} }
+  const settings = { ...Workflow.settingsToName(before), ...obj(patch["settings"]) }
   if (nodes === undefined && connections === undefined) {
-    const { warnings, workflow } = yield* prepare({ ...base, ...patch }, source)
+    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings }, source)
     return { warnings, body: { ...workflow, nodes: before.nodes, connections: before.connections } as Obj }
   }
   if (nodes === undefined) {
     const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
-    const { warnings, workflow } = yield* prepare({ ...base, ...patch, nodes: asNow }, source)
+    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings, nodes: asNow }, source)
     return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
   }
   const { warnings, workflow } = yield* prepare(
@@ -101,6 +103,7 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, give
         ? { nodeGroups: before["nodeGroups"] }
         : {}),
       ...patch,
+      settings,
       nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
     },
     // Links that the caller did not write may lead to a node that the caller took away.

@@ -1,6 +1,7 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused when the workflow cannot run. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { isDeepStrictEqual } from "node:util"
 import { type Obj, obj, str } from "../domain/Json.ts"
 import * as Workflow from "../domain/Workflow.ts"
 import { N8nClient } from "../N8nClient.ts"
@@ -57,6 +58,33 @@ export const published = Effect.fnUntraced(function*(id: string, versionId?: str
   return isUp ? [] : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
 })
 
+/** What a change has touched, as it was before. */
+const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
+  settings: Workflow.settingsToName(before),
+  ...Object.fromEntries(
+    Object.keys(patch).filter((key) => before[key] !== undefined).map((key) => [key, before[key]])
+  ),
+  name: before.name,
+  nodes: before.nodes,
+  connections: before.connections
+})
+
+/**
+ * 1.x refuses a change that leaves an active workflow without a trigger, but only after it has stored it and switched
+ * the workflow off: both are taken back.
+ */
+export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, patch: Obj, error: N8nError.Api) {
+  const n8n = yield* N8nClient
+  const now = yield* n8n.getWorkflow(before.id)
+  if (now.active === before.active && isDeepStrictEqual(now.nodes, before.nodes)) return yield* error
+  yield* n8n.putWorkflow(before.id, asBefore(before, patch))
+  yield* n8n.publishWorkflow(before.id)
+  return yield* new N8nError.Api({
+    ...error,
+    errorDetails: `${error.errorDetails ?? "refused"}. The workflow was put back as it was, and is active`
+  })
+})
+
 /** Keeps what was written from being published when it is refused: the earlier draft comes back. */
 export const publishOrPutBack = Effect.fnUntraced(function*(
   before: Workflow.Workflow,
@@ -66,14 +94,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   return yield* published(after.id, after.versionId ?? undefined).pipe(
     Effect.catchIf((error) => error._tag === "ApiError", (error) => {
-      const earlier = Object.keys(patch).filter((key) => before[key] !== undefined).map((key) => [key, before[key]])
-      return n8n.putWorkflow(after.id, {
-        settings: {},
-        ...Object.fromEntries(earlier),
-        name: before.name,
-        nodes: before.nodes,
-        connections: before.connections
-      }).pipe(
+      return n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
         Effect.matchEffect({
           onSuccess: () =>
             new N8nError.Api({

@@ -2,6 +2,7 @@
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 import * as Connections from "./Connections.ts"
+import { type Obj, obj } from "./Json.ts"
 
 /**
  * One node. Keys that this schema does not name are kept: n8n adds some with every release.
@@ -67,3 +68,9 @@ export const hasDraft = (workflow: Workflow): boolean => {
   const running = Schema.decodeUnknownOption(Published)(activeVersion)
   return running._tag === "None" || !Equal.equals(running.value, { nodes, connections })
 }
+
+/** n8n merges settings into those that are there, but 1.x sets these back unless they are named. */
+export const settingsToName = ({ settings }: Workflow): Obj =>
+  Object.fromEntries(
+    Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")
+  )

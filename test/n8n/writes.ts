@@ -494,6 +494,28 @@ export const writes = (it: It, v2: boolean) => {
       })
     ))
 
+  if (!v2) {
+    it.effect("1.x: a refused change to an active workflow is taken back, and it stays active", () =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({
+          ...webhookDraft(path, "live"),
+          settings: { callerPolicy: "any" },
+          active: true,
+          raw: false
+        })
+        const before = yield* get(id)
+        const alone = { name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false }))
+        assert.include(JSON.stringify(error), "put back as it was")
+        const after = yield* get(id)
+        assert.deepStrictEqual(after["nodes"], before["nodes"])
+        assert.deepStrictEqual(after["settings"], before["settings"])
+        assert.isTrue(after["active"])
+        assert.strictEqual(yield* webhookStatus(path), 200)
+      }))
+  }
+
   if (!v2) return
 
   it.effect("somebody's draft is not published along the way", () =>
