@@ -137,7 +137,6 @@ export const serveWith = <T extends Tool.Any>(
     const run = yield* FiberSet.makeRuntimePromise()
     // A union of tools is a tool with the union of their needs; the compiler does not see it.
     const tools = options.tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
-    const listed = tools.map(listing)
 
     const makeServer = () => {
       const server = new Server(
@@ -147,7 +146,7 @@ export const serveWith = <T extends Tool.Any>(
           ...(options.instructions === undefined ? {} : { instructions: options.instructions })
         }
       )
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
+      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listing) }))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
         const tool = find(tools, params.name)
         if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))

@@ -9,13 +9,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
-import * as Demo from "./Demo.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import * as N8nClient from "./N8nClient.ts"
 import * as Services from "./Services.ts"
 import * as Snapshots from "./Snapshots.ts"
-import * as FakeN8n from "./testing/FakeN8n.ts"
 import * as Tool from "./Tool.ts"
 
 /** The options of every command; each names its environment twin in the description. */
@@ -110,9 +108,14 @@ const parseUrl = (text: string) => {
     )
 }
 
+/** Loaded only when it is wanted: a whole n8n in memory. */
+const demo = Effect.promise(() =>
+  Promise.all([import("./Demo.ts"), import("./testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) => FakeN8n.layer(seed))
+)
+
 const client = (options: Options) =>
   Effect.gen(function*() {
-    if (options.demo) return FakeN8n.layer(Demo.seed)
+    if (options.demo) return yield* demo
     const missing = [
       ...(Option.isNone(options.n8nUrl) ? ["N8N_URL"] : []),
       ...(Option.isNone(options.apiKey) ? ["N8N_API_KEY"] : [])

@@ -92,6 +92,11 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
 }
 
+const once = <A>(make: () => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
 /** Room of the budget for everything around `data`. */
 const envelopeRoom = 600
 
@@ -126,9 +131,13 @@ export const make = <
   readonly trim?: (data: NoInfer<Out>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
-  const inputSchema = jsonSchema(definition.input)
-  const decode = Arguments.decoder(name, definition.input, inputSchema)
-  const encode = Schema.encodeEffect(definition.output)
+  // Made when they are first asked for: a client is answered `initialize` before it wants any of them.
+  const inputSchema = once(() => jsonSchema(definition.input))
+  const outputSchema = once(() =>
+    jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: definition.output }))
+  )
+  const decode = once(() => Arguments.decoder(name, definition.input, inputSchema()))
+  const encode = once(() => Schema.encodeEffect(definition.output))
 
   const call = Effect.fn(name)(function*(input: In) {
     if (!annotations.readOnlyHint && (yield* ReadOnly)) {
@@ -150,20 +159,22 @@ export const make = <
     description,
     annotations,
     scopes,
-    inputSchema,
-    outputSchema: jsonSchema(
-      Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: definition.output })
-    ),
+    get inputSchema() {
+      return inputSchema()
+    },
+    get outputSchema() {
+      return outputSchema()
+    },
     call,
     run: Effect.fnUntraced(function*(args) {
-      const input = yield* decode(args)
+      const input = yield* decode()(args)
       const data = yield* call(input)
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,
         message: Minimize.fit(Redact.redactText(text), envelopeRoom / 2),
         // An answer that breaks our own schema is a bug, not a failure.
-        data: yield* Effect.orDie(encode(data))
+        data: yield* Effect.orDie(encode()(data))
       }
     })
   }
