@@ -17,7 +17,7 @@ import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { Snapshots } from "./Snapshots.ts"
 import { badRequest, isThere, merge, notKept, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
-import { holds, isSameVersion, moved, slippedIn, whoMoved } from "./WorkflowStore/conflicts.ts"
+import { holds, isSameVersion, moved, slippedIn } from "./WorkflowStore/conflicts.ts"
 import {
   isUncertain,
   published,
@@ -130,7 +130,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         Effect.catchIf(isUncertain, (error) =>
           Effect.flatMap(n8n.getWorkflow(before.id), (now) => {
             if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
-            return isSameVersion(now, before) ? Effect.fail(error) : moved(before.id, before.versionId ?? "?", now, "")
+            return isSameVersion(now, before) ? Effect.fail(error) : moved(before.versionId ?? "?", now, before)
           }))
       )
     })
@@ -148,7 +148,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         }
         const { active, expectedVersionId, operation, source, tags } = options
         if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
-          return yield* moved(id, expectedVersionId, before, yield* whoMoved(before))
+          return yield* moved(expectedVersionId, before)
         }
         const { body, warnings } = yield* merge(before, patch, source)
         const isPut = Object.keys(patch).some((key) => !isThere(body[key], before[key], key === "settings"))
@@ -157,7 +157,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         if (isPut || tags !== undefined || active !== undefined) yield* keep(before, operation)
         if (isPut) {
           const now = yield* n8n.getWorkflow(id)
-          if (!isSameVersion(now, before)) return yield* moved(id, before.versionId ?? "?", now, yield* whoMoved(now))
+          if (!isSameVersion(now, before)) return yield* moved(before.versionId ?? "?", now, before)
           const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
             Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
           )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { type ClientCapabilities, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -32,7 +33,7 @@ const tool = <R>(name: string, handler: Effect.Effect<string, never, R>) =>
   })
 
 /** A real SDK client joined in memory to a server that runs until the test ends. */
-const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>) =>
+const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>, capabilities: ClientCapabilities = {}) =>
   Effect.gen(function*() {
     const near = yield* Deferred.make<Transport>()
     yield* serve.pipe(
@@ -40,7 +41,7 @@ const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>) =>
       Effect.forkScoped
     )
     const transport = yield* Deferred.await(near)
-    const client = new Client({ name: "test", version: "0" })
+    const client = new Client({ name: "test", version: "0" }, { capabilities })
     yield* Effect.acquireRelease(
       Effect.promise(() => client.connect(transport)),
       () => Effect.promise(() => client.close())
@@ -162,6 +163,34 @@ describe("McpServer", () => {
       )
       yield* Effect.promise(() => client.callTool({ name: "working", arguments: {} }))
       assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "half" }])
+    }))
+
+  for (const [action, said] of [["accept", "yes"], ["decline", "no"], ["cancel", "no"]] as const) {
+    it.live(`asks the person where the client can: ${action} is ${said}`, () =>
+      Effect.gen(function*() {
+        const asking = Effect.gen(function*() {
+          return yield* (yield* CallContext).confirm("Delete it?")
+        })
+        const client = yield* connected(serve([tool("asking", asking)]), { elicitation: {} })
+        const asked: Array<string> = []
+        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          asked.push(params.message)
+          return action === "accept" ? { action, content: { confirm: true } } : { action }
+        })
+        const answer = yield* Effect.promise(() => client.callTool({ name: "asking", arguments: {} }))
+        assert.deepInclude(answer.structuredContent, { data: { text: said } })
+        assert.deepStrictEqual(asked, ["Delete it?"])
+      }))
+  }
+
+  it.live("asks nobody where the client cannot", () =>
+    Effect.gen(function*() {
+      const asking = Effect.gen(function*() {
+        return yield* (yield* CallContext).confirm("Delete it?")
+      })
+      const client = yield* connected(serve([tool("asking", asking)]))
+      const answer = yield* Effect.promise(() => client.callTool({ name: "asking", arguments: {} }))
+      assert.deepInclude(answer.structuredContent, { data: { text: "unasked" } })
     }))
 
   it.live("gives each call the n8n of its caller", () =>

@@ -136,26 +136,27 @@ for (const version of ["2", "1"] as const) {
 
     it.effect("never writes over a version that moved between reading and writing", () =>
       Effect.gen(function*() {
-        let edits = 0
+        let isEditing = false
         const n8n: World = yield* world({
           version,
           // Somebody saves whenever we have just read.
           after: ({ method, url }, _, api) => {
             const id = /workflows\/([^/?]+)$/.exec(new URL(url).pathname)?.[1]
-            return method === "GET" && id !== undefined && edits++ === 0
-              ? api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
-              : Effect.void
+            if (!isEditing || method !== "GET" || id === undefined) return Effect.void
+            isEditing = false
+            return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
           }
         })
         const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
-        edits = 0
+        isEditing = true
         const error = yield* inTime(
           Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")], raw: false })).pipe(
             Effect.provide(n8n.layer)
           )
         )
         assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
-        if (v2) assert.include(JSON.stringify(error), "Somebody Else")
+        assert.include(JSON.stringify(error), "changed: changed 'Say'")
+        if (v2) assert.include(JSON.stringify(error), "by Somebody Else")
         assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
       }))
 

@@ -1,6 +1,7 @@
 /** Whether somebody else has written meanwhile, and what to tell of it. */
 import * as Effect from "effect/Effect"
 import { isDeepStrictEqual } from "node:util"
+import * as Changes from "../domain/Changes.ts"
 import { type Obj, obj } from "../domain/Json.ts"
 import type * as Workflow from "../domain/Workflow.ts"
 import { N8nClient } from "../N8nClient.ts"
@@ -34,23 +35,36 @@ export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     )
 })
 
-/** The error of a version that is not the one that was read. */
-export const moved = (id: string, seen: string, now: Workflow.Workflow, who: string) =>
-  new N8nError.Api({
-    operation: "update workflow",
-    resourceType: "Workflow",
-    resourceId: id,
-    statusCode: 409,
-    errorDetails: `it has changed since version ${seen}: now version ${now.versionId ?? "?"}, ${who}${
-      now.updatedAt ?? ""
-    }`,
-    hint: "Nothing was written. Read it again with get_workflow, then make your change to what is there now."
-  })
+/** The workflow as it was in a version that n8n still has (2.x). */
+const versionOf = Effect.fnUntraced(function*(now: Workflow.Workflow, version: string) {
+  const n8n = yield* N8nClient
+  return yield* n8n.workflowVersion(now.id, version).pipe(
+    Effect.map(({ connections, nodes }): Workflow.Workflow | undefined => ({ ...now, connections, nodes })),
+    Effect.orElseSucceed(() => undefined)
+  )
+})
 
-/** Who wrote the version that is there, as far as n8n tells. */
-export const whoMoved = Effect.fnUntraced(function*(now: Workflow.Workflow) {
+/**
+ * Fails with the version that is there instead of the one that was seen: who changed what, when, as far as n8n tells.
+ * `before` is what was seen, where it is at hand.
+ */
+export const moved = Effect.fnUntraced(function*(seen: string, now: Workflow.Workflow, before?: Workflow.Workflow) {
   const n8n = yield* N8nClient
   const versions = (yield* n8n.workflowHistory(now.id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
-  const version = versions.find(({ versionId }) => versionId === now.versionId)
-  return version?.authors ? `by ${version.authors}, ` : ""
+  const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
+  const then = before ?? (yield* versionOf(now, seen))
+  const details = [
+    `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
+    ...(author ? [`by ${author}`] : []),
+    ...(now.updatedAt === undefined ? [] : [now.updatedAt]),
+    ...(then === undefined ? [] : [`changed: ${Changes.describe(then, now)}`])
+  ]
+  return yield* new N8nError.Api({
+    operation: "update workflow",
+    resourceType: "Workflow",
+    resourceId: now.id,
+    statusCode: 409,
+    errorDetails: details.join(", "),
+    hint: "Nothing was written. Read it again with get_workflow, then make your change to what is there now."
+  })
 })
