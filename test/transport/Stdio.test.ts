@@ -1,9 +1,25 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { spawn } from "node:child_process"
+import { execSync, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname
+/** As it is shipped: in one file. */
+const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-stdio-"))
+const main = join(folder, "main.mjs")
+
+beforeAll(() => {
+  const root = new URL("../../", import.meta.url)
+  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
+  execSync(`${scripts.bundle.replace("dist/main.js", main)}`, {
+    cwd: root,
+    env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
+  })
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Ended {
   readonly code: number | null
