@@ -7,7 +7,12 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Connections } from "./Connections.ts"
-import { num, type Obj, obj, str } from "./Json.ts"
+import { connectionsOf, type Scope } from "./ConnectionsInput.ts"
+import { type Obj, obj } from "./Json.ts"
+import { nodesOf } from "./NodesInput.ts"
+import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences, without } from "./Repairs.ts"
+
+export type { Problem } from "./Repairs.ts"
 
 /** What n8n accepts, as far as can be told without asking it. */
 export type Prepared = {
@@ -21,20 +26,8 @@ export type Prepared = {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** What cannot be repaired; where `name` is the name of no node, `candidates` are the names there are. */
-export type Problem = {
-  /** Such as `nodes[2].typeVersion`; empty for the whole. */
-  readonly path: string
-  readonly message: string
-  readonly name?: string
-  readonly candidates?: ReadonlyArray<string>
-}
-
 /** Where the input comes from: a caller can put a wrong connection right, whoever imports a file cannot. */
 export type Options = { readonly source: "caller" | "file"; readonly newId: () => string }
-
-type Checked<A> = Result.Result<A, Problem>
-const refuse = (path: string, message: string) => Result.fail<Problem>({ path, message })
 
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
 export const readOnly: ReadonlySet<string> = new Set(
@@ -44,28 +37,6 @@ export const readOnly: ReadonlySet<string> = new Set(
     "usedCredentials"
   ].join(" ").split(" ")
 )
-
-/** Repairs by kind: 250 nodes without an id are one warning. */
-type Repairs = Map<string, Set<string>>
-
-const note = (repairs: Repairs, kind: string, where?: string) => {
-  const places = repairs.get(kind) ?? new Set()
-  if (where !== undefined) places.add(where)
-  repairs.set(kind, places)
-}
-
-const sentences = (repairs: Repairs, most = 20): ReadonlyArray<string> =>
-  [...repairs].map(([kind, places]) => {
-    const more = places.size > most ? ` and ${places.size - most} more` : ""
-    return places.size === 0 ? `${kind}.` : `${kind}: ${[...places].slice(0, most).join(", ")}${more}.`
-  })
-
-const isNull = (value: unknown): boolean => Predicate.isNullish(value)
-const without = (value: Obj, isDropped: (value: unknown, key: string) => boolean): Obj =>
-  Object.fromEntries(Object.entries(value).filter(([key, inner]) => !isDropped(inner, key)))
-
-/** The value as an object; an empty list is how some languages write an empty one. */
-const objectOf = (value: unknown): Obj | undefined => Array.isArray(value) && value.length === 0 ? {} : obj(value)
 
 // ---- the whole
 
@@ -140,115 +111,6 @@ const nameOf = (name: unknown): Checked<string> => {
     : refuse("name", `The workflow's name has ${length} characters; n8n takes ${longestName}.`)
 }
 
-// ---- nodes
-
-/** What n8n takes in the keys of a node that it knows. */
-const kinds = {
-  "a string": "id webhookId notes onError",
-  "a number": "typeVersion maxTries waitBetweenTries",
-  "a boolean": "disabled notesInFlow executeOnce alwaysOutputData retryOnFail continueOnFail",
-  "an object": "parameters credentials"
-}
-const kindOf = Object.entries(kinds).flatMap(([kind, keys]) => keys.split(" ").map((key) => [key, kind] as const))
-
-const numeric = (value: unknown): number | undefined =>
-  Predicate.isString(value) && value.trim() !== "" ? num(Number(value)) : num(value)
-
-/** The value as that kind, where it can mean but one. */
-const readAs = (kind: string, value: unknown): unknown => {
-  switch (kind) {
-    case "a string":
-      return Predicate.isNumber(value) ? String(value) : str(value)
-    case "a number":
-      return numeric(value)
-    case "a boolean":
-      return value === "true" ? true : value === "false" ? false : Predicate.isBoolean(value) ? value : undefined
-  }
-  return objectOf(value)
-}
-
-type Node = Obj & { readonly name: string }
-
-const nodeOf = (value: unknown, path: string, repairs: Repairs): Checked<Node> => {
-  const given = obj(value)
-  if (given === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
-  const [name, type] = [str(given["name"]) ?? "", str(given["type"]) ?? ""]
-  if (name === "") return refuse(`${path}.name`, `${path} has no name.`)
-  if (type === "") return refuse(`${path}.type`, `Node '${name}' has no type.`)
-  const node = new Map<string, unknown>(
-    Object.entries({ ...without(given, isNull), parameters: given["parameters"] ?? {} })
-  )
-  for (const [key, kind] of kindOf) {
-    if (!node.has(key)) continue
-    const meant = readAs(kind, node.get(key))
-    if (meant === undefined) return refuse(`${path}.${key}`, `${key} of node '${name}' must be ${kind}.`)
-    if (meant !== node.get(key)) note(repairs, `Read ${key} as ${kind}`, `'${name}'`)
-    node.set(key, key === "credentials" ? without(obj(meant) ?? {}, isNull) : meant)
-  }
-  return node.has("typeVersion")
-    ? Result.succeed({ ...Object.fromEntries(node), name })
-    : refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
-}
-
-type Nodes = {
-  readonly nodes: ReadonlyArray<Node>
-  /** The names as given: connections mean the first of two namesakes, and never one that was just made up. */
-  readonly names: ReadonlySet<string>
-  readonly byId: ReadonlyMap<string, string>
-}
-
-const nodesOf = (given: unknown, newId: () => string, repairs: Repairs): Checked<Nodes> =>
-  Result.gen(function*() {
-    if (!Array.isArray(given)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
-    const read: Array<Node> = []
-    for (const [index, value] of given.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, repairs))
-    const names = new Set(read.map((node) => node.name))
-    const taken = new Set(names)
-    const next = new Map<string, number>()
-    const byId = new Map<string, string>()
-    const nodes = read.map((node) => {
-      let name = node.name
-      let number = next.get(name) ?? 0
-      if (number > 0) {
-        while (taken.has(name)) name = `${node.name}${number++}`
-        note(repairs, "Renamed nodes whose name was taken", `'${node.name}' to '${name}'`)
-      }
-      taken.add(name)
-      next.set(node.name, Math.max(number, 1))
-      const id = str(node["id"]) ?? ""
-      if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
-      else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
-      else byId.set(id, name)
-      return { ...node, name, id: byId.get(id) === name ? id : newId() }
-    })
-    return { nodes: placed(nodes, repairs), names, byId }
-  })
-
-/** `[x, y]`, `["x", "y"]` or `{x, y}`. */
-const placeOf = (position: unknown): readonly [x: number, y: number] | undefined => {
-  const at = obj(position)
-  const [x, y] = (at === undefined ? Array.isArray(position) ? position : [] : [at["x"], at["y"]]).map(numeric)
-  return x === undefined || y === undefined ? undefined : [x, y]
-}
-
-/** Nodes without a position stand in a row to the right of all others. */
-const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Node> => {
-  let [right, top] = [-220, 0]
-  for (const node of nodes) {
-    const place = placeOf(node["position"])
-    // A sticky note is as wide as it says.
-    const width = num(obj(node["parameters"])?.["width"]) ?? 0
-    if (place !== undefined && place[0] + width > right) [right, top] = [place[0] + width, place[1]]
-  }
-  return nodes.map((node) => {
-    const { position } = node
-    if (Array.isArray(position) && position.length === 2 && position.every(Predicate.isNumber)) return node
-    const place = placeOf(position)
-    note(repairs, place === undefined ? "Placed nodes without a position" : "Read position as [x, y]", `'${node.name}'`)
-    return { ...node, position: place ?? [right += 220, top] }
-  })
-}
-
 /** n8n refuses groups that name a node which is gone, and groups of none. */
 const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(workflow: W, repairs: Repairs): W => {
   const groups = workflow["nodeGroups"]
@@ -264,122 +126,6 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
   })
   return { ...workflow, nodeGroups }
 }
-
-// ---- connections
-
-type Target = { readonly node: string; readonly type: string; readonly index: number }
-type Scope = Omit<Nodes, "nodes"> & Pick<Options, "source"> & { readonly repairs: Repairs }
-
-/** The name of the node that is meant; `undefined` where a file names one that does not exist. */
-const nodeNamed = (given: string, path: string, scope: Scope): Checked<string | undefined> => {
-  const { byId, names, repairs, source } = scope
-  const name = names.has(given) ? given : byId.get(given)
-  if (name === undefined && source === "caller") {
-    return Result.fail({ path, message: `There is no node '${given}'.`, name: given, candidates: [...names] })
-  }
-  if (name === undefined) note(repairs, "Left out connections of nodes that do not exist", `'${given}'`)
-  else if (name !== given) note(repairs, "Connections named nodes by id; now they go by name", `'${name}'`)
-  return Result.succeed(name)
-}
-
-const reshaped = "Repaired the shape of connections"
-
-const targetOf = (given: unknown, type: string, path: string, scope: Scope): Checked<Target | undefined> =>
-  Result.gen(function*() {
-    const target = obj(Predicate.isString(given) ? { node: given } : given)
-    const node = str(target?.["node"])
-    if (node === undefined) return yield* refuse(path, `${path} must be {node, type, index}.`)
-    const index = numeric(target?.["index"] ?? 0)
-    if (index === undefined || index < 0 || !Number.isInteger(index)) {
-      return yield* refuse(`${path}.index`, `${path}.index must be the number of an input: 0, 1, …`)
-    }
-    const meant = { ...target, node, type: str(target?.["type"]) || type, index }
-    if (meant.type !== target?.["type"] || index !== target["index"]) note(scope.repairs, reshaped, path)
-    const name = yield* nodeNamed(node, `${path}.node`, scope)
-    return name === undefined ? undefined : { ...meant, node: name }
-  })
-
-/** One target where a list of them belongs. */
-const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
-
-/** The outputs of one type, each a list of targets or, where it is not used, nothing. */
-const outputsOf = (given: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
-  const list: unknown = isNull(given) ? [] : isTarget(given) ? [given] : given
-  if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
-    return refuse(path, `${path} must be a list of outputs, each a list of {node, type, index}.`)
-  }
-  const flat = list.filter(isTarget).length
-  if (flat > 1 && flat === list.length) {
-    return refuse(path, `${path} is one level too flat: [[a, b]] is two on the first output, [[a], [b]] one on each.`)
-  }
-  if (flat > 0 || list !== given) note(repairs, reshaped, path)
-  return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
-}
-
-/** Outputs by type; where the type is left out, it is `main`. */
-const typesOf = (given: unknown, path: string, repairs: Repairs): Checked<Obj> => {
-  const types = obj(given)
-  if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
-  if (!isNull(given) && !isTarget(given) && !Array.isArray(given)) return refuse(path, `${path} must be {main: [[…]]}.`)
-  note(repairs, reshaped, path)
-  return Result.succeed(isNull(given) ? {} : { main: given })
-}
-
-/** A node that was removed can leave an entry without links behind. */
-const isEmpty = (value: unknown, depth = 3): boolean =>
-  isNull(value) || depth > 0 && Predicate.isObjectOrArray(value) &&
-    Object.values(value).every((each) => isEmpty(each, depth - 1))
-
-type Outputs = Array<Map<string, Target> | null>
-
-const connectionsOf = (given: unknown, scope: Scope): Checked<Connections> =>
-  Result.gen(function*() {
-    const sources = objectOf(given)
-    if (sources === undefined) return yield* refuse("connections", "'connections' must be {[node]: {main: [[…]]}}.")
-    const connections = new Map<string, Map<string, Outputs>>()
-    for (const [key, value] of Object.entries(sources)) {
-      if (!scope.names.has(key) && !scope.byId.has(key) && isEmpty(value)) continue
-      const from = yield* nodeNamed(key, `connections.${key}`, scope)
-      if (from === undefined) continue
-      // A node can be there twice, by name and by id.
-      const types = connections.get(from) ?? new Map<string, Outputs>()
-      connections.set(from, types)
-      for (const [type, outputs] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
-        const path = `connections.${key}.${type}`
-        const all = types.get(type) ?? []
-        types.set(type, all)
-        for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {
-          all[index] ??= Array.isArray(targets) ? new Map() : null
-          if (Array.isArray(targets)) yield* linked(targets, all[index] ?? new Map(), type, `${path}[${index}]`, scope)
-        }
-      }
-    }
-    return Object.fromEntries(
-      [...connections].map(([from, types]) => [
-        from,
-        Object.fromEntries([...types].map(([type, all]) => [type, all.map((links) => links && [...links.values()])]))
-      ])
-    )
-  })
-
-/** Adds the targets that one output has, each once. */
-const linked = (
-  targets: ReadonlyArray<unknown>,
-  links: Map<string, Target>,
-  type: string,
-  path: string,
-  scope: Scope
-): Checked<void> =>
-  Result.gen(function*() {
-    for (const [index, given] of targets.entries()) {
-      const target = isNull(given) ? undefined : yield* targetOf(given, type, `${path}[${index}]`, scope)
-      if (isNull(given)) note(scope.repairs, reshaped, path)
-      if (target === undefined) continue
-      const key = JSON.stringify([target.node, target.type, target.index])
-      if (links.has(key)) note(scope.repairs, "Merged duplicate connections", path)
-      links.set(key, target)
-    }
-  })
 
 // ---- updates
 
