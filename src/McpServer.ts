@@ -62,12 +62,15 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
     Effect.annotateLogs("tool", tool.name)
   )
 
+/** A union of tools is a tool with the union of their needs; the compiler does not see it. */
+const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
+  tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
+
 /** Finds a tool by name. */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
   name: string
-): Tool.Any<Tool.Services<T>> | undefined =>
-  (tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>).find((tool) => tool.name === name)
+): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
 /** What a caller is told who asks for a tool that is not there. */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
@@ -135,8 +138,7 @@ export const serveWith = <T extends Tool.Any>(
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntimePromise()
-    // A union of tools is a tool with the union of their needs; the compiler does not see it.
-    const tools = options.tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
+    const tools = widened(options.tools)
 
     const makeServer = () => {
       const server = new Server(

@@ -47,9 +47,9 @@ export interface Answer<Data> {
   readonly data: Data
 }
 
-/** One tool; `E` is always an `N8nError`. */
-export interface Tool<Name extends string, In, Out, R> {
-  readonly name: Name
+/** A tool of whatever kind, as a server holds it. */
+export interface Any<out R = unknown> {
+  readonly name: string
   readonly title: string
   readonly description: string
   readonly annotations: Annotations
@@ -58,22 +58,15 @@ export interface Tool<Name extends string, In, Out, R> {
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
-  /** For programs: typed input, typed data inside the budget. */
-  readonly call: (input: In) => Effect.Effect<Out, N8nError.N8nError, R>
   /** For transports: JSON in, JSON inside the budget out. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, N8nError.N8nError, R>
 }
 
-/** A tool of whatever kind, as a server holds it. */
-export interface Any<out R = unknown> {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly annotations: Annotations
-  readonly scopes: ReadonlyArray<string>
-  readonly inputSchema: JsonSchema
-  readonly outputSchema: JsonSchema
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, N8nError.N8nError, R>
+/** One tool; `E` is always an `N8nError`. */
+export interface Tool<Name extends string, In, Out, R> extends Any<R> {
+  readonly name: Name
+  /** For programs: typed input, typed data inside the budget. */
+  readonly call: (input: In) => Effect.Effect<Out, N8nError.N8nError, R>
 }
 
 /** What a tool needs from outside. */

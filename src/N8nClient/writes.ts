@@ -106,6 +106,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   )
 
   const tagIds = Effect.fn("N8nClient.tagIds")(function*(names: ReadonlyArray<string>) {
+    if (names.length === 0) return []
     const known = new Map<string, string>()
     for (let cursor: string | undefined, more = true; more;) {
       const page = yield* getJson(requests, "/tags", TagPage, { operation: "list tags" }, { limit: 250, cursor })

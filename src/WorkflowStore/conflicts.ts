@@ -20,10 +20,15 @@ export const holds = (workflow: Workflow.Workflow, body: Obj) =>
 const namesAndParameters = (nodes: unknown) =>
   (Array.isArray(nodes) ? nodes : []).map((node) => [obj(node)?.["name"], obj(node)?.["parameters"]])
 
+/** The versions that n8n tells of, newest first: none where it has no history, or does not answer. */
+const versionsOf = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  return (yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+})
+
 /** Versions that somebody else wrote between the one that was read and ours. */
 export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
-  const n8n = yield* N8nClient
-  const versions = (yield* n8n.workflowHistory(after.id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+  const versions = yield* versionsOf(after.id)
   const ours = versions.findIndex((version) => version.versionId === after.versionId)
   const read = versions.findIndex((version) => version.versionId === before.versionId)
   return ours === -1 || read === -1 ?
@@ -49,8 +54,7 @@ const versionOf = Effect.fnUntraced(function*(now: Workflow.Workflow, version: s
  * `before` is what was seen, where it is at hand.
  */
 export const moved = Effect.fnUntraced(function*(seen: string, now: Workflow.Workflow, before?: Workflow.Workflow) {
-  const n8n = yield* N8nClient
-  const versions = (yield* n8n.workflowHistory(now.id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+  const versions = yield* versionsOf(now.id)
   const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
   const then = before ?? (yield* versionOf(now, seen))
   const details = [

@@ -9,6 +9,7 @@ import * as N8nError from "../N8nError.ts"
 
 /** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
 export const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
+
 /** The answer was lost on the way: the write may have happened. */
 export const isUncertain = (error: N8nError.N8nError): error is N8nError.Api =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
@@ -23,8 +24,16 @@ const webhooks = (workflow: Workflow.Workflow) =>
       : []
   })
 
-const waitUntil = <E, R>(done: Effect.Effect<boolean, E, R>) =>
-  Effect.repeat(done, { ...settling, until: (isDone) => isDone })
+/** Waits until all of the workflow's webhooks answer, or none does; whether they got there in time. */
+const webhooksSettle = Effect.fnUntraced(function*(workflow: Workflow.Workflow, wanted: "up" | "gone") {
+  const n8n = yield* N8nClient
+  const areSettled = Effect.forEach(
+    webhooks(workflow),
+    ({ method, path }) =>
+      Effect.map(n8n.webhookMethods(path), (methods) => methods.includes(method) === (wanted === "up"))
+  ).pipe(Effect.map((settled) => settled.every(Boolean)))
+  return yield* Effect.repeat(areSettled, { ...settling, until: (isDone) => isDone })
+})
 
 /** A switch whose answer was lost may have been thrown: n8n knows. */
 const orAlready = (
@@ -46,15 +55,7 @@ export const published = Effect.fnUntraced(function*(id: string, versionId?: str
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId)
   )
-  const isUp = yield* waitUntil(
-    Effect.map(
-      Effect.forEach(
-        webhooks(answer),
-        ({ method, path }) => Effect.map(n8n.webhookMethods(path), (methods) => methods.includes(method))
-      ),
-      (up) => up.every(Boolean)
-    )
-  )
+  const isUp = yield* webhooksSettle(answer, "up")
   return isUp ? [] : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
 })
 
@@ -93,8 +94,8 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
 ) {
   const n8n = yield* N8nClient
   return yield* published(after.id, after.versionId ?? undefined).pipe(
-    Effect.catchIf((error) => error._tag === "ApiError", (error) => {
-      return n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
+    Effect.catchTag("ApiError", (error) =>
+      n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
         Effect.matchEffect({
           onSuccess: () =>
             new N8nError.Api({
@@ -113,8 +114,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
               hint: `workflow_history(id: '${after.id}') has the earlier version; what runs is unchanged.`
             })
         })
-      )
-    })
+      ))
   )
 })
 
@@ -122,14 +122,6 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))
-  yield* waitUntil(
-    Effect.map(
-      Effect.forEach(
-        webhooks(answer),
-        ({ method, path }) => Effect.map(n8n.webhookMethods(path), (methods) => !methods.includes(method))
-      ),
-      (gone) => gone.every(Boolean)
-    )
-  )
+  yield* webhooksSettle(answer, "gone")
   return answer
 })
