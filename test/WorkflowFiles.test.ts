@@ -8,6 +8,7 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { spawnSync } from "node:child_process"
 import * as WorkflowFiles from "../src/WorkflowFiles.ts"
+import { Json } from "./arbitrary.ts"
 
 /** A folder with these files, gone after the test; its path has no links. */
 const folderWith = Effect.fnUntraced(function*(files: { readonly [path: string]: string | Uint8Array } = {}) {
@@ -410,7 +411,7 @@ layer(platform)("a workflow file", (it) => {
 
     it.effect.prop(
       "any JSON with comments and trailing commas is read as without",
-      { value: Schema.Json },
+      { value: Json },
       ({ value }) =>
         Effect.gen(function*() {
           const { value: found } = yield* readContent(loose(value))

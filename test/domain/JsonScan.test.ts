@@ -4,6 +4,7 @@ import * as Bytes from "effect/Bytes"
 import * as Schema from "effect/Schema"
 import { obj } from "../../src/domain/Json.ts"
 import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/domain/JsonScan.ts"
+import { Json, Key } from "../arbitrary.ts"
 
 const encoder = new TextEncoder()
 const bytesOf = (text: string) => encoder.encode(text)
@@ -145,12 +146,7 @@ const quoted = (text: string, roll: Roll) =>
 
 /**
  * Some JSON text of the value's shape: strings, keys and numbers may be made odder, so the text is what counts and
- * `JSON.parse` says what it means. Paths are `JSON.stringify` of the keys and indices.
- *
- * **Gotchas**
- *
- * No key holds a backslash: once it has parsed one, the `JSON.parse` of Node 24 and 26 takes other escaped keys for it
- * (nodejs/node#63785), and would be no measure.
+ * `JSON.parse` says what it means. Paths are `JSON.stringify` of the keys and indices. No key holds a backslash, as in {@link Key}.
  */
 const write = (json: Schema.Json, roll: Roll, duplicates = false): Written => {
   const parts: Array<string> = []
@@ -228,15 +224,13 @@ const isArray = (json: unknown): json is ReadonlyArray<Schema.Json> => Array.isA
 
 const isContainer = (json: Schema.Json) => typeof json === "object" && json !== null
 
-const Json = Arbitrary.schema(Schema.Json)
-
 /** Anything JSON, mostly not a mere number or word. */
 const Deep = Arbitrary.schema(
   Schema.Union([
-    Schema.Array(Schema.Json),
-    Schema.Record(Schema.String, Schema.Json),
-    Schema.Array(Schema.Struct({ a: Schema.Json, b: Schema.Array(Schema.Json) })),
-    Schema.Struct({ rows: Schema.Array(Schema.Array(Schema.Json)), text: Schema.String, more: Schema.Json })
+    Schema.Array(Json),
+    Schema.Record(Key, Json),
+    Schema.Array(Schema.Struct({ a: Json, b: Schema.Array(Json) })),
+    Schema.Struct({ rows: Schema.Array(Schema.Array(Json)), text: Schema.String, more: Json })
   ])
 )
 
@@ -458,7 +452,7 @@ describe("list", () => {
   it.prop(
     "marks elements of any size where they begin",
     {
-      list: Arbitrary.array(Arbitrary.schema(Schema.Tuple([between(0, paddings.length - 1), Schema.Json])), {
+      list: Arbitrary.array(Arbitrary.schema(Schema.Tuple([between(0, paddings.length - 1), Json])), {
         maxLength: 40
       }),
       dice: Dice,
@@ -654,7 +648,7 @@ describe("what is no JSON", () => {
   it.prop(
     "damaged anywhere, is taken exactly when JSON.parse takes it",
     {
-      json: Arbitrary.schema(Schema.Union([Schema.Json, Schema.Array(Schema.Json)])),
+      json: Arbitrary.schema(Schema.Union([Json, Schema.Array(Json)])),
       dice: Dice,
       sizes: Sizes,
       salt: between(0, 1_000_000),

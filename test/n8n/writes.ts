@@ -12,6 +12,7 @@ import * as N8nClient from "../../src/N8nClient.ts"
 import * as Services from "../../src/Services.ts"
 import * as tools from "../../src/tools/index.ts"
 import { WorkflowStore } from "../../src/WorkflowStore.ts"
+import { Key } from "../arbitrary.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as workflows from "./workflows.ts"
@@ -114,8 +115,8 @@ const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R
 
 /** Workflows as callers write them: any names, any parameters, any links. */
 const AnyWorkflow = Schema.Struct({
-  names: Schema.Array(Schema.String).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
-  parameters: Schema.Array(Schema.Record(Schema.String, Schema.String)),
+  names: Schema.Array(Key).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
+  parameters: Schema.Array(Schema.Record(Key, Schema.String)),
   links: Schema.Array(Schema.Tuple([Schema.Int, Schema.Int]))
 })
 
