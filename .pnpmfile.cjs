@@ -1,8 +1,20 @@
+// Of these only data is read (dist/types); what they would run with is left out.
+const dataOnly = new Set(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"])
+
 module.exports = {
   hooks: {
     updateConfig: (config) => {
-      config.allowBuilds = { ...config.allowBuilds, esbuild: true, dprint: true }
+      config.allowBuilds = {
+        ...config.allowBuilds,
+        esbuild: true,
+        dprint: true,
+        "isolated-vm": false,
+        ssh2: false,
+        "cpu-features": false
+      }
       return config
-    }
+    },
+    readPackage: (pkg) =>
+      dataOnly.has(pkg.name) ? { ...pkg, dependencies: {}, optionalDependencies: {}, peerDependencies: {} } : pkg
   }
 }

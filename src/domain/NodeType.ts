@@ -1,0 +1,211 @@
+/**
+ * What n8n knows of a type of node, as its packages describe it in `dist/types/nodes.json`. Keys that nothing here
+ * reads (icons, routing, …) are dropped when a description is decoded.
+ */
+import * as Schema from "effect/Schema"
+
+const optional = Schema.optionalKey
+
+/** For each name the values that will do; a value or a condition such as `{_cnd: {gte: 2}}`. */
+const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
+
+/**
+ * When a parameter is there at all: all rules of `show` hold, and none of `hide`.
+ *
+ * **Details**
+ *
+ * A rule's name is that of a parameter beside this one, a path from the root with a slash before it, `@version` (the
+ * node's typeVersion) or `@tool` (whether the node is the tool variant of its type).
+ */
+export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
+export type DisplayOptions = typeof DisplayOptions.Type
+
+/** One way to say which resource is meant: from a list, by id, by URL. */
+export const Mode = Schema.Struct({
+  name: Schema.String,
+  displayName: optional(Schema.String),
+  type: optional(Schema.String),
+  hint: optional(Schema.String),
+  placeholder: optional(Schema.String),
+  validation: optional(Schema.Array(Schema.Struct({
+    type: Schema.String,
+    properties: optional(Schema.Struct({ regex: optional(Schema.String), errorMessage: optional(Schema.String) }))
+  })))
+})
+export type Mode = typeof Mode.Type
+
+/** A value to choose, of `options` and `multiOptions`. */
+export const Choice = Schema.Struct({
+  name: Schema.String,
+  value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]),
+  description: optional(Schema.String),
+  displayOptions: optional(DisplayOptions)
+})
+export type Choice = typeof Choice.Type
+
+/** Parameters given together, of a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
+export interface Group {
+  readonly name: string
+  readonly displayName: string
+  readonly values: ReadonlyArray<Property>
+}
+
+/**
+ * One parameter.
+ *
+ * **Details**
+ *
+ * `options` holds choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
+ * repeat: parameters of one name are shown under different conditions.
+ */
+export interface Property {
+  readonly name: string
+  readonly displayName: string
+  readonly type: string
+  readonly default?: unknown
+  readonly description?: string
+  readonly hint?: string
+  readonly placeholder?: string
+  readonly required?: boolean
+  readonly displayOptions?: DisplayOptions
+  readonly options?: ReadonlyArray<Choice | Group | Property>
+  readonly modes?: ReadonlyArray<Mode>
+  readonly typeOptions?: { readonly [key: string]: unknown }
+  readonly validateType?: string
+  readonly noDataExpression?: boolean
+  readonly ignoreValidationDuringExecution?: boolean
+  readonly allowArbitraryValues?: boolean
+  readonly isNodeSetting?: boolean
+  readonly credentialTypes?: ReadonlyArray<string>
+}
+
+const Property: Schema.Codec<Property> = Schema.Struct({
+  name: Schema.String,
+  displayName: Schema.String,
+  type: Schema.String,
+  default: optional(Schema.Unknown),
+  description: optional(Schema.String),
+  hint: optional(Schema.String),
+  placeholder: optional(Schema.String),
+  required: optional(Schema.Boolean),
+  displayOptions: optional(DisplayOptions),
+  options: optional(Schema.Array(Schema.suspend(() => Option))),
+  modes: optional(Schema.Array(Mode)),
+  typeOptions: optional(Schema.Record(Schema.String, Schema.Unknown)),
+  validateType: optional(Schema.String),
+  noDataExpression: optional(Schema.Boolean),
+  ignoreValidationDuringExecution: optional(Schema.Boolean),
+  allowArbitraryValues: optional(Schema.Boolean),
+  isNodeSetting: optional(Schema.Boolean),
+  credentialTypes: optional(Schema.Array(Schema.String))
+})
+
+const Group: Schema.Codec<Group> = Schema.Struct({
+  name: Schema.String,
+  displayName: Schema.String,
+  values: Schema.Array(Schema.suspend(() => Property))
+})
+
+const Option: Schema.Codec<Choice | Group | Property> = Schema.Union([Property, Group, Choice])
+
+/** The values to choose from. */
+export const choices = ({ options }: Property): ReadonlyArray<Choice> =>
+  (options ?? []).filter((option): option is Choice => "value" in option)
+
+/** The parameters of a `collection`. */
+export const members = ({ options }: Property): ReadonlyArray<Property> =>
+  (options ?? []).filter((option): option is Property => "type" in option)
+
+/** The groups of a `fixedCollection`. */
+export const groups = ({ options }: Property): ReadonlyArray<Group> =>
+  (options ?? []).filter((option): option is Group => "values" in option)
+
+/** An input or output; a mere string is its connection type. */
+const Port = Schema.Union([
+  Schema.String,
+  Schema.Struct({
+    type: Schema.String,
+    displayName: optional(Schema.String),
+    required: optional(Schema.Boolean),
+    maxConnections: optional(Schema.Finite),
+    category: optional(Schema.String),
+    filter: optional(Schema.Struct({
+      nodes: optional(Schema.Array(Schema.String)),
+      excludedNodes: optional(Schema.Array(Schema.String))
+    }))
+  })
+])
+export type Port = typeof Port.Type
+
+/** The ports, or n8n's JavaScript (`={{ … }}`) that makes them of `$parameter` and `$nodeVersion`. */
+const Ports = Schema.Union([Schema.String, Schema.Array(Port)])
+export type Ports = typeof Ports.Type
+
+const Credential = Schema.Struct({
+  name: Schema.String,
+  displayName: optional(Schema.String),
+  required: optional(Schema.Boolean),
+  displayOptions: optional(DisplayOptions)
+})
+export type Credential = typeof Credential.Type
+
+/** A description of a type of node, for one or several of its versions. */
+export const Description = Schema.Struct({
+  /** As the package has it, without the package: `httpRequest`. */
+  name: Schema.String,
+  displayName: Schema.String,
+  description: optional(Schema.String),
+  /** `trigger`, `transform`, `input`, `output`, `schedule`, `organization`. */
+  group: Schema.Array(Schema.String),
+  version: Schema.Union([Schema.Finite, Schema.Array(Schema.Finite)]),
+  /** The version that a new node gets; the highest where it is absent. */
+  defaultVersion: optional(Schema.Finite),
+  defaults: optional(Schema.Struct({ name: optional(Schema.String) })),
+  inputs: Ports,
+  outputs: Ports,
+  inputNames: optional(Schema.Array(Schema.String)),
+  outputNames: optional(Schema.Array(Schema.String)),
+  requiredInputs: optional(Schema.Unknown),
+  credentials: optional(Schema.Array(Credential)),
+  properties: Schema.Array(Property),
+  /** Whether there is a variant for AI agents, of the same type with `Tool` behind it. */
+  usableAsTool: optional(Schema.Unknown),
+  hidden: optional(Schema.Boolean),
+  polling: optional(Schema.Boolean),
+  webhooks: optional(Schema.Array(Schema.Struct({ name: optional(Schema.String) }))),
+  maxNodes: optional(Schema.Finite),
+  codex: optional(Schema.Struct({
+    categories: optional(Schema.Array(Schema.String)),
+    subcategories: optional(Schema.Unknown),
+    alias: optional(Schema.Array(Schema.String)),
+    resources: optional(Schema.Struct({
+      primaryDocumentation: optional(Schema.Array(Schema.Struct({ url: optional(Schema.String) })))
+    }))
+  }))
+})
+export type Description = typeof Description.Type
+
+/** A type of node with all its versions. */
+export interface NodeType {
+  /** As workflows name it: `n8n-nodes-base.httpRequest`. */
+  readonly type: string
+  /** Newest first; no version is in two of them. */
+  readonly descriptions: ReadonlyArray<Description>
+}
+
+/** The versions that a description is for. */
+export const versionsOf = ({ version }: Description): ReadonlyArray<number> =>
+  typeof version === "number" ? [version] : version
+
+/** Every version of the type, ascending. */
+export const versions = ({ descriptions }: NodeType): ReadonlyArray<number> =>
+  [...new Set(descriptions.flatMap(versionsOf))].toSorted((a, b) => a - b)
+
+/** The version that a new node gets. */
+export const defaultVersion = (nodeType: NodeType): number =>
+  nodeType.descriptions.find((description) => description.defaultVersion !== undefined)?.defaultVersion ??
+    versions(nodeType).at(-1) ?? 1
+
+/** The description for a version; `undefined` where there is none. */
+export const at = ({ descriptions }: NodeType, version: number): Description | undefined =>
+  descriptions.find((description) => versionsOf(description).includes(version))

@@ -1,0 +1,20 @@
+/** What is wrong with a workflow. */
+import * as Schema from "effect/Schema"
+
+/**
+ * One thing that is wrong, and what to do about it.
+ *
+ * **Details**
+ *
+ * An `error` is what n8n refuses to publish or marks red in its editor; a `warning` is what most likely is not meant.
+ * `path` begins at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
+ */
+export const Problem = Schema.Struct({
+  severity: Schema.Literals(["error", "warning"]),
+  node: Schema.optionalKey(Schema.String),
+  nodeId: Schema.optionalKey(Schema.String),
+  path: Schema.String,
+  message: Schema.String,
+  fix: Schema.optionalKey(Schema.String)
+})
+export type Problem = typeof Problem.Type
