@@ -1,0 +1,107 @@
+/** What is wrong inside single nodes: parameters, credentials, expressions. */
+import { type Checked, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
+import * as Expressions from "./Expressions.ts"
+import { obj, str } from "./Json.ts"
+import type { Problem } from "./Problem.ts"
+
+/** n8n looks into nodes that are connected, and those at which it starts. */
+const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
+
+const ofParameters = (node: Node, { parameterProblems }: Lookups): ReadonlyArray<Problem> =>
+  node.description === undefined
+    ? []
+    : parameterProblems(node.description, node.given).map((problem) =>
+      problemOf(node, { ...problem, path: `${node.at}.${problem.path}` })
+    )
+
+/** The credentials that a node of many services is told to use. */
+const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
+  const key = parameters["authentication"] === "predefinedCredentialType"
+    ? "nodeCredentialType"
+    : parameters["authentication"] === "genericCredentialType"
+    ? "genericAuthType"
+    : undefined
+  const name = key === undefined ? undefined : str(parameters[key])
+  return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
+}
+
+const ofCredentials = (node: Node, { isShown }: Lookups): ReadonlyArray<Problem> => {
+  const { description, given, parameters, version } = node
+  if (description === undefined || version === undefined) return []
+  const needed = (description.credentials ?? []).flatMap(({ displayName, displayOptions, name, required }) =>
+    required === true && isShown(displayOptions, { parameters, version, description })
+      ? [{ name, label: displayName ?? name }]
+      : []
+  )
+  const credentials = new Map(Object.entries(obj(given["credentials"]) ?? {}))
+  return [...needed, ...chosen(node).map((name) => ({ name, label: name }))].flatMap(({ label, name }) => {
+    const credential = obj(credentials.get(name))
+    if (credential?.["id"] || credential?.["__aiGatewayManaged"]) return []
+    return [problemOf(node, {
+      severity: "error",
+      path: `${node.at}.credentials.${name}`,
+      message: credential === undefined
+        ? `'${node.name}' needs the credential ${label}.`
+        : `The credential ${label} has no id.`,
+      fix: "Set credentials: {[type]: {id, name}}; list_credentials lists what n8n has."
+    })]
+  })
+}
+
+const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` : text
+
+const ofExpressions = (
+  node: Node,
+  names: ReadonlySet<string>,
+  { nearest, parse }: Lookups
+): ReadonlyArray<Problem> => {
+  if (node.isNote) return []
+  const missing = new Map<string, { readonly path: string; readonly kind: Expressions.Text["kind"]; count: number }>()
+  const mistakes: Array<Problem> = []
+  for (const text of Expressions.texts(node.given["parameters"])) {
+    const found = Expressions.inText(text, parse)
+    for (const { code, message } of found.mistakes) {
+      mistakes.push(problemOf(node, {
+        severity: "error",
+        path: `${node.at}.${text.path}`,
+        message: `{{${shorten(code)}}} does not parse: ${message}.`
+      }))
+    }
+    for (const { name } of found.references) {
+      if (names.has(name)) continue
+      const before = missing.get(name)
+      if (before === undefined) missing.set(name, { path: text.path, kind: text.kind, count: 1 })
+      else before.count++
+    }
+  }
+  return [
+    ...mistakes,
+    ...[...missing].map(([name, { count, kind, path }]) => {
+      const near = nearest(name, names).map((each) => `'${each}'`)
+      return problemOf(node, {
+        // A script may never get there.
+        severity: kind === "script" ? "warning" : "error",
+        path: `${node.at}.${path}`,
+        message: `It names the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
+        ...(near.length === 0 ? {} : { fix: `Did you mean ${near.join(" or ")}?` })
+      })
+    })
+  ]
+}
+
+/** What is wrong inside the nodes that are not disabled; only a warning where n8n does not look either. */
+export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> => {
+  const names = new Set(nodes.map(({ name }) => name))
+  const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
+  return nodes.flatMap((node) => {
+    if (node.isDisabled) return []
+    const problems = [
+      ...ofParameters(node, lookups),
+      ...ofCredentials(node, lookups),
+      ...ofExpressions(node, names, lookups)
+    ]
+    return isLookedInto(node, connected)
+      ? problems
+      : problems.map((problem) => ({ ...problem, severity: "warning" as const }))
+  })
+}

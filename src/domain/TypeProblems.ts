@@ -1,0 +1,91 @@
+/** Node types and versions that n8n does not know. */
+import { type Checked, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
+import * as NodeType from "./NodeType.ts"
+import type { Problem } from "./Problem.ts"
+
+/** The packages that n8n comes with. */
+const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
+
+/** Packages that are installed besides, and nodes in n8n's custom folder. */
+const community = /^(?:(?:(?:@[^/.]+\/)?n8n-nodes-[^/.]+|CUSTOM)\.).+/
+
+/** Whether nobody here can say what the type is. */
+export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
+
+const shortName = (type: string) => type.slice(type.lastIndexOf(".") + 1)
+
+const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
+
+const parts = (release: string) => release.split(".").map(Number)
+
+const isNewer = (one: string, other: string) => {
+  const [[major = 0, minor = 0], [otherMajor = 0, otherMinor = 0]] = [parts(one), parts(other)]
+  return major > otherMajor || major === otherMajor && minor > otherMinor
+}
+
+/** The same name but for package, case and separators; else the nearest. */
+const meant = (type: string, { nearest, types }: Lookups): ReadonlyArray<string> => {
+  const wanted = fold(shortName(type))
+  const same = types.filter((each) => fold(shortName(each)) === wanted)
+  if (same.length > 0) return same
+  const byName = new Map(types.map((each) => [shortName(each), each]))
+  return nearest(shortName(type), byName.keys()).flatMap((name) => byName.get(name) ?? [])
+}
+
+const unknownType = (node: Node, lookups: Lookups): Problem => {
+  const { type } = node
+  if (isCommunity(type)) {
+    return problemOf(node, {
+      severity: "warning",
+      path: `${node.at}.type`,
+      message: `'${type}' is not n8n's own: it is not checked here.`,
+      fix: "See that its package is installed in n8n."
+    })
+  }
+  const candidates = meant(type, lookups)
+  const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
+  return problemOf(node, {
+    severity: isYounger && !isSame && own.test(type) ? "warning" : "error",
+    path: `${node.at}.type`,
+    message: `n8n ${lookups.release} has no type '${type}'.`,
+    ...(candidates.length === 0 ? {} : {
+      fix: isSame
+        ? `Write ${candidates.slice(0, 3).map((each) => `'${each}'`).join(" or ")}.`
+        : `Did you mean ${candidates.slice(0, 3).map((each) => `'${each}'`).join(" or ")}?`
+    })
+  })
+}
+
+const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Problem => {
+  const versions = NodeType.versions(nodeType)
+  const newest = versions.at(-1) ?? 1
+  const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  return problemOf(node, {
+    severity: version > newest && isYounger ? "warning" : "error",
+    path: `${node.at}.typeVersion`,
+    message: version > newest
+      ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
+      : `'${node.type}' has no version ${version}.`,
+    fix: `There are ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
+  })
+}
+
+const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
+  const { description, nodeType, type, version } = node
+  if (type === "") return []
+  if (nodeType === undefined) return [unknownType(node, lookups)]
+  if (version === undefined) return []
+  if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
+  if (lookups.connected === undefined || lookups.isLacked?.(type, version) !== true) return []
+  return [problemOf(node, {
+    severity: "error",
+    path: `${node.at}.typeVersion`,
+    message: `n8n ${lookups.connected}, which is connected, has no version ${version} of '${type}'.`,
+    fix: "Take an older version, or update n8n."
+  })]
+}
+
+/** Types and versions that there are not. */
+export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
+  nodes.flatMap((node) => ofNode(node, lookups))
