@@ -3,12 +3,10 @@ import type { Link } from "./Connections.ts"
 import type { Parse } from "./Expressions.ts"
 import { arr, int, num, type Obj, obj, str } from "./Json.ts"
 import * as NodeType from "./NodeType.ts"
+import * as Parameters from "./Parameters.ts"
 import type { Evaluate } from "./Ports.ts"
 import * as Ports from "./Ports.ts"
 import type { Problem } from "./Problem.ts"
-
-/** A problem of a node's parameters; its path begins at the node: `parameters.url`. */
-export type ParameterProblem = Pick<Problem, "severity" | "path" | "message" | "fix">
 
 /** What the checks have to be told. */
 export interface Lookups {
@@ -22,18 +20,13 @@ export interface Lookups {
   readonly connected?: string | undefined
   /** Whether that n8n surely lacks this version of the type. */
   readonly isLacked?: (type: string, version: number) => boolean
+  /** An earlier release that had a type which is no more. */
+  readonly removed?: (type: string) => string | undefined
   /** The candidates most like a name, best first. */
   readonly nearest: (name: string, candidates: Iterable<string>) => ReadonlyArray<string>
+  readonly suggest: Parameters.Suggest
   readonly evaluate: Evaluate
   readonly parse: Parse
-  /** The parameters with defaults. */
-  readonly complete: (description: NodeType.Description, node: Obj) => Obj
-  readonly parameterProblems: (description: NodeType.Description, node: Obj) => ReadonlyArray<ParameterProblem>
-  /** Whether what has these conditions is there at all, for a node whose parameters are complete. */
-  readonly isShown: (
-    conditions: NodeType.DisplayOptions | undefined,
-    node: { readonly parameters: Obj; readonly version: number; readonly description: NodeType.Description }
-  ) => boolean
 }
 
 /** A node that has a name. */
@@ -52,7 +45,7 @@ export interface Node {
   readonly nodeType: NodeType.NodeType | undefined
   /** That of the type and version. */
   readonly description: NodeType.Description | undefined
-  /** With defaults, where there is a description. */
+  /** Where there is a description, those that are shown, with defaults. */
   readonly parameters: Obj
   /** `undefined` where they cannot be told. */
   readonly inputs: ReadonlyArray<Ports.Port> | undefined
@@ -64,7 +57,7 @@ export interface PlacedLink extends Link {
   readonly at: string
 }
 
-/** What there is to check. */
+/** What there is to check. Connections that go by a node's id are taken for what they mean. */
 export interface Checked {
   readonly nodes: ReadonlyArray<Node>
   /** Of two nodes with one name, the first. */
@@ -82,9 +75,10 @@ const read = (given: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> 
   const version = num(given["typeVersion"])
   const nodeType = type === "" ? undefined : lookups.find(type)
   const description = nodeType === undefined || version === undefined ? undefined : NodeType.at(nodeType, version)
-  const parameters = description === undefined
-    ? obj(given["parameters"]) ?? {}
-    : lookups.complete(description, given)
+  const own = obj(given["parameters"]) ?? {}
+  const parameters = description === undefined || version === undefined
+    ? own
+    : Parameters.complete(description, { typeVersion: version, parameters: own })
   const shape = { parameters, version: version ?? 1, onError: str(given["onError"]) }
   return [{
     at: `nodes[${index}]`,
@@ -127,7 +121,12 @@ export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
 export const make = (workflow: Obj, lookups: Lookups): Checked => {
   const nodes = arr(workflow["nodes"]).flatMap((given, index) => read(obj(given) ?? {}, index, lookups))
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
-  const links = placedLinks(workflow["connections"]).filter(({ from, to }) => byName.has(from) && byName.has(to))
+  const byId = new Map(nodes.flatMap(({ id, name }) => id === undefined ? [] : [[id, name] as const]))
+  const meant = (name: string) => byName.has(name) ? name : byId.get(name)
+  const links = placedLinks(workflow["connections"]).flatMap((link) => {
+    const [from, to] = [meant(link.from), meant(link.to)]
+    return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
+  })
   return { nodes, byName, links }
 }
 

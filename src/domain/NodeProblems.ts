@@ -1,18 +1,23 @@
 /** What is wrong inside single nodes: parameters, credentials, expressions. */
+import * as Predicate from "effect/Predicate"
 import { type Checked, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 import { obj, str } from "./Json.ts"
+import { about } from "./ParameterDefaults.ts"
+import * as Parameters from "./Parameters.ts"
 import type { Problem } from "./Problem.ts"
 
 /** n8n looks into nodes that are connected, and those at which it starts. */
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
-const ofParameters = (node: Node, { parameterProblems }: Lookups): ReadonlyArray<Problem> =>
-  node.description === undefined
-    ? []
-    : parameterProblems(node.description, node.given).map((problem) =>
-      problemOf(node, { ...problem, path: `${node.at}.${problem.path}` })
-    )
+const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
+  const { description, version } = node
+  if (description === undefined || version === undefined) return []
+  const given = { typeVersion: version, parameters: obj(node.given["parameters"]) ?? {} }
+  return Parameters.problems(description, given, suggest).map((problem) =>
+    problemOf(node, { ...problem, path: `${node.at}.parameters.${problem.path}` })
+  )
+}
 
 /** The credentials that a node of many services is told to use. */
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
@@ -25,22 +30,24 @@ const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
 }
 
-const ofCredentials = (node: Node, { isShown }: Lookups): ReadonlyArray<Problem> => {
+const ofCredentials = (node: Node): ReadonlyArray<Problem> => {
   const { description, given, parameters, version } = node
   if (description === undefined || version === undefined) return []
+  const scope = { values: parameters, root: parameters, ...about(description, { typeVersion: version, parameters }) }
   const needed = (description.credentials ?? []).flatMap(({ displayName, displayOptions, name, required }) =>
-    required === true && isShown(displayOptions, { parameters, version, description })
+    required === true && Parameters.isShown(displayOptions, scope)
       ? [{ name, label: displayName ?? name }]
       : []
   )
   const credentials = new Map(Object.entries(obj(given["credentials"]) ?? {}))
   return [...needed, ...chosen(node).map((name) => ({ name, label: name }))].flatMap(({ label, name }) => {
-    const credential = obj(credentials.get(name))
-    if (credential?.["id"] || credential?.["__aiGatewayManaged"]) return []
+    const credential = credentials.get(name)
+    const held = obj(credential)
+    if (held?.["id"] || held?.["__aiGatewayManaged"]) return []
     return [problemOf(node, {
       severity: "error",
       path: `${node.at}.credentials.${name}`,
-      message: credential === undefined
+      message: Predicate.isNullish(credential)
         ? `'${node.name}' needs the credential ${label}.`
         : `The credential ${label} has no id.`,
       fix: "Set credentials: {[type]: {id, name}}; list_credentials lists what n8n has."
@@ -58,7 +65,7 @@ const ofExpressions = (
   if (node.isNote) return []
   const missing = new Map<string, { readonly path: string; readonly kind: Expressions.Text["kind"]; count: number }>()
   const mistakes: Array<Problem> = []
-  for (const text of Expressions.texts(node.given["parameters"])) {
+  for (const text of Expressions.texts(node.parameters)) {
     const found = Expressions.inText(text, parse)
     for (const { code, message } of found.mistakes) {
       mistakes.push(problemOf(node, {
@@ -97,7 +104,7 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
     if (node.isDisabled) return []
     const problems = [
       ...ofParameters(node, lookups),
-      ...ofCredentials(node, lookups),
+      ...ofCredentials(node),
       ...ofExpressions(node, names, lookups)
     ]
     return isLookedInto(node, connected)

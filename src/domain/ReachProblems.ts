@@ -62,7 +62,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
       }]
       : []),
     ...nodes.flatMap((node) =>
-      found.has(node.name)
+      node.isDisabled || found.has(node.name)
         ? []
         : [problemOf(node, {
           severity: "warning",

@@ -122,13 +122,20 @@ const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Loo
           fix: "Remove it."
         }]
     ),
-    ...links.flatMap(({ at, from, to }) =>
-      names.has(to)
-        ? []
-        : [{ ...unknown(`${at}.node`, to, "A connection leads to"), ...(names.has(from) ? { node: from } : {}) }]
+    ...[...sources].flatMap(([from, out]) =>
+      [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
+        ...unknown(
+          `${first?.at ?? "connections"}.node`,
+          to,
+          more.length === 0 ? leads : `${more.length + 1} connections lead to`
+        ),
+        ...(names.has(from) ? { node: from } : {})
+      }))
     )
   ]
 }
+
+const leads = "A connection leads to"
 
 const ofTarget = (given: unknown, at: string): ReadonlyArray<Problem> => {
   const target = obj(given)

@@ -7,7 +7,7 @@ import type { Problem } from "./Problem.ts"
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
 /** Packages that are installed besides, and nodes in n8n's custom folder. */
-const community = /^(?:(?:(?:@[^/.]+\/)?n8n-nodes-[^/.]+|CUSTOM)\.).+/
+const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 
 /** Whether nobody here can say what the type is. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
@@ -40,6 +40,14 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
       path: `${node.at}.type`,
       message: `'${type}' is not n8n's own: it is not checked here.`,
       fix: "See that its package is installed in n8n."
+    })
+  }
+  const last = lookups.removed?.(type)
+  if (last !== undefined) {
+    return problemOf(node, {
+      severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
+      path: `${node.at}.type`,
+      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`
     })
   }
   const candidates = meant(type, lookups)
