@@ -1,7 +1,8 @@
 /** A node type as the search keeps it: the words it is found by, and the row that an answer shows. */
 import * as NodeType from "../domain/NodeType.ts"
+import { kinds, phrases } from "./phrases.ts"
 import * as vocabulary from "./vocabulary.ts"
-import { joined, spaced, stem, terms, words } from "./words.ts"
+import { joined, singular, spaced, stem, terms, words } from "./words.ts"
 
 /** What an answer says of a type; the last rows of a long one say less. */
 export interface Row {
@@ -53,7 +54,7 @@ const short = (type: string): string => {
 }
 
 const kindsOf = new Map<string, string>()
-for (const [says, types] of vocabulary.kinds) {
+for (const [types, says] of kinds) {
   for (const type of types.split(" ")) kindsOf.set(type, `${kindsOf.get(type) ?? ""} ${says}`)
 }
 
@@ -70,15 +71,35 @@ const few = (values: ReadonlyArray<string>, room: number): ReadonlyArray<string>
   return fits.length === values.length ? values : [...fits, "…"]
 }
 
-const chosen = ["resource", "operation", "mode", "action", "event", "events", "updates", "triggerOn", "topic", "httpMethod", "method"]
+const chosen = [
+  "resource",
+  "operation",
+  "mode",
+  "action",
+  "event",
+  "events",
+  "updates",
+  "triggerOn",
+  "topic",
+  "httpMethod",
+  "method"
+]
 
-const valuesOf = (properties: ReadonlyArray<NodeType.Property>, name: string) =>
-  [...new Set(properties.filter((property) => property.name === name).flatMap(NodeType.choices).map(({ value }) => `${value}`))]
+const valuesOf = (
+  properties: ReadonlyArray<NodeType.Property>,
+  name: string
+) => [
+  ...new Set(
+    properties.filter((property) => property.name === name).flatMap(NodeType.choices).map(({ value }) => `${value}`)
+  )
+]
 
 const fewParameters = (properties: ReadonlyArray<NodeType.Property>): Row["parameters"] => {
   const name = chosen.find((name) => valuesOf(properties, name).length > 1)
   if (name !== undefined) return { [name]: few(valuesOf(properties, name), 56) }
-  const required = properties.filter(({ displayOptions, required }) => required === true && displayOptions === undefined)
+  const required = properties.filter(({ displayOptions, required }) =>
+    required === true && displayOptions === undefined
+  )
   return required.length === 0
     ? undefined
     : Object.fromEntries(required.slice(0, 3).map(({ name, type }) => [name, type]))
@@ -105,6 +126,8 @@ export const toDocument = (nodeType: NodeType.NodeType): Document => {
   )
   const names = [...words(plain), ...parts, joined(plain), joined(local), joined(local.replace(/Trigger$/, ""))]
   const categories = (codex.categories ?? []).map((name) => name.trim())
+  // Their names are ordinary words; those of services are not: who iterates does not mean Iterable.
+  const core = categories.includes("Core Nodes")
   const common = vocabulary.common.indexOf(known)
   const choices = description.properties.filter(({ name }) => chosen.includes(name)).flatMap(NodeType.choices)
   const says = description.description ?? ""
@@ -120,13 +143,17 @@ export const toDocument = (nodeType: NodeType.NodeType): Document => {
       ...(parameters === undefined ? {} : { parameters })
     },
     text: {
-      name: [...new Set(names.flatMap((word) => [word, stem(word)]))].filter((word) => word !== "trigger").join(" "),
-      says: (vocabulary.phrases[known] ?? "").split(",").map((phrase) => terms(phrase).join(" ")).filter((phrase) =>
+      name: [...new Set(names.flatMap((word) => core ? [word, singular(word), stem(word)] : [word, singular(word)]))]
+        .filter((word) => word !== "trigger").join(
+          " "
+        ),
+      says: (phrases.get(known) ?? "").split(",").map((phrase) => terms(phrase).join(" ")).filter((phrase) =>
         phrase !== ""
       ).join(", "),
       alias: terms((codex.alias ?? []).join(" ")).join(" "),
       kind: terms([kindsOf.get(known) ?? "", ...categories, ...subcategories(codex.subcategories)].join(" ")).join(" "),
-      operations: [...new Set(terms(choices.map(({ description, name }) => `${name} ${description ?? ""}`).join(" ")))].join(" "),
+      operations: [...new Set(terms(choices.map(({ description, name }) => `${name} ${description ?? ""}`).join(" ")))]
+        .join(" "),
       description: terms(says).join(" ")
     },
     named: words(plain),

@@ -1,11 +1,12 @@
 /** Full-text search over node types. */
 import * as Effect from "effect/Effect"
+import { distance } from "fastest-levenshtein"
 import MiniSearch from "minisearch"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
 import { cut, type Document, type Row, type Text } from "./document.ts"
 import * as vocabulary from "./vocabulary.ts"
-import { joined, same, spaced, stem, terms, words } from "./words.ts"
+import { joined, same, singular, spaced, stem, terms, words } from "./words.ts"
 
 export { type Document, type Row, toDocument } from "./document.ts"
 
@@ -35,10 +36,10 @@ export interface Index {
 const fields: ReadonlyArray<keyof Text> = ["name", "says", "alias", "kind", "operations", "description"]
 const boost: { readonly [field in keyof Text]: number } = {
   name: 4,
-  says: 3,
+  says: 2.5,
   alias: 1.5,
   kind: 1.2,
-  operations: 0.6,
+  operations: 0.4,
   description: 1
 }
 
@@ -73,7 +74,7 @@ const swapped = (word: string) =>
 
 /** The words of a question, without those that say nothing. */
 const formsOf = ({ known }: Index, question: string): ReadonlyArray<Forms> => {
-  const isKnown = (word: string) => known.has(word) || known.has(stem(word))
+  const isKnown = (word: string) => known.has(word) || known.has(singular(word)) || known.has(stem(word))
   const asked = question.slice(0, 1_000).split(/[^\p{L}\p{M}\p{N}'’]+/u)
     .flatMap((word) => isKnown(joined(word)) ? words(word) : words(spaced(word)))
     .flatMap(same)
@@ -83,17 +84,21 @@ const formsOf = ({ known }: Index, question: string): ReadonlyArray<Forms> => {
     ).filter((pair) => known.has(pair))
     if (vocabulary.stopWords.has(word)) return pairs
     const meant = isKnown(word) || word.length < 4 ? word : swapped(word).find(isKnown) ?? word
-    return [...new Set([meant, stem(meant), ...pairs])]
+    return [...new Set([meant, singular(meant), stem(meant), ...pairs])]
   }).filter((forms) => forms.length > 0).slice(0, maxWords)
 }
 
-/** Whether a trigger is asked for: 1 outright, 0.5 by what happened, -1 not at all. */
-const triggerWanted = (question: string): number =>
-  vocabulary.happening.test(question) || /\bt?ri+g+e+r?s?\b/.test(question)
-    ? 1
+/** How much an action and a trigger are what was asked for. */
+const meant = { action: [1, 0.6], event: [0.7, 1.7], start: [0.5, 2.2], trigger: [0.25, 2.2] } as const
+
+const triggerWanted = (question: string): keyof typeof meant =>
+  /\bt?ri+g+e+r(s|ed)?\b/.test(question.replace(/^trigger (an?|the|my|another)\b/, ""))
+    ? "trigger"
+    : vocabulary.happening.test(question)
+    ? "start"
     : vocabulary.happened.test(question) && !vocabulary.order.test(question)
-    ? 0.5
-    : -1
+    ? "event"
+    : "action"
 
 const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
 
@@ -110,19 +115,27 @@ const mostUsed = (documents: ReadonlyArray<Document>): ReadonlyArray<Scored> =>
 /** How much of the question and of a phrase are one and the same, from 0 to 1. */
 const likeness = (says: string, asked: ReadonlySet<string>): number => {
   if (says === "") return 0
-  return Math.max(...says.split(", ").map((phrase) => {
-    const terms = phrase.split(" ")
-    const both = terms.filter((term) => asked.has(term)).length
-    return both / (terms.length + asked.size - both)
-  }))
+  return Math.max(
+    ...says.split(", ").map((phrase) => {
+      const terms = phrase.split(" ")
+      const both = terms.filter((term) => asked.has(term)).length
+      return both / (terms.length + asked.size - both)
+    })
+  )
 }
+
+/** What scores less than this part of the best is noise. */
+const tail = 0.015
+
+/** How many typos a word of its length may have. */
+const typos = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
 
 const rank = (index: Index, question: string): ReadonlyArray<Scored> => {
   const forms = formsOf(index, question)
   const unknown = (term: string) => !index.known.has(term)
   const found = index.text.search([...new Set(forms.flat())].join(" "), {
     prefix: (term) => term.length > 3 && unknown(term),
-    fuzzy: (term) => term.length > 3 && unknown(term) ? (term.length > 6 ? 2 : 1) : false,
+    fuzzy: (term) => unknown(term) && typos(term),
     boostTerm: (term) => vocabulary.weak.has(term) ? 0.3 : 1
   })
   const matches = found.map(({ queryTerms }) => forms.map((each) => each.some((form) => queryTerms.includes(form))))
@@ -133,32 +146,40 @@ const rank = (index: Index, question: string): ReadonlyArray<Scored> => {
     return each.some((form) => vocabulary.weak.has(form)) ? weight * 0.3 : weight
   })
   const all = weights.reduce((sum, weight) => sum + weight, 0)
-  const lower = question.toLowerCase()
-  const wanted = triggerWanted(lower)
+  const misspelt = forms.some((each) => each.every(unknown))
+  const lower = spaced(question).toLowerCase()
   const whole = joined(lower.replace(/\btriggers?\b/g, ""))
   const asked = new Set(forms.flatMap(([word = ""]) => terms(word)))
 
-  return found.flatMap(({ id, score, terms }, at) => {
+  const relevant = found.flatMap(({ id, score, terms }, at) => {
     const document = index.documents[id]
     if (document === undefined) return []
     const local = joined(document.row.id.slice(document.row.id.lastIndexOf(".") + 1))
-    const exactly = [local, local.replace(/trigger$/, ""), document.named.join("")].includes(whole)
+    const service = local.replace(/trigger$/, "")
+    const exactly = [local, service, document.named.join("")].some((name) =>
+      name === whole || misspelt && typos(whole) > 0 && distance(name, whole) <= typos(whole)
+    )
     if (document.outdated && !exactly) return []
     const covered = weights.reduce((sum, weight, word) => matches[at]?.[word] ? sum + weight : sum, 0) / (all || 1)
     const named = document.named.filter((word) => terms.includes(word)).length / document.named.length
-    const trigger = document.trigger ? [0.6, 1.7, 2.2] : [1, 0.7, 0.5]
-    return [{
-      document,
-      score: score * covered ** 1.5 * (1 + 0.6 * named ** 2) * (exactly ? 2.5 : 1) *
-        (1 + 0.8 * likeness(document.text.says, asked) ** 2) *
-        (trigger[wanted < 0 ? 0 : wanted < 1 ? 1 : 2] ?? 1) * (1 + document.common * 0.6) *
-        (document.outdated ? 0.1 : 1)
-    }]
-  }).toSorted((a, b) => b.score - a.score)
+    const relevance = score * covered ** 2.5 * (1 + 0.6 * named ** 2) * (exactly ? 2.5 : 1) *
+      (document.named.length === 1 && document.named[0] === forms[0]?.[0] ? 1.5 : 1) *
+      (1 + 1.5 * likeness(document.text.says, asked) ** 2)
+    return [{ document, service, relevance: document.outdated ? relevance * 0.1 : relevance }]
+  })
+  // The trigger and the action of one service are found by the same words; which of them is meant is told apart.
+  const services = new Map<string, number>()
+  for (const { relevance, service } of relevant) {
+    services.set(service, Math.max(relevance, services.get(service) ?? 0))
+  }
+  const [asAction = 1, asTrigger = 1] = meant[triggerWanted(lower)]
+  const scored = relevant.map(({ document, relevance, service }) => ({
+    document,
+    score: Math.max(relevance, document.outdated ? 0 : 0.8 * (services.get(service) ?? 0)) *
+      (document.trigger ? asTrigger : asAction) * (1 + document.common * 0.5)
+  })).toSorted((a, b) => b.score - a.score)
+  return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * tail)
 }
-
-/** What scores less than this part of the best is noise. */
-const tail = 0.04
 
 /** Characters that an answer's rows may take, for each row asked for. */
 const room = 140
@@ -169,8 +190,8 @@ const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 const fit = (rows: ReadonlyArray<Row>, bytes: number): ReadonlyArray<Row> => {
   const less: ReadonlyArray<(row: Row) => Row> = [
     ({ parameters: _, ...row }) => row,
-    ({ description = "", ...row }) => ({ ...row, description: cut(description, 40) }),
-    ({ categories = [], ...row }) => ({ ...row, categories: categories.slice(0, 1) })
+    (row) => row.description === undefined ? row : { ...row, description: cut(row.description, 40) },
+    (row) => row.categories === undefined ? row : { ...row, categories: row.categories.slice(0, 1) }
   ]
   const fitting = [...rows]
   for (const reduce of less) {
@@ -198,13 +219,6 @@ export const search = (
   { category = "", functionality = "", keyword = "", limit }: Query
 ): Effect.Effect<Hits, N8nError.Validation> => {
   const wanted = fold(category)
-  const inCategory = ({ document }: Scored) =>
-    wanted === "" || document.categories.some((name) => fold(name) === wanted)
-  const question = `${keyword} ${functionality}`.trim().replace(fullType, "")
-  const hasWords = formsOf(index, question).length > 0
-  const all = hasWords ? rank(index, question) : mostUsed(index.documents)
-  const onlyTriggers = !hasWords && triggerWanted(question) > 0
-  const matching = all.filter((each) => inCategory(each) && (!onlyTriggers || each.document.trigger))
   if (category.trim() !== "" && !categories(index).some((name) => fold(name) === wanted)) {
     return Effect.fail(
       new N8nError.Validation({
@@ -214,10 +228,19 @@ export const search = (
       })
     )
   }
-  const best = matching[0]?.score ?? 0
-  const strong = hasWords ? matching.filter(({ score }) => score >= best * tail) : matching
+  const question = `${keyword} ${functionality}`.trim().replace(fullType, "")
+  const asks = /[\p{L}\p{N}]/u.test(question)
+  const onlyTriggers = asks && formsOf(index, question).length === 0 &&
+    triggerWanted(question.toLowerCase()) === "trigger"
+  const all = asks && !onlyTriggers ? rank(index, question) : mostUsed(index.documents)
+  const type = keyword.trim().toLowerCase()
+  const named = index.documents.filter(({ row }) => row.id.toLowerCase() === type)
+  const matching = [...named, ...all.map(({ document }) => document).filter((document) => !named.includes(document))]
+    .filter(({ categories, trigger }) =>
+      (wanted === "" || categories.some((name) => fold(name) === wanted)) && (trigger || !onlyTriggers)
+    )
   return Effect.succeed({
-    count: strong.length,
-    nodes: fit(strong.slice(0, limit).map(({ document }) => document.row), limit * room)
+    count: matching.length,
+    nodes: fit(matching.slice(0, limit).map(({ row }) => row), limit * room)
   })
 }

@@ -20,6 +20,9 @@ export const same = (word: string): ReadonlyArray<string> => vocabulary.sameAs.g
 export const terms = (text: string): ReadonlyArray<string> =>
   words(text).flatMap(same).filter((word) => !vocabulary.stopWords.has(word)).map(stem)
 
+/** Without a plural's `s`. */
+export const singular = (word: string): string => word.length > 3 ? word.replace(/(?<!s)s$/, "") : word
+
 const stems = new Map<string, string>()
 
 /** Porter's stem, but for words too short to have one. */
