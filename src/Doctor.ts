@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
+import { NodeCatalogue } from "./NodeCatalogue.ts"
 import type * as Tool from "./Tool.ts"
 
 /** The outcome of one check; `cure` is what to do about it. */
@@ -45,10 +46,11 @@ const version = (found: string | undefined): Check =>
     }
     : ok("n8n", `version ${found}`)
 
-const allowance = (scopes: ReadonlyArray<string> | undefined, tools: ReadonlyArray<Tool.Any>): Check => {
+const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray<Tool.Any>): Check => {
   if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
+  const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
-  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools`)
+  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
   const missing = new Set(lacking.flatMap((tool) => tool.scopes).filter((scope) => !scopes.includes(scope)))
   return {
     name: "Scopes",
@@ -120,13 +122,24 @@ const stateFolder = (folder: string) =>
     } satisfies Check
   })
 
+/** The node types that can be searched and checked against, offline. */
+const catalogue = Effect.gen(function*() {
+  const { release, types } = yield* NodeCatalogue
+  return ok("Catalogue", `${(yield* types).length} node types, as of n8n ${yield* release}`)
+}).pipe(Effect.catch((error) => Effect.succeed(failed("Catalogue", error))))
+
 /** Looks at everything that the tools need. */
 export const examine = (
   { filesRoots, stateFolder: folder, tools }: Subject
-): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | FileSystem.FileSystem | Path.Path> =>
+): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
-    const local = [yield* node, ...yield* Effect.forEach(filesRoots, filesRoot), yield* stateFolder(folder)]
+    const local = [
+      yield* node,
+      ...yield* Effect.forEach(filesRoots, filesRoot),
+      yield* stateFolder(folder),
+      yield* catalogue
+    ]
     const about = yield* Effect.result(n8n.about)
     if (about._tag === "Failure") {
       return [...local, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]

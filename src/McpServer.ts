@@ -6,8 +6,12 @@ import {
   type CallToolResult,
   ElicitResultSchema,
   ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  ReadResourceRequestSchema,
+  type ReadResourceResult,
   type ServerNotification,
   type ServerRequest
 } from "@modelcontextprotocol/sdk/types.js"
@@ -19,6 +23,7 @@ import { CallContext } from "./CallContext.ts"
 import { McpTransport } from "./McpTransport.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
+import * as Resource from "./Resource.ts"
 import type * as Tool from "./Tool.ts"
 
 /** Who is calling, as far as the transport knows. */
@@ -34,6 +39,7 @@ export interface Options<T extends Tool.Any> {
   /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
+  readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
 }
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
@@ -85,6 +91,20 @@ export const listing = (tool: Tool.Any) => ({
   inputSchema: { ...tool.inputSchema },
   outputSchema: { ...tool.outputSchema }
 })
+
+/** Reads one resource; there is no envelope for its failures, so they are protocol errors in the same words. */
+const read = <R>(resource: Resource.Resource<R>, id: string, uri: string) =>
+  resource.read(id).pipe(
+    Effect.map((text): ReadResourceResult => ({ contents: [{ uri, mimeType: "application/json", text }] })),
+    Effect.catch((error) => {
+      const { hint, message } = N8nError.toEnvelope(error)
+      const code = error._tag === "ApiError" ? ErrorCode.InternalError : ErrorCode.InvalidParams
+      return Effect.succeed(new McpError(code, `${message}. ${hint}`, { uri }))
+    }),
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("resource died", defect), new McpError(ErrorCode.InternalError, bug.message, { uri }))
+    )
+  )
 
 const Yes = Schema.Struct({
   action: Schema.Literal("accept"),
@@ -139,12 +159,14 @@ export const serveWith = <T extends Tool.Any>(
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntimePromise()
     const tools = widened(options.tools)
+    const resources = options.resources ?? []
+    const known = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
 
     const makeServer = () => {
       const server = new Server(
         { name: options.name, version: options.version },
         {
-          capabilities: { tools: {} },
+          capabilities: { tools: {}, ...(resources.length === 0 ? {} : { resources: {} }) },
           ...(options.instructions === undefined ? {} : { instructions: options.instructions })
         }
       )
@@ -161,6 +183,36 @@ export const serveWith = <T extends Tool.Any>(
           { signal: extra.signal }
         )
       })
+      if (resources.length > 0) {
+        server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }))
+        server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+          resourceTemplates: resources.map(({ description, name, title, uriTemplate }) => ({
+            name,
+            title,
+            description,
+            uriTemplate,
+            mimeType: "application/json"
+          }))
+        }))
+        server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
+          const found = Resource.find(resources, uri)
+          if (found === undefined) {
+            throw new McpError(ErrorCode.InvalidParams, `No resource '${uri}': there are ${known}`, { uri })
+          }
+          const answer = await run(
+            Effect.flatMap(contextFor({ token: extra.authInfo?.token }), (context) =>
+              read(found.resource, found.id, uri).pipe(
+                Effect.provideService(CallContext, callContext(server, extra)),
+                Effect.provideContext(context)
+              )),
+            { signal: extra.signal }
+          )
+          if (answer instanceof McpError) {
+            throw answer
+          }
+          return answer
+        })
+      }
       return server
     }
 

@@ -66,6 +66,13 @@ export const flags = {
     Flag.withMetavar("FOLDER"),
     Flag.atLeast(0)
   ),
+  nodes: Flag.String("nodes").pipe(
+    Flag.withDescription(
+      "Package whose node types are known besides n8n's own: its folder, or its dist/types/nodes.json; may be given several times [N8N_MCP_NODES]"
+    ),
+    Flag.withMetavar("PATH"),
+    Flag.atLeast(0)
+  ),
   showSecrets: Flag.Boolean("show-secrets").pipe(
     Flag.withDescription(
       "Do not replace secrets in execution data and parameters by [redacted] [N8N_MCP_SHOW_SECRETS]"
@@ -85,6 +92,7 @@ export interface Options {
   readonly maxExecutionMb: number
   readonly readOnly: boolean
   readonly filesRoot: ReadonlyArray<string>
+  readonly nodes: ReadonlyArray<string>
   readonly showSecrets: boolean
 }
 
@@ -125,21 +133,27 @@ const client = (options: Options) =>
     return N8nClient.layer({ url, apiKey: options.apiKey.value }).pipe(Layer.provide(FetchHttpClient.layer))
   })
 
+/** The paths of an option, else those of its variable. */
+const paths = (given: ReadonlyArray<string>, listed: string | undefined): ReadonlyArray<string> =>
+  given.length > 0 ? given : (listed ?? "").split(delimiter).filter((path) => path !== "")
+
 /** The folders of `--files-root`, else those of its variable, else the client's project, else where the server runs. */
 export const filesRoots = (given: ReadonlyArray<string>, env: NodeJS.ProcessEnv): ReadonlyArray<string> => {
-  const listed = (env["N8N_MCP_FILES_ROOT"] ?? "").split(delimiter).filter((folder) => folder !== "")
-  const roots = given.length > 0 ? given : listed
+  const roots = paths(given, env["N8N_MCP_FILES_ROOT"])
   return (roots.length > 0 ? roots : [env["CLAUDE_PROJECT_DIR"] || "."]).map((folder) => resolve(folder))
 }
 
-const services = (options: Options) =>
-  options.demo && options.filesRoot.length === 0
-    ? Services.layerMemory
+const services = (options: Options) => {
+  const nodes = paths(options.nodes, process.env["N8N_MCP_NODES"]).map((path) => resolve(path))
+  return options.demo && options.filesRoot.length === 0
+    ? Services.memory({ nodes })
     : Services.layer({
+      nodes,
       filesRoots: filesRoots(options.filesRoot, process.env),
       stateFolder: Snapshots.defaultFolder(process.env),
       maxBodyBytes: options.maxExecutionMb * 1_000_000
     })
+}
 
 /** Everything the tools need, as the options say. Starts with n8n down, and without `N8N_URL`. */
 export const layer = (options: Options) =>

@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Executions from "./Executions.ts"
 import * as N8nError from "./N8nError.ts"
+import * as NodeCatalogue from "./NodeCatalogue.ts"
+import type { UnreadablePackage } from "./NodeCatalogue/packages.ts"
 import * as Snapshots from "./Snapshots.ts"
 import * as WorkflowFiles from "./WorkflowFiles.ts"
 import * as WorkflowStore from "./WorkflowStore.ts"
@@ -11,12 +13,13 @@ import * as WorkflowStore from "./WorkflowStore.ts"
 /** Everything that tools ask for but the `N8nClient`. */
 export type Services =
   | Executions.Executions
+  | NodeCatalogue.NodeCatalogue
   | Snapshots.Snapshots
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
 /** Where things are, and how large they may be. */
-export interface Options extends Executions.Options {
+export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read. */
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots are kept; `Snapshots.defaultFolder(process.env)` is the usual place. */
@@ -24,14 +27,19 @@ export interface Options extends Executions.Options {
 }
 
 const assemble = (
-  options: Executions.Options,
+  options: Executions.Options & NodeCatalogue.Options,
   snapshots: Layer.Layer<Snapshots.Snapshots>,
   files: Layer.Layer<WorkflowFiles.WorkflowFiles>
-): Layer.Layer<Services> =>
-  Layer.mergeAll(Executions.layer(options), files, Layer.provideMerge(WorkflowStore.layer, snapshots))
+): Layer.Layer<Services, UnreadablePackage> =>
+  Layer.mergeAll(
+    Executions.layer(options),
+    NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer)),
+    files,
+    Layer.provideMerge(WorkflowStore.layer, snapshots)
+  )
 
-/** On this machine's files. */
-export const layer = (options: Options): Layer.Layer<Services> =>
+/** On this machine's files; fails when a package of `nodes` cannot be read. */
+export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
   assemble(
     options,
     Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
@@ -49,5 +57,9 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
     )
 })
 
-/** In memory, without files: for tests and the demo. */
-export const layerMemory: Layer.Layer<Services> = assemble({}, Snapshots.layerMemory, noFiles)
+/** In memory, without files but the node catalogue's: for the demo. */
+export const memory = (options: NodeCatalogue.Options): Layer.Layer<Services, UnreadablePackage> =>
+  assemble(options, Snapshots.layerMemory, noFiles)
+
+/** The same with n8n's own node types: for tests. */
+export const layerMemory: Layer.Layer<Services> = memory({}).pipe(Layer.orDie)

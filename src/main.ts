@@ -32,7 +32,7 @@ const root = Command.make(name).pipe(
 
 const serve = root.pipe(
   Command.withHandler((options) =>
-    McpServer.serve({ name, version, instructions, tools: tools.offered(options) }).pipe(
+    McpServer.serve({ name, version, instructions, tools: tools.offered(options), resources: tools.resources }).pipe(
       Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options)))
     )
   )
@@ -101,11 +101,14 @@ const presenter: CliOutput.Presenter = {
   }
 }
 
+/** What whoever starts the server can put right: it is told in a line, without a stack. */
+const theirs = new Set(["InvalidOption", "UnreadablePackage"])
+
 /** Why the process ends with 1, on stderr. Usage errors were presented already. */
 const explain = (error: Error) =>
   Effect.sync(() => {
     if (error.name === "~effect/cli/CliError/ShowHelp") return
-    process.stderr.write(`${name}: ${error.name === "InvalidOption" ? error.message : error.stack ?? error.message}\n`)
+    process.stderr.write(`${name}: ${theirs.has(error.name) ? error.message : error.stack ?? error.message}\n`)
   })
 
 serve.pipe(

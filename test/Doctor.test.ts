@@ -12,6 +12,7 @@ import { tmpdir } from "node:os"
 import * as Demo from "../src/Demo.ts"
 import * as Doctor from "../src/Doctor.ts"
 import * as N8nClient from "../src/N8nClient.ts"
+import * as NodeCatalogue from "../src/NodeCatalogue.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
 
@@ -39,7 +40,7 @@ const reading = tools.offered({ readOnly: true }).filter((tool) =>
 
 const look = (more: Partial<Doctor.Subject> = {}) =>
   Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
-    Effect.provide(NodeServices.layer)
+    Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
   )
 
 const examine = (url: string) =>
@@ -184,6 +185,21 @@ describe("doctor", () => {
       const state = checks.find((check) => check.name === "State folder")
       assert.strictEqual(state?.status, "failed")
       assert.include(state?.cure, "XDG_STATE_HOME")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
+
+  it.effect("tells which node types there are, and when their file is missing", () =>
+    Effect.gen(function*() {
+      const line = (checks: ReadonlyArray<Doctor.Check>) => checks.find(({ name }) => name === "Catalogue")
+      assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
+      const none = NodeCatalogue.layer({ dataFile: "/nowhere/nodes.data" })
+      const missing = line(
+        yield* Doctor.examine({ tools: reading, filesRoots: [], stateFolder: tmpdir() }).pipe(
+          Effect.provide(none.pipe(Layer.provideMerge(NodeServices.layer)))
+        )
+      )
+      assert.strictEqual(missing?.status, "failed")
+      assert.include(missing?.detail, "/nowhere/nodes.data")
+      assert.include(missing?.cure, "install effect-n8n-mcp again")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it("renders a table: colours only when told to", () => {

@@ -52,7 +52,16 @@ const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>, capa
 type MemoryTransportNeeds = Effect.Services<ReturnType<typeof serve>>
 
 const serve = (more: ReadonlyArray<Tool.Any<never>> = []) =>
-  McpServer.serve({ name: "test", version: "0", instructions: "how to", tools: [...tools.all, ...more] })
+  McpServer.serve({
+    name: "test",
+    version: "0",
+    instructions: "how to",
+    tools: [...tools.all, ...more],
+    resources: [
+      ...tools.resources,
+      { ...tools.resources[0], uriTemplate: "test://died/{type}", read: () => Effect.die("secret of the machine") }
+    ]
+  })
 
 describe("McpServer", () => {
   it.live("lists, with instructions, schemas and hints", () =>
@@ -85,6 +94,35 @@ describe("McpServer", () => {
         success: true,
         message: "Execution 239 of 'Sync orders to CRM': error"
       })
+    }))
+
+  it.live("offers as resources what tools answer, and names what is not there", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      const { resourceTemplates } = yield* Effect.promise(() => client.listResourceTemplates())
+      assert.include(resourceTemplates.map(({ uriTemplate }) => uriTemplate), "n8n://node/{type}")
+      assert.deepStrictEqual((yield* Effect.promise(() => client.listResources())).resources, [])
+
+      const read = (uri: string) => Effect.tryPromise({ try: () => client.readResource({ uri }), catch: String })
+      const agent = "@n8n/n8n-nodes-langchain.agent"
+      const { content } = yield* Effect.promise(() => client.callTool({ name: "node_get", arguments: { type: agent } }))
+      const told = JSON.parse((content as ReadonlyArray<{ readonly text: string }>)[0]?.text ?? "").data
+      for (const uri of [`n8n://node/${agent}`, `n8n://node/${encodeURIComponent(agent)}`]) {
+        const [first, ...others] = (yield* read(uri)).contents
+        assert.isEmpty(others)
+        assert.deepInclude(first, { uri, mimeType: "application/json" })
+        assert.deepStrictEqual(JSON.parse(String(first !== undefined && "text" in first ? first.text : "")), told)
+      }
+
+      const refused = (uri: string) => Effect.flip(read(uri))
+      assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "-32602")
+      assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "Did you mean 'n8n-nodes-base.slack'")
+      for (const uri of ["n8n://node/", "n8n://nothing/x", "file:///etc/passwd", "n8n://node/%E0%A4%A"]) {
+        assert.include(yield* refused(uri), `No resource '${uri}': there are n8n://node/{type}`)
+      }
+      const bug = yield* refused("test://died/x")
+      assert.include(bug, "-32603")
+      assert.notInclude(bug, "secret")
     }))
 
   it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>

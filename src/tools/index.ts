@@ -1,4 +1,5 @@
 /** Every tool, in the order clients see them. */
+import * as Resource from "../Resource.ts"
 import { createWorkflow } from "./createWorkflow.ts"
 import { deleteWorkflow } from "./deleteWorkflow.ts"
 import { createWorkflowFromFile, replaceWorkflowFromFile } from "./fromFile.ts"
@@ -9,6 +10,8 @@ import { getWorkflowConnections } from "./getWorkflowConnections.ts"
 import { listCredentials } from "./listCredentials.ts"
 import { listExecutions } from "./listExecutions.ts"
 import { listWorkflows } from "./listWorkflows.ts"
+import { nodeGet } from "./nodeGet.ts"
+import { nodeSearch } from "./nodeSearch.ts"
 import { retryExecution, stopExecution } from "./runControl.ts"
 import { activateWorkflow, deactivateWorkflow } from "./setActive.ts"
 import { updateWorkflow } from "./updateWorkflow.ts"
@@ -27,6 +30,8 @@ export {
   listCredentials,
   listExecutions,
   listWorkflows,
+  nodeGet,
+  nodeSearch,
   replaceWorkflowFromFile,
   retryExecution,
   stopExecution,
@@ -54,8 +59,13 @@ export const all = [
   getExecutionByNode,
   retryExecution,
   stopExecution,
-  listCredentials
+  listCredentials,
+  nodeSearch,
+  nodeGet
 ] as const
+
+/** What some of them answer, under a URI. */
+export const resources = [Resource.ofTool("n8n://node/{type}", nodeGet)] as const
 
 /** Those that may be offered: with `readOnly` only what changes nothing. */
 export const offered = ({ readOnly }: { readonly readOnly: boolean }) =>

@@ -1,0 +1,47 @@
+/** What earlier releases of n8n lack, and what later ones lack: its API tells of no node type whether it is there. */
+import * as Schema from "effect/Schema"
+import { type NodeType, versions } from "./NodeType.ts"
+
+/** As far as a few releases show it. */
+export const Releases = Schema.Struct({
+  /** `type` or `type@version`, and the last of those releases that does not have it. */
+  lacking: Schema.Record(Schema.String, Schema.String),
+  /** Types that are no more, and the last of those releases that has them. */
+  removed: Schema.Record(Schema.String, Schema.String)
+})
+export type Releases = typeof Releases.Type
+
+/** The types of one release. */
+export interface Release {
+  /** `2.10` */
+  readonly release: string
+  readonly types: ReadonlyArray<NodeType>
+}
+
+const namesOf = ({ types }: { readonly types: ReadonlyArray<NodeType> }) =>
+  new Set(types.flatMap((each) => [each.type, ...versions(each).map((version) => `${each.type}@${version}`)]))
+
+/** Compares earlier releases, oldest first, with what there is now. */
+export const compare = (earlier: ReadonlyArray<Release>, types: ReadonlyArray<NodeType>): Releases => {
+  const now = namesOf({ types })
+  const lacking: Record<string, string> = {}
+  const removed: Record<string, string> = {}
+  for (const each of earlier) {
+    const then = namesOf(each)
+    for (const name of now) if (!then.has(name)) lacking[name] = each.release
+    for (const { type } of each.types) if (!now.has(type)) removed[type] = each.release
+  }
+  return { lacking, removed }
+}
+
+const number = (release: string) => {
+  const [major = 0, minor = 0] = release.split(".").map(Number)
+  return major * 10_000 + minor
+}
+
+/** Whether an n8n of this release surely lacks the type, or this version of it. */
+export const isLacked = ({ lacking }: Releases, type: string, version: number, release: string): boolean =>
+  [type, `${type}@${version}`].some((name) => {
+    const last = lacking[name]
+    return last !== undefined && number(release) <= number(last)
+  })

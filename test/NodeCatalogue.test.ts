@@ -1,0 +1,186 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { statSync } from "node:fs"
+import * as NodeType from "../src/domain/NodeType.ts"
+import * as Releases from "../src/domain/Releases.ts"
+import * as NodeCatalogue from "../src/NodeCatalogue.ts"
+import * as nodeTypes from "./nodeTypes.ts"
+
+const { NodeCatalogue: Catalogue } = NodeCatalogue
+
+/** A package in a folder of its own. */
+const packaged = (nodes: unknown, manifest: unknown = { name: "n8n-nodes-acme", version: "1.2.3" }) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.makeDirectory(path.join(folder, "dist", "types"), { recursive: true })
+    const file = path.join(folder, "dist", "types", "nodes.json")
+    yield* fs.writeFileString(file, typeof nodes === "string" ? nodes : JSON.stringify(nodes))
+    if (manifest !== undefined) {
+      yield* fs.writeFileString(path.join(folder, "package.json"), JSON.stringify(manifest))
+    }
+    return { folder, file }
+  })
+
+const acme = {
+  displayName: "Acme Rockets",
+  name: "acmeRockets",
+  icon: "file:acme.svg",
+  group: ["transform"],
+  version: [1, 2],
+  description: "Launches zorbulent rockets",
+  defaults: { name: "Acme" },
+  inputs: ["main"],
+  outputs: ["main"],
+  usableAsTool: true,
+  properties: [{ displayName: "Rocket", name: "rocket", type: "string", default: "", required: true }]
+}
+
+const withOptions = <A, E>(options: NodeCatalogue.Options, use: Effect.Effect<A, E, NodeCatalogue.NodeCatalogue>) =>
+  Effect.provide(use, NodeCatalogue.layer(options))
+
+layer(NodeServices.layer)("the node catalogue", (it) => {
+  layer(NodeCatalogue.layer().pipe(Layer.provide(NodeServices.layer)))("of this build", (it) => {
+    it.effect("has every type of n8n's packages, each with all its versions, as they are there", () =>
+      Effect.gen(function*() {
+        const catalogue = yield* Catalogue
+        assert.strictEqual(yield* catalogue.release, "2.41.1")
+        assert.sameMembers([...yield* catalogue.types], [...nodeTypes.all.keys()])
+        for (const [type, expected] of nodeTypes.all) {
+          assert.deepStrictEqual(yield* catalogue.find(type), Option.some(expected))
+        }
+      }))
+
+    it.effect("makes the tools that n8n makes, and no others", () =>
+      Effect.gen(function*() {
+        const { find } = yield* Catalogue
+        const tool = Option.getOrThrow(yield* find("n8n-nodes-base.slackTool"))
+        assert.deepStrictEqual(tool.descriptions[0]?.outputs, ["ai_tool"])
+        // The first version is not made for it.
+        assert.deepStrictEqual(
+          NodeType.versions(tool),
+          NodeType.versions(nodeTypes.get("n8n-nodes-base.slack")).slice(1)
+        )
+        // A type of its own, though it is named like a tool of another.
+        const own = "@n8n/n8n-nodes-langchain.agentTool"
+        assert.deepStrictEqual(yield* find(own), Option.some(nodeTypes.get(own)))
+        for (
+          const type of ["n8n-nodes-base.ifTool", "n8n-nodes-base.ifHitlTool", "n8n-nodes-base.nothingTool", "Tool"]
+        ) {
+          assert.deepStrictEqual(yield* find(type), Option.none(), type)
+        }
+      }))
+
+    it.effect("names the nearest types of one that there is not", () =>
+      Effect.gen(function*() {
+        const { get } = yield* Catalogue
+        const hint = (type: string) => Effect.map(Effect.flip(get(type)), (error) => error.hint)
+        assert.match(
+          yield* hint("n8n-nodes-base.lmChatOpenAi"),
+          /^Did you mean '@n8n\/n8n-nodes-langchain\.lmChatOpenAi'\?/
+        )
+        assert.match(yield* hint("n8n-nodes-base.httprequest"), /'n8n-nodes-base\.httpRequest'/)
+        assert.match(yield* hint("slak"), /'n8n-nodes-base\.slack'/)
+        assert.strictEqual(yield* hint("n8n-nodes-acme.zzzzzzzzzz"), "node_search finds types by what they do.")
+        const error = yield* Effect.flip(get("__proto__"))
+        assert.strictEqual(error.message, "Node type '__proto__' not found")
+      }))
+
+    it.effect("knows what earlier releases lack", () =>
+      Effect.gen(function*() {
+        const releases = yield* (yield* Catalogue).releases
+        const http = "n8n-nodes-base.httpRequest"
+        assert.isTrue(Releases.isLacked(releases, http, 4.5, "1.123.81"))
+        assert.isTrue(Releases.isLacked(releases, http, 4.5, "1.90.0"))
+        assert.isFalse(Releases.isLacked(releases, http, 4.5, "2.41.1"))
+        assert.isFalse(Releases.isLacked(releases, http, 4.2, "1.123.81"))
+        assert.strictEqual(releases.removed["n8n-nodes-base.start"], "1.123")
+      }))
+
+    it("is small, and comes with n8n's licence", () => {
+      assert.isAtMost(statSync(NodeCatalogue.dataFile).size, 2_000_000)
+      assert.isAbove(statSync(`${NodeCatalogue.dataFile}.LICENSE.md`).size, 1_000)
+    })
+  })
+
+  it.effect("adds packages by folder or file: to find, to search, as tools", () =>
+    Effect.gen(function*() {
+      const { file, folder } = yield* packaged([acme])
+      for (const nodes of [[folder], [file]]) {
+        yield* withOptions(
+          { nodes },
+          Effect.gen(function*() {
+            const catalogue = yield* Catalogue
+            const found = yield* catalogue.get("n8n-nodes-acme.acmeRockets")
+            assert.deepStrictEqual(NodeType.versions(found), [1, 2])
+            assert.isTrue(Option.isSome(yield* catalogue.find("n8n-nodes-acme.acmeRocketsTool")))
+            assert.include(yield* catalogue.types, "n8n-nodes-acme.acmeRockets")
+            const { nodes: [first] } = yield* catalogue.search({ keyword: "zorbulent", limit: 10 })
+            assert.strictEqual(first?.id, "n8n-nodes-acme.acmeRockets")
+            assert.isTrue(Option.isSome(yield* catalogue.find("n8n-nodes-base.slack")))
+          })
+        )
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("says what is wrong with a package that cannot be read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const refusal = (path: string) =>
+        Effect.map(Effect.exit(withOptions({ nodes: [path] }, Catalogue)), (exit) =>
+          Exit.isFailure(exit) ? String(exit.cause) : "read")
+      assert.include(yield* refusal("/no/such/folder"), "--nodes /no/such/folder: there is no such file or folder")
+      const empty = yield* fs.makeTempDirectoryScoped()
+      assert.include(yield* refusal(empty), `there is no ${empty}/dist/types/nodes.json`)
+      for (const nodes of ["{", "{}", [{ ...acme, properties: "none" }], [7]]) {
+        const { file, folder } = yield* packaged(nodes)
+        assert.include(yield* refusal(folder), "is no list of node types")
+        assert.include(yield* refusal(file), "is no list of node types")
+      }
+      assert.include(yield* refusal((yield* packaged([acme], { version: "1" })).folder), "tells no name")
+    }).pipe(Effect.scoped))
+
+  it.effect("says so, and what to do, when its file is missing, cut or another", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const bytes = yield* fs.readFile(NodeCatalogue.dataFile)
+      const garbled = bytes.slice()
+      garbled.fill(7, garbled.length >> 1)
+      const files = {
+        missing: undefined,
+        empty: bytes.slice(0, 2),
+        cut: bytes.slice(0, 100),
+        garbled,
+        other: Buffer.from("{}")
+      }
+      for (const [name, content] of Object.entries(files)) {
+        const dataFile = path.join(folder, name)
+        if (content !== undefined) yield* fs.writeFile(dataFile, content)
+        const error = yield* withOptions(
+          { dataFile },
+          Catalogue.use((catalogue) => Effect.flip(Effect.forEach(nodeTypes.all.keys(), catalogue.find)))
+        )
+        assert.match(error.message, /^The node catalogue cannot be read: /, name)
+        assert.include(error.hint, "install effect-n8n-mcp again")
+      }
+    }).pipe(Effect.scoped))
+})
+
+describe("the node types of this build", () => {
+  it("have one description a version", () => {
+    for (const nodeType of nodeTypes.all.values()) {
+      const all = nodeType.descriptions.flatMap(NodeType.versionsOf)
+      assert.strictEqual(new Set(all).size, all.length, nodeType.type)
+      assert.isDefined(NodeType.at(nodeType, NodeType.defaultVersion(nodeType)), nodeType.type)
+    }
+  })
+})
