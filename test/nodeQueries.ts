@@ -4,8 +4,8 @@
  *
  * **Details**
  *
- * All were written before the search saw them. `further` and `holdout` were unseen sets: asked for the first time, with
- * the vocabulary of that day, 89 and 88 of 100 were first and 98 and 98 within three; their misses taught it words, so
+ * All were written before the search saw them. `further`, `holdout` and `unseen` were asked of a vocabulary that did not
+ * know them: 89, 88 and 85 of 100 were first then, and 98, 98 and 93 within three. Their misses taught it words, so that
  * today's scores are not those of an unseen set.
  */
 export const queries: { readonly [group: string]: { readonly [query: string]: string } } = {
@@ -632,5 +632,67 @@ export const queries: { readonly [group: string]: { readonly [query: string]: st
     "rediss": "redis",
     "splitOut": "splitOut",
     "chainLlm": "ai.chainLlm"
+  },
+  unseen: {
+    "graphql api call": "graphql",
+    "run at 6pm each friday": "scheduleTrigger",
+    "choose between three paths": "switch",
+    "is the list empty": "if",
+    "add extra property": "set",
+    "convert string to number": "set code",
+    "loop through pages": "splitInBatches",
+    "join two tables on id": "merge",
+    "keep latest 10": "limit",
+    "eliminate repeats": "removeDuplicates",
+    "parse date string": "dateTime",
+    "strip html tags": "html markdown",
+    "generate pdf": "apiTemplateIo",
+    "read excel attachment": "extractFromFile",
+    "zip up files": "compression",
+    "mkdir on server": "ssh executeCommand",
+    "pull request opened": "githubTrigger",
+    "upload video to youtube": "youTube",
+    "new contact in mailchimp": "mailchimpTrigger",
+    "delete airtable rows": "airtable",
+    "mattermost": "mattermost",
+    "notify me on telegram": "telegram",
+    "sms alert": "twilio",
+    "new whatsapp messages": "whatsAppTrigger",
+    "ask an llm": "ai.chainLlm",
+    "agent memory postgres": "ai.memoryPostgresChat",
+    "weaviate": "ai.vectorStoreWeaviate",
+    "cohere reranker": "ai.rerankerCohere",
+    "tool to query the web": "ai.toolSearXng ai.toolSerpApi perplexity",
+    "use claude in agent": "ai.lmChatAnthropic",
+    "moderate user input": "ai.guardrails googlePerspective",
+    "extract invoice fields": "ai.informationExtractor mindee",
+    "bigquery insert": "googleBigQuery",
+    "elasticsearch index document": "elasticsearch",
+    "mqtt sensor data": "mqttTrigger mqtt",
+    "zendesk": "zendesk",
+    "helpdesk ticket": "zendesk freshdesk",
+    "google form response": "formTrigger form googleSheetsTrigger",
+    "calendar invite": "googleCalendar",
+    "meeting scheduled in calendly": "calendlyTrigger",
+    "email attachments download": "gmail emailReadImap microsoftOutlook",
+    "mailing list signup": "mailchimp",
+    "shopify inventory": "shopify",
+    "paypal trigger": "payPalTrigger",
+    "postgres trigger": "postgresTrigger",
+    "manual": "manualTrigger",
+    "error": "errorTrigger stopAndError",
+    "chat": "ai.chatTrigger ai.chat",
+    "files": "readWriteFile extractFromFile convertToFile",
+    "http": "httpRequest",
+    "database": "postgres mySql dataTable supabase",
+    "email": "emailSend gmail",
+    "ai": "ai.agent ai.openAi",
+    "form": "formTrigger form",
+    "rest api": "httpRequest",
+    "json": "set code extractFromFile",
+    "date": "dateTime",
+    "send discord webhook message": "discord",
+    "hash sha256": "crypto",
+    "create linear issue": "linear"
   }
 }

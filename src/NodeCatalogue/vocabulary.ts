@@ -105,7 +105,7 @@ export const weak: ReadonlySet<string> = new Set([
 export const happening =
   /\b(triggers?|triggered|when(ever)?|listen(s|ing|er)?|watch(es|ing)?|incoming|inbound|monitor(s|ing)?|subscribe[sd]?|consumer|upon|as soon as|(start|starts|run|runs) (on|the|my|a) (new|workflow|flow)|react to|each time|every time)\b|^on\b/
 export const happened =
-  /\b(new|receiv(ed?|ing)|arriv(es?|ed|al)|created|updated|changed?s?|changes|deleted|submitted|submissions?|posted|added|inserted|uploaded|completed|fails|succeeds|succeeded|paid|booked|booking|signed up|(?<!calendar |create |an? )events?)\b/
+  /\b(new|receiv(ed?|ing)|arriv(es?|ed|al)|created|updated|changed?s?|changes|deleted|submitted|submissions?|posted|added|inserted|uploaded|completed|fails|succeeds|succeeded|paid|booked|booking|signed up|opened|closed|merged|edited|joined|cancelled|canceled|shipped|moved|assigned|approved|rejected|expires?|finished|finishes|starts|ends|lands|comes in|(?<!calendar |create |an? )events?)\b/
 /** It begins with an order: an action is meant. */
 export const order =
   /^(create|add|send|post|update|delete|remove|get|fetch|insert|append|upload|download|list|find|search|read|write|make|set|publish|reply|label|move|copy|share|edit|book|schedule a|upsert|retrieve|generate|look|show|put|save|store|manage|return|respond|compare|extract|parse|convert|send)\b/
