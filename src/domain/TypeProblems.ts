@@ -12,6 +12,9 @@ const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 /** Whether nobody here can say what the type is. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
+/** What n8n 2 leaves out unless NODES_EXCLUDE says otherwise. */
+const excluded: ReadonlySet<string> = new Set(["n8n-nodes-base.executeCommand", "n8n-nodes-base.localFileTrigger"])
+
 const shortName = (type: string) => type.slice(type.lastIndexOf(".") + 1)
 
 const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
@@ -85,6 +88,14 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   if (nodeType === undefined) return [unknownType(node, lookups)]
   if (version === undefined) return []
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
+  if (excluded.has(type) && !lookups.connected?.startsWith("1.")) {
+    return [problemOf(node, {
+      severity: "warning",
+      path: `${node.at}.type`,
+      message: `n8n 2 leaves out '${type}' unless told otherwise.`,
+      fix: "Somebody has to start n8n with NODES_EXCLUDE=[]."
+    })]
+  }
   if (lookups.connected === undefined || lookups.isLacked?.(type, version) !== true) return []
   return [problemOf(node, {
     severity: "error",

@@ -1,0 +1,85 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Problem } from "../domain/Problem.ts"
+import { truncated } from "../domain/Truncated.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as N8nError from "../N8nError.ts"
+import * as Tool from "../Tool.ts"
+import { WorkflowFiles } from "../WorkflowFiles.ts"
+import * as WorkflowValidation from "../WorkflowValidation.ts"
+
+const input = {
+  workflowId: Schema.optionalKey(
+    Schema.String.annotate({ description: "An n8n id, or the path of a .json file under the files root." })
+  ),
+  workflow: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "Instead: the workflow itself, {name, nodes, connections, settings}."
+    })
+  )
+}
+
+const isPath = (workflowId: string) => /\.json$/i.test(workflowId) || workflowId.includes("/")
+
+const oneOf = new N8nError.Validation({
+  reason: "Give either workflowId or workflow",
+  field: "workflowId",
+  hint: "workflowId is an n8n id or the path of a .json file; workflow is the JSON itself."
+})
+
+/** The release of the connected n8n, if there is one and it answers soon. */
+const connected = N8nClient.use((n8n) => n8n.about).pipe(
+  Effect.timeoutOption("2 seconds"),
+  Effect.map(Option.getOrUndefined),
+  Effect.map((about) => about?.version),
+  Effect.orElseSucceed(() => undefined)
+)
+
+const source = Effect.fnUntraced(function*(workflowId: string | undefined, workflow: object | undefined) {
+  if (workflow !== undefined && workflowId === undefined) return { value: workflow, repairs: [] }
+  if (workflow !== undefined || workflowId === undefined || workflowId === "") return yield* oneOf
+  if (!isPath(workflowId)) {
+    return { value: yield* N8nClient.use((n8n) => n8n.getWorkflow(workflowId)), repairs: [] }
+  }
+  return yield* WorkflowFiles.use((files) => files.read(workflowId)).pipe(
+    Effect.mapError(({ hint, reason }) => new N8nError.Validation({ reason, hint, field: "workflowId" }))
+  )
+})
+
+const counts = (problems: ReadonlyArray<Problem>) => {
+  const errors = problems.filter(({ severity }) => severity === "error").length
+  return { errors, warnings: problems.length - errors }
+}
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
+
+/** What n8n would say of a workflow, and what it would not. */
+export const validateWorkflow = Tool.make({
+  name: "validate_workflow",
+  title: "Validate workflow",
+  description:
+    "Check a workflow before it is written or published, as n8n judges: node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (equal fixes once).",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct(input),
+  output: Schema.Struct({
+    valid: Schema.Boolean,
+    counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    ...truncated
+  }),
+  handler: ({ workflow, workflowId }) =>
+    Effect.gen(function*() {
+      const [{ repairs, value }, release] = yield* Effect.all([source(workflowId, workflow), connected], {
+        concurrency: 2
+      })
+      const found = yield* WorkflowValidation.validate(value, release)
+      return { ...found, problems: [...found.problems, ...WorkflowValidation.warnings(repairs)] }
+    }),
+  summarize: ({ problems, valid }) => ({ valid, counts: counts(problems), problems }),
+  message: ({ counts: { errors, warnings }, valid }) => ({
+    en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}`,
+    ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"
+  })
+})
