@@ -117,11 +117,13 @@ const candidates = (properties: ReadonlyArray<Property>, given: unknown, within:
 
 const fixedCollection = (property: Property, given: unknown, within: Within): Obj => {
   const all: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(obj(given ?? property.default) ?? {})) {
+  for (const [key, value] of Object.entries(obj(given === undefined ? property.default : given) ?? {})) {
     const group = groups(property).find(({ name }) => name === key)
     if (group === undefined) continue
     if (isMultiple(property)) {
-      all[key] = (Predicate.isString(value) ? [...value] : arr(value)).map((item) => fill(group.values, item, within))
+      // n8n takes the letters of a string for items; a thousand of them say as much as all.
+      const items = Predicate.isString(value) ? [...value.slice(0, 1_000)] : arr(value)
+      all[key] = items.map((item) => fill(group.values, item, within))
       continue
     }
     const one = fill(group.values, own(given, key), within)

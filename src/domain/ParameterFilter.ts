@@ -21,7 +21,7 @@ const operations: Record<string, ReadonlyArray<string>> = {
 
 /** Whether n8n reads the literal as the type; any does for an expression, whose value is not known. */
 const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {
-  if (type === "any" || isExpression(value)) return true
+  if (!Object.hasOwn(operations, type) || isExpression(value)) return true
   if (type === "boolean" && !isStrict) return true
   const isBlank = (Array.isArray(value) && value.length === 0) || (str(value)?.trim() === "")
   return (type === "number" && isBlank && version >= 3) || FieldType.fits(value, type, { isStrict })
@@ -64,7 +64,7 @@ const operation = (operator: Obj, path: string, suggest: Suggest): ReadonlyArray
     message: isType
       ? `The operator '${name}' is none of type ${type}: n8n takes the condition for false.`
       : `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
-    fix: isType ? suggest(name, known ?? []) : suggest(type, Object.keys(operations))
+    fix: isType ? suggest(name.slice(0, 100), known ?? []) : suggest(type.slice(0, 100), Object.keys(operations))
   }]
 }
 

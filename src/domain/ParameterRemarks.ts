@@ -2,13 +2,13 @@
  * What n8n lets pass, and its editor or a reader would not: values that cannot be chosen, names that are not there,
  * values of a kind that cannot be right.
  */
-import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj } from "./Json.ts"
-import { type Choice, choices, type Description, groups, members, type Property } from "./NodeType.ts"
+import { type Description, groups, members, type Property } from "./NodeType.ts"
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { equals, isExpression, isShown, own, type Scope } from "./ParameterDisplay.ts"
 import * as Filter from "./ParameterFilter.ts"
 import { deeper, type Found, inWords, isMissing, locators, type Suggest } from "./ParameterIssues.ts"
+import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } from "./ParameterKinds.ts"
 
 /** What all remarks on a node are made with. */
 interface Making {
@@ -16,110 +16,6 @@ interface Making {
   readonly properties: ReadonlyArray<Property>
   readonly type: string
   readonly isTool: boolean
-}
-
-type Remarks = ReadonlyArray<Found>
-
-const none: Remarks = []
-
-const kind = (path: string, message: string, fix: string): Remarks => [{ severity: "warning", path, message, fix }]
-
-const fails = (path: string, message: string, fix: string): Remarks => [{ severity: "error", path, message, fix }]
-
-// ---- what can be chosen
-
-/** n8n offers this as a resource and operation of every node that has them and takes credentials. */
-const customApiCall = "__CUSTOM_API_CALL__"
-
-/** The values to choose from; `undefined` where others will do. */
-const choosable = (property: Property, scope: Scope): ReadonlyArray<Choice["value"]> | undefined => {
-  const { allowArbitraryValues, typeOptions } = property
-  const all = choices(property)
-  const isOpen = allowArbitraryValues === true || all.length === 0 || typeOptions?.["loadOptions"] !== undefined ||
-    typeOptions?.["loadOptionsMethod"] !== undefined
-  return isOpen ? undefined : all.filter((one) => isShown(one.displayOptions, scope)).map(({ value }) => value)
-}
-
-const choice = (property: Property, value: unknown, path: string, scope: Scope, suggest: Suggest): Remarks => {
-  const all = choosable(property, scope)
-  if (all === undefined || all.some((one) => one === value) || value === customApiCall) return none
-  const same = all.find((one) => String(one) === value || (Predicate.isString(one) && one === String(value as string)))
-  const fix = same === undefined
-    ? suggest(Predicate.isObjectOrArray(value) ? "" : String(value), all.map(String))
-    : `Give ${JSON.stringify(same)}, a ${typeof same}.`
-  const stripped = Predicate.isString(value) && value.startsWith("{{") ? " n8n evaluates no expression here." : ""
-  const message = `'${property.name}' is ${inWords(value)}, which is none of the values to choose from.${stripped}`
-  return fails(path, message, fix)
-}
-
-// ---- what a value looks like
-
-const locator = ({ modes = [], name }: Property, value: unknown, path: string, suggest: Suggest): Remarks => {
-  const wanted = "{__rl: true, mode, value}"
-  const given = obj(value)
-  if (given === undefined) {
-    const isPlain = Predicate.isString(value) || Predicate.isNumber(value)
-    return isPlain ? none : kind(path, `'${name}' is ${inWords(value)}.`, `Give ${wanted}.`)
-  }
-  if (!("value" in given && "mode" in given)) {
-    return kind(path, `'${name}' lacks ${"value" in given ? "'mode'" : "'value'"}.`, `Give ${wanted}.`)
-  }
-  const names = modes.map((mode) => mode.name)
-  if (names.length > 0 && !names.some((mode) => mode === given["mode"])) {
-    return kind(deeper(path, "mode"), `'${name}' has no mode ${inWords(given["mode"])}.`, suggest("", names))
-  }
-  return given["__rl"] === true ? none : kind(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${wanted}.`)
-}
-
-const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
-  value["mappingMode"] !== "autoMapInputData" && "schema" in value && !Array.isArray(value["schema"])
-    ? fails(
-      deeper(path, "schema"),
-      `'schema' of '${name}' is ${inWords(value["schema"])}: n8n fails on it.`,
-      "Give an array."
-    )
-    : none
-
-const objectTypes = new Set(["collection", "fixedCollection", "filter", "assignmentCollection", "resourceMapper"])
-const textTypes = new Set(["string", "dateTime", "color"])
-
-const wanted: Record<string, string> = {
-  assignmentCollection: "{assignments: [{id, name, type, value}]}",
-  filter: "{combinator: 'and' | 'or', conditions: [{leftValue, rightValue, operator: {type, operation}}]}",
-  resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
-}
-
-/** What the value should be, for a type whose values are objects. */
-const example = (property: Property): string => {
-  const { name, type } = property
-  if (type === "collection") {
-    return isMultiple(property)
-      ? `an array of objects for '${name}'`
-      : `an object for '${name}'`
-  }
-  const [group] = groups(property)
-  return type === "fixedCollection" && group !== undefined
-    ? `{${group.name}: ${isMultiple(property) ? "[{…}]" : "{…}"}} for '${name}'`
-    : `${wanted[type] ?? "an object"} for '${name}'`
-}
-
-/** Whether the value is of a kind that the type has; the parameters in it are another matter. */
-const ofKind = (property: Property, value: unknown): string | undefined => {
-  const { type } = property
-  if (objectTypes.has(type)) {
-    const isList = type === "collection" && isMultiple(property)
-    return (isList ? Array.isArray(value) : obj(value) !== undefined) ? undefined : `Give ${example(property)}.`
-  }
-  if (isExpression(value)) return undefined
-  if (isMultiple(property) && type !== "options") return Array.isArray(value) ? undefined : "Give an array."
-  if (type === "multiOptions") return Array.isArray(value) ? undefined : "Give an array of values."
-  if (type === "boolean") return Predicate.isBoolean(value) ? undefined : "Give true or false, or an expression."
-  if (type === "number") {
-    const isNumber = Predicate.isNumber(value) ||
-      (Predicate.isString(value) && value !== "" && !Number.isNaN(Number(value)))
-    return isNumber ? undefined : "Give a number, or an expression that begins with '='."
-  }
-  return textTypes.has(type) && Predicate.isObjectOrArray(value) ? "Give a string." : undefined
 }
 
 /** What is wrong with a value that is given to a parameter that is shown; `done` is what n8n makes of it. */
@@ -136,7 +32,7 @@ const ofValue = (
   if (equals(value, property.default) || value === null) return none
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
   const fix = ofKind(property, value)
-  if (fix !== undefined) return kind(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
+  if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
   if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
   if (type === "collection") return ofCollection(property, value, done, path, scope, making)
@@ -166,7 +62,7 @@ const ofCollection = (
     const given = obj(item)
     const at = deeper(path, index)
     return given === undefined
-      ? kind(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
+      ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
       : level(inner, given, { ...scope, values: given }, at, making)
   })
 }
@@ -185,14 +81,18 @@ const ofGroups = (
     const group = all.find(({ name }) => name === key)
     if (group === undefined) {
       const names = all.map(({ name }) => name)
-      return kind(at, `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`, making.suggest(key, names))
+      return warning(
+        at,
+        `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`,
+        making.suggest(key.slice(0, 100), names)
+      )
     }
     const inside = own(done, key)
     const item = (one: unknown, values: unknown, at: string): Remarks => {
       const known = obj(one)
       return known !== undefined
         ? level(group.values, known, { ...scope, values }, at, making)
-        : kind(
+        : warning(
           at,
           `'${key}' holds ${inWords(one)} where an object belongs.`,
           `Give an object with ${fields(group.values)}.`
@@ -203,7 +103,7 @@ const ofGroups = (
     const fix = obj(given) === undefined
       ? `Give an array of objects with ${fields(group.values)}.`
       : "Put the object in an array."
-    return fails(
+    return error(
       at,
       `'${property.name}.${key}' is ${inWords(given)} where n8n reads an array: it cannot open the node.`,
       fix
@@ -216,8 +116,9 @@ const fields = (properties: ReadonlyArray<Property>): string =>
 
 // ---- names
 
-/** The parameters that n8n gives the tool variant of a type. */
+/** Parameters that n8n gives the tool variant of a type, and what its editor leaves behind. */
 const toolNames = new Set(["descriptionType", "toolDescription"])
+const leftovers = new Set(["", "requestOptions"])
 
 const unknown = (
   name: string,
@@ -226,21 +127,21 @@ const unknown = (
   path: string,
   making: Making
 ): Remarks => {
-  if (making.isTool && path === name && toolNames.has(name)) return none
+  if (path === name && (leftovers.has(name) || (making.isTool && toolNames.has(name)))) return none
   const holder = properties.find((one) =>
     one.type === "collection" && members(one).some((member) => member.name === name)
   )
   const isOfRoot = path !== name && making.properties.some((one) => one.name === name)
   const shown = properties.filter(({ displayOptions }) => isShown(displayOptions, scope))
   const candidates = [...shown, ...properties].filter(({ type }) => type !== "notice").map((one) => one.name)
-  return kind(
+  return warning(
     path,
     `${making.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
     holder !== undefined
       ? `It belongs in '${holder.name}'.`
       : isOfRoot
       ? `It belongs at the top of 'parameters'.`
-      : making.suggest(name, candidates)
+      : making.suggest(name.slice(0, 100), candidates)
   )
 }
 
@@ -250,7 +151,7 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     const isEmpty = property.required === true && value !== undefined && isMissing(property, value) &&
       isShown(property.displayOptions, scope)
     const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs all the same.`
-    return isEmpty ? kind(deeper(path, property.name), message, `Set '${property.name}'.`) : none
+    return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
   })
 
 /** What there is to say about parameters given beside each other; `scope` has them as n8n fills them. */
