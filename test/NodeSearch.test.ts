@@ -1,23 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import * as NodeType from "../src/domain/NodeType.ts"
 import { kinds, phrases } from "../src/NodeCatalogue/phrases.ts"
 import * as Search from "../src/NodeCatalogue/search.ts"
 import * as vocabulary from "../src/NodeCatalogue/vocabulary.ts"
 import { queries } from "./nodeQueries.ts"
+import * as nodeTypes from "./nodeTypes.ts"
 
-const require = createRequire(import.meta.url)
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(NodeType.Description)))
-const newest = (description: NodeType.Description) => Math.max(...NodeType.versionsOf(description))
-
-const documents = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"].flatMap((name) => {
-  const text = readFileSync(require.resolve(`${name}/package.json`).replace("package.json", "dist/types/nodes.json"))
-  return [...Map.groupBy(decode(text.toString("utf8")), (description) => `${name}.${description.name}`)]
-    .map(([type, all]) => Search.toDocument({ type, descriptions: all.toSorted((a, b) => newest(b) - newest(a)) }))
-})
+const documents = [...nodeTypes.all.values()].map(Search.toDocument)
 const index = Search.open(Search.serialize(documents))
 
 const short = (id: string) => id.replace("@n8n/n8n-nodes-langchain.", "ai.").replace("n8n-nodes-base.", "")

@@ -35,7 +35,9 @@ export const nodeSearch = Tool.make({
   handler: (query) => NodeCatalogue.use((catalogue) => catalogue.search(query)),
   summarize: (hits) => hits,
   message: ({ count }) => ({
-    en: `Found ${count} node${count === 1 ? "" : "s"}`,
+    en: count === 0
+      ? "No node for this: try other words, or n8n-nodes-base.httpRequest, which calls any API"
+      : `Found ${count} node${count === 1 ? "" : "s"}`,
     ja: "ノードを検索しました"
   })
 })
