@@ -122,7 +122,7 @@ const fixedCollection = (property: Property, given: unknown, within: Within): Ob
     if (group === undefined) continue
     if (isMultiple(property)) {
       // n8n takes the letters of a string for items; a thousand of them say as much as all.
-      const items = Predicate.isString(value) ? [...value.slice(0, 1_000)] : arr(value)
+      const items = Predicate.isString(value) ? Array.from(value.slice(0, 1_000)) : arr(value)
       all[key] = items.map((item) => fill(group.values, item, within))
       continue
     }

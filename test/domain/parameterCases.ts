@@ -2,6 +2,8 @@
 import { createRequire } from "node:module"
 import type { Obj } from "../../src/domain/Json.ts"
 import * as NodeType from "../../src/domain/NodeType.ts"
+import { problems } from "../../src/domain/Parameters.ts"
+import { suggestion } from "../../src/Nearest.ts"
 import * as nodeTypes from "../nodeTypes.ts"
 
 interface NodeHelpers {
@@ -30,12 +32,14 @@ export interface Subject {
   readonly raw: Obj
 }
 
-const raws = new Map(nodeTypes.packages.flatMap((name) =>
-  nodeTypes.read(name).flatMap((raw) => {
-    const { name: type, version } = raw as { name: string; version: number | ReadonlyArray<number> }
-    return [version].flat().map((one) => [`${name}.${type}@${one}`, raw as Obj] as const)
-  })
-))
+const raws: ReadonlyMap<string, Obj> = new Map(
+  nodeTypes.packages.flatMap((name) =>
+    nodeTypes.read(name).flatMap((raw) => {
+      const { name: type, version } = raw as { name: string; version: number | ReadonlyArray<number> }
+      return [version].flat().map((one) => [`${name}.${type}@${one}`, raw as Obj] as const)
+    })
+  )
+)
 
 export const subjects: ReadonlyArray<Subject> = nodeTypes.versions.flatMap(([{ type }, description, version]) => {
   const raw = raws.get(`${type}@${version}`)
@@ -72,50 +76,25 @@ export const random = (seed: number): () => number => {
   }
 }
 
-const odd: ReadonlyArray<unknown> = [
-  ...["", " ", "x", "a b", "5", "1e3", "true", "FALSE", "={{ $json.a }}", "{{ $json.a }}", "=5", "a@b.com", "a@b   !"],
-  ...[
-    "2020-13-01",
-    "2025-01-31",
-    "2025-W05-1",
-    "2025-031",
-    "20250131",
-    "20250131T0900",
-    "10:30",
-    "T10:30",
-    "1700000000"
-  ],
-  ...["Fri, 31 Jan 2025 09:00:00 GMT", "2025-01-31 09:00:00", "31.01.2025", "Jan 31 2025", "09:30:00", "9:3"],
-  ...[
-    "https://example.com/x",
-    "ftp://x",
-    "mailto:a@b",
-    "//x",
-    "a.b.c",
-    "{}",
-    "[]",
-    "null",
-    "[1",
-    "{a: 1}",
-    "{'a': 'b'}"
-  ],
-  ...[
-    "['a']",
-    "{a: [1, 'x'],}",
-    "{{}}",
-    "[{\"fieldLabel\":\"a\"}]",
-    "[{\"x\":1}]",
-    "[{\"fieldType\":\"date\"}]",
-    "[1]"
-  ],
-  ...[
-    "[{\"fieldOptions\":{\"values\":[{\"option\":\"a\"}]}}]",
-    "[{\"fieldOptions\":[{\"o\":1}]}]",
-    "={{ $fromAI('a') }}"
-  ],
-  ...["={{ $fromAI('a', `b`, 'string') }}", "={{ $fromAI('a') + 1 }}", "=$fromAI(\"a\", tag`x`)", "=$fromAI('a', f())"],
-  ...[0, 1, -1, 2.5, 1e21, true, false, null, [], [""], ["x"], [1, "=x"], [[["x"]]], {}, { a: 1 }, { value: "x" }],
-  ...[{ __rl: true, value: "x" }, { mimeType: "a", data: "b" }, "0123456789abcdef0123456789abcdef", "gpt-5", "~12"]
+const oddTexts = String.raw`
+ |x|a b|5|1e3|true|FALSE|={{ $json.a }}|{{ $json.a }}|=5|a@b.com|a@b   !|gpt-5|~12|0123456789abcdef0123456789abcdef
+2020-13-01|2025-01-31|2025-W05-1|2025-031|20250131|20250131T0900|10:30|T10:30|1700000000|Fri, 31 Jan 2025 09:00:00 GMT
+2025-01-31 09:00:00|31.01.2025|Jan 31 2025|09:30:00|9:3|https://example.com/x|ftp://x|mailto:a@b|//x|a.b.c
+{}|[]|null|[1|[1]|{a: 1}|{'a': 'b'}|['a']|{a: [1, 'x'],}|{{}}|[{"fieldLabel":"a"}]|[{"x":1}]|[{"fieldType":"date"}]
+[{"fieldOptions":{"values":[{"option":"a"}]}}]|[{"fieldOptions":[{"o":1}]}]|={{ $fromAI('a') }}|=$fromAI('a', f())
+={{ $fromAI('a', 'b c', "string") }}|={{ $fromAI('a') + 1 }}|={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('a') }}
+`
+
+/** Values that types accept, and that they do not. */
+export const odd: ReadonlyArray<unknown> = [
+  "",
+  ...oddTexts.slice(1, -1).split(/[|\n]/),
+  "=$fromAI('a', `b`)",
+  "=$fromAI('a', tag`b`)",
+  ...JSON.parse(
+    `[0, 1, -1, 2.5, 1e21, true, false, null, [], [""], ["x"], [1, "=x"], [[["x"]]], {}, {"a": 1}, {"value": "x"},
+      {"__rl": true, "value": "x"}, {"mimeType": "a", "data": "b"}]`
+  ) as ReadonlyArray<unknown>
 ]
 
 const types = [
@@ -262,4 +241,13 @@ export const judged = ({ parameters, raw, version }: Case) => {
   } catch (error) {
     return String(error)
   }
+}
+
+/** The problems of a node of the type, at its newest version unless another is given. */
+export const found = (type: string, parameters: Obj, version?: number) => {
+  const nodeType = nodeTypes.get(type)
+  const typeVersion = version ?? NodeType.defaultVersion(nodeType)
+  const description = NodeType.at(nodeType, typeVersion)
+  if (description === undefined) throw new Error(`no ${type} ${typeVersion}`)
+  return problems(description, { typeVersion, parameters }, suggestion)
 }
