@@ -1,9 +1,9 @@
 /** What n8n finds wrong with a node's parameters, and for which it does not run or publish the workflow. */
 import * as FieldType from "./FieldType.ts"
-import { arr, num, type Obj, obj, str } from "./Json.ts"
+import { arr, num, obj, str } from "./Json.ts"
 import * as LinearRegex from "./LinearRegex.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
-import { about, complete, type Node } from "./ParameterDefaults.ts"
+import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { at, isShown, own, type Scope, text } from "./ParameterDisplay.ts"
 import type * as Problem from "./Problem.ts"
 
@@ -227,9 +227,12 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
 }
 
 /** What n8n itself finds wrong, and nothing else; with a node that is disabled, nothing. */
-export const issues = (description: Description, node: Node, suggest: Suggest): ReadonlyArray<Issue> => {
-  if (node.disabled === true) return []
-  const values: Obj = complete(description, node)
-  const place: Place = { kind: "root", path: "", scope: { ...about(description, node), values, root: values } }
-  return description.properties.flatMap((property) => judge(property, place, suggest))
-}
+export const issues = (
+  description: Description,
+  node: Node,
+  suggest: Suggest,
+  scope: Scope = scopeOf(description, node)
+): ReadonlyArray<Issue> =>
+  node.disabled === true
+    ? []
+    : description.properties.flatMap((property) => judge(property, { kind: "root", path: "", scope }, suggest))

@@ -7,7 +7,7 @@ import { type Description, groups, members, type Property } from "./NodeType.ts"
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { equals, isExpression, isShown, own, type Scope } from "./ParameterDisplay.ts"
 import * as Filter from "./ParameterFilter.ts"
-import { deeper, type Found, inWords, isMissing, locators, type Suggest } from "./ParameterIssues.ts"
+import { deeper, inWords, isMissing, locators, type Suggest } from "./ParameterIssues.ts"
 import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } from "./ParameterKinds.ts"
 
 /** What all remarks on a node are made with. */
@@ -175,9 +175,13 @@ const level = (
 }
 
 /** What there is to say about the node beside n8n's own issues; about one that is disabled, nothing. */
-export const remarks = (description: Description, node: Node, suggest: Suggest): ReadonlyArray<Found> => {
+export const remarks = (
+  description: Description,
+  node: Node,
+  suggest: Suggest,
+  scope: Scope = scopeOf(description, node)
+): Remarks => {
   if (node.disabled === true) return none
-  const scope = scopeOf(description, node)
   const { displayName: type, properties } = description
   return level(properties, node.parameters, scope, "", { suggest, properties, type, isTool: scope.isTool })
 }

@@ -1,6 +1,6 @@
 /** A node's parameters by the rules of n8n: which there are, what they are by default, what is wrong with them. */
 import type { Description } from "./NodeType.ts"
-import type { Node } from "./ParameterDefaults.ts"
+import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { type Found, issues, type Suggest } from "./ParameterIssues.ts"
 import { remarks } from "./ParameterRemarks.ts"
 
@@ -18,10 +18,11 @@ export { remarks } from "./ParameterRemarks.ts"
  * remarks. A parameter that is set and not shown is no problem.
  */
 export const problems = (description: Description, node: Node, suggest: Suggest): ReadonlyArray<Found> => {
+  const scope = scopeOf(description, node)
   const found = new Map<string, Found>()
-  for (const { name: _, ...issue } of issues(description, node, suggest)) {
+  for (const { name: _, ...issue } of issues(description, node, suggest, scope)) {
     found.set(`${issue.path} ${issue.message}`, issue)
   }
   const paths = new Set([...found.values()].map(({ path }) => path))
-  return [...found.values(), ...remarks(description, node, suggest).filter(({ path }) => !paths.has(path))]
+  return [...found.values(), ...remarks(description, node, suggest, scope).filter(({ path }) => !paths.has(path))]
 }
