@@ -30,13 +30,14 @@ const assemble = (
   options: Executions.Options & NodeCatalogue.Options,
   snapshots: Layer.Layer<Snapshots.Snapshots>,
   files: Layer.Layer<WorkflowFiles.WorkflowFiles>
-): Layer.Layer<Services, UnreadablePackage> =>
-  Layer.mergeAll(
+): Layer.Layer<Services, UnreadablePackage> => {
+  const catalogue = NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer))
+  return Layer.mergeAll(
     Executions.layer(options),
-    NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer)),
     files,
-    Layer.provideMerge(WorkflowStore.layer, snapshots)
+    Layer.provideMerge(WorkflowStore.layer, Layer.merge(snapshots, catalogue))
   )
+}
 
 /** On this machine's files; fails when a package of `nodes` cannot be read. */
 export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>

@@ -15,6 +15,7 @@ import * as Workflow from "./domain/Workflow.ts"
 import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
+import { NodeCatalogue } from "./NodeCatalogue.ts"
 import { Snapshots } from "./Snapshots.ts"
 import { badRequest, isThere, merge, notKept, prepare, resolved, withoutRefused } from "./WorkflowStore/body.ts"
 import { holds, isSameVersion, moved, slippedIn } from "./WorkflowStore/conflicts.ts"
@@ -74,11 +75,12 @@ export interface Service {
 /** The way to write a workflow. Which n8n is the call's business. */
 export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("effect-n8n-mcp/WorkflowStore") {}
 
-/** Writes workflows; needs the snapshots of what was before. */
-export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
+/** Writes workflows; needs the snapshots of what was before, and the versions that new nodes get. */
+export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
   WorkflowStore,
   Effect.gen(function*() {
     const snapshots = yield* Snapshots
+    const withCatalogue = Effect.provideService(NodeCatalogue, yield* NodeCatalogue)
     const oneAtATime = Locks.make()
 
     const inTurn = (id: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -101,7 +103,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
 
     const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
       const n8n = yield* N8nClient
-      const { warnings, workflow: body } = yield* prepare((yield* resolved({ input }, undefined))["input"], source)
+      const { warnings, workflow: body } = yield* withCatalogue(
+        prepare((yield* resolved({ input }, undefined))["input"], source)
+      )
       const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
         Effect.catchIf(isUncertain, (error) =>
           new N8nError.Api({
@@ -150,7 +154,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots> = Layer.effect(
         if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
           return yield* moved(expectedVersionId, before)
         }
-        const { body, warnings } = yield* merge(before, patch, source)
+        const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
         const isPut = Object.keys(patch).some((key) => !isThere(body[key], before[key], key === "settings"))
         const notes: Array<string> = [...warnings]
         let isDraft: boolean | undefined

@@ -87,6 +87,23 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(textOf(found), "hi")
       }))
 
+    it.effect("gives nodes that tell no version the newest that this n8n has", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
+        yield* inTime(
+          Effect.gen(function*() {
+            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest"), raw: false })
+            const [node] = arr((yield* stored(n8n, made.id))["nodes"])
+            assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
+            const given = `Gave nodes without a typeVersion that of a new node: ${v2 ? 4.5 : 4.3} to 'A'.`
+            assert.include(made.warnings, given)
+            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x"), raw: false }))
+            assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
     it.effect("updates one thing, and sends nothing when nothing changes", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })

@@ -29,7 +29,14 @@ const readAs = (kind: string, value: unknown): unknown => {
 /** A node with a name. */
 export type Node = Obj & { readonly name: string }
 
-const nodeOf = (value: unknown, path: string, repairs: Repairs): Checked<Node> => {
+/** What cannot be made of what is given. */
+export interface Supply {
+  readonly newId: () => string
+  /** The version of a type that a new node gets, where it is known. */
+  readonly versionOf?: ((type: string) => number | undefined) | undefined
+}
+
+const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
   const given = obj(value)
   if (given === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
   const [name, type] = [str(given["name"]) ?? "", str(given["type"]) ?? ""]
@@ -45,9 +52,11 @@ const nodeOf = (value: unknown, path: string, repairs: Repairs): Checked<Node> =
     if (meant !== node.get(key)) note(repairs, `Read ${key} as ${kind}`, `'${name}'`)
     node.set(key, key === "credentials" ? without(obj(meant) ?? {}, isNull) : meant)
   }
-  return node.has("typeVersion")
-    ? Result.succeed({ ...Object.fromEntries(node), name })
-    : refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
+  if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
+  const typeVersion = versionOf?.(type)
+  if (typeVersion === undefined) return refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
+  note(repairs, "Gave nodes without a typeVersion that of a new node", `${typeVersion} to '${name}'`)
+  return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
 /** The nodes, and how they may be named. */
@@ -59,11 +68,11 @@ export type Nodes = {
 }
 
 /** Checks and repairs every node. */
-export const nodesOf = (given: unknown, newId: () => string, repairs: Repairs): Checked<Nodes> =>
+export const nodesOf = (given: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
     if (!Array.isArray(given)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
     const read: Array<Node> = []
-    for (const [index, value] of given.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, repairs))
+    for (const [index, value] of given.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, supply, repairs))
     const names = new Set(read.map((node) => node.name))
     const taken = new Set(names)
     const next = new Map<string, number>()
@@ -81,7 +90,7 @@ export const nodesOf = (given: unknown, newId: () => string, repairs: Repairs): 
       if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
       else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
       else byId.set(id, name)
-      return { ...node, name, id: byId.get(id) === name ? id : newId() }
+      return { ...node, name, id: byId.get(id) === name ? id : supply.newId() }
     })
     return { nodes: placed(nodes, repairs), names, byId }
   })

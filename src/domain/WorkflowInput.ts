@@ -8,8 +8,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Connections } from "./Connections.ts"
 import { connectionsOf, type Scope } from "./ConnectionsInput.ts"
-import { type Obj, obj } from "./Json.ts"
-import { nodesOf } from "./NodesInput.ts"
+import { arr, type Obj, obj, str } from "./Json.ts"
+import { nodesOf, type Supply } from "./NodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences, without } from "./Repairs.ts"
 
 export type { Problem } from "./Repairs.ts"
@@ -27,7 +27,9 @@ export type Prepared = {
 }
 
 /** Where the input comes from: a caller can put a wrong connection right, whoever imports a file cannot. */
-export type Options = { readonly source: "caller" | "file"; readonly newId: () => string }
+export interface Options extends Supply {
+  readonly source: "caller" | "file"
+}
 
 /** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
 export const readOnly: ReadonlySet<string> = new Set(
@@ -73,7 +75,8 @@ const whyNone = (input: unknown): string => {
  *
  * **Gotchas**
  *
- * A missing `typeVersion` is a problem: n8n would store none, and the node would act as its oldest version.
+ * A missing `typeVersion` that `versionOf` does not know is a problem: n8n would store none, and the node would act as
+ * its oldest version.
  */
 export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   Result.gen(function*() {
@@ -84,7 +87,7 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     const name = yield* nameOf(given["name"])
     const settings = objectOf(given["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
-    const { byId, names, nodes } = yield* nodesOf(given["nodes"], options.newId, repairs)
+    const { byId, names, nodes } = yield* nodesOf(given["nodes"], options, repairs)
     if (options.source === "file" && isNull(given["connections"])) note(repairs, "The file has no connections")
     const scope: Scope = { byId, names, repairs, source: options.source }
     const connections = yield* connectionsOf(given["connections"] ?? {}, scope)
@@ -97,6 +100,12 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     }
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
+
+/** The types of the nodes that have no version. */
+export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
+  arr(unwrap(input)?.["nodes"]).flatMap((node) =>
+    isNull(obj(node)?.["typeVersion"]) ? str(obj(node)?.["type"]) ?? [] : []
+  )
 
 const longestName = 128
 

@@ -15,6 +15,7 @@ import { nodeSearch } from "./nodeSearch.ts"
 import { retryExecution, stopExecution } from "./runControl.ts"
 import { activateWorkflow, deactivateWorkflow } from "./setActive.ts"
 import { updateWorkflow } from "./updateWorkflow.ts"
+import { validateWorkflow } from "./validateWorkflow.ts"
 import { workflowHistory, workflowRestore } from "./versions.ts"
 
 export {
@@ -36,6 +37,7 @@ export {
   retryExecution,
   stopExecution,
   updateWorkflow,
+  validateWorkflow,
   workflowHistory,
   workflowRestore
 }
@@ -61,7 +63,8 @@ export const all = [
   stopExecution,
   listCredentials,
   nodeSearch,
-  nodeGet
+  nodeGet,
+  validateWorkflow
 ] as const
 
 /** What some of them answer, under a URI. */
