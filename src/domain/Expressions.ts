@@ -70,10 +70,10 @@ const part = (raw: string, from: number): Part => {
 /** Whether n8n evaluates the value of a parameter. */
 export const isExpression = (value: unknown): value is string => str(value)?.startsWith("=") === true
 
-/** The `{{ … }}` of an expression; the last needs no end. */
+/** The `{{ … }}` of an expression; the last needs no end, unless it has no code either. */
 export const parts = (expression: string): ReadonlyArray<Part> => {
   const found: Array<Part> = []
-  for (let open = next(expression, "{{", 1); open >= 0;) {
+  for (let open = next(expression, "{{", 1); open >= 0 && open + 2 < expression.length;) {
     const close = next(expression, "}}", open + 2)
     found.push(part(expression.slice(open + 2, close < 0 ? undefined : close), open + 2))
     open = close < 0 ? -1 : next(expression, "{{", close + 2)

@@ -15,6 +15,9 @@ export const isCommunity = (type: string): boolean => !own.test(type) && communi
 /** What n8n 2 leaves out unless NODES_EXCLUDE says otherwise. */
 const excluded: ReadonlySet<string> = new Set(["n8n-nodes-base.executeCommand", "n8n-nodes-base.localFileTrigger"])
 
+/** What took the place of types that are no more. */
+const successors: ReadonlyMap<string, string> = new Map([["n8n-nodes-base.start", "n8n-nodes-base.manualTrigger"]])
+
 const shortName = (type: string) => type.slice(type.lastIndexOf(".") + 1)
 
 const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
@@ -47,10 +50,12 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
   }
   const last = lookups.removed?.(type)
   if (last !== undefined) {
+    const successor = successors.get(type)
     return problemOf(node, {
       severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
       path: `${node.at}.type`,
-      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`
+      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`,
+      ...(successor === undefined ? {} : { fix: `Write '${successor}'.` })
     })
   }
   const candidates = meant(type, lookups)
