@@ -43,13 +43,17 @@ const isEscaped = (text: string, at: number, from: number) => {
   return backslashes % 2 === 1
 }
 
+/** There are no brackets; nor is there a text behind the last that are escaped. */
+const [none, nothing] = [-1, -2]
+
 /** The next brackets from there on without a backslash before them. */
 const next = (text: string, brackets: string, from: number): number => {
-  for (let start = from, at = text.indexOf(brackets, from); at >= 0; at = text.indexOf(brackets, start)) {
+  let start = from
+  for (let at = text.indexOf(brackets, from); at >= 0; at = text.indexOf(brackets, start)) {
     if (!isEscaped(text, at, start)) return at
     start = at + 2
   }
-  return -1
+  return start < text.length ? none : nothing
 }
 
 const part = (raw: string, from: number): Part => {
@@ -70,13 +74,14 @@ const part = (raw: string, from: number): Part => {
 /** Whether n8n evaluates the value of a parameter. */
 export const isExpression = (value: unknown): value is string => str(value)?.startsWith("=") === true
 
-/** The `{{ … }}` of an expression; the last needs no end, unless it has no code either. */
+/** The `{{ … }}` of an expression; the last needs no end. */
 export const parts = (expression: string): ReadonlyArray<Part> => {
   const found: Array<Part> = []
-  for (let open = next(expression, "{{", 1); open >= 0 && open + 2 < expression.length;) {
+  for (let open = next(expression, "{{", 1); open >= 0;) {
     const close = next(expression, "}}", open + 2)
-    found.push(part(expression.slice(open + 2, close < 0 ? undefined : close), open + 2))
-    open = close < 0 ? -1 : next(expression, "{{", close + 2)
+    // n8n overlooks code without an end where nothing is left to look at.
+    if (close !== nothing) found.push(part(expression.slice(open + 2, close < 0 ? undefined : close), open + 2))
+    open = close < 0 ? none : next(expression, "{{", close + 2)
   }
   return found
 }
@@ -153,7 +158,7 @@ const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 export const inExpression = (expression: string, parse: Parse): Found => {
   const found = parts(expression).map(({ code, place }): Found => {
     const parsed = parse(code, "expression")
-    if (parsed === undefined) return nothing
+    if (parsed === undefined) return empty
     if ("mistake" in parsed) {
       return { references: [], mistakes: [{ code, message: parsed.mistake, at: place(parsed.at) }] }
     }
@@ -180,7 +185,7 @@ export const inScript = (script: string, parse: Parse): ReadonlyArray<Reference>
     : references
 }
 
-const nothing: Found = { references: [], mistakes: [] }
+const empty: Found = { references: [], mistakes: [] }
 
 // ---- parameters
 
