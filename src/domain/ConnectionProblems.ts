@@ -85,7 +85,9 @@ const atTarget = (link: PlacedLink, from: Node, to: Node): Pick<Problem, "messag
   const port = inputs.find((each) => each.type === type && each.index === link.input.index)
   if (port === undefined) {
     // n8n does not look at the index where any number of sub-nodes may be connected.
-    return type === "main" ? { message: beyond(to, inputs, link.input, "input") } : undefined
+    if (type !== "main") return undefined
+    const isOnly = inputs.filter((each) => each.type === type).length === 1
+    return { message: beyond(to, inputs, link.input, "input"), ...(isOnly ? { fix: "Write index: 0." } : {}) }
   }
   const isRefused = from.type !== "" &&
     (port.only !== undefined && !port.only.includes(from.type) || port.never?.includes(from.type) === true)

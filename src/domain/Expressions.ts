@@ -189,16 +189,22 @@ const empty: Found = { references: [], mistakes: [] }
 
 // ---- parameters
 
-/** One expression or script in a node's parameters. */
+/** One text in a node's parameters that n8n evaluates, or that looks as if it should. */
 export interface Text {
   /** From the node: `parameters.url`. */
   readonly path: string
   readonly text: string
-  readonly kind: "expression" | "script"
+  /** `unmarked`: code in brackets, but no `=` before all, without which n8n takes it as it is. */
+  readonly kind: "expression" | "script" | "unmarked"
 }
 
 /** Parameters that hold JavaScript. */
 const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
+
+/** Parameters in which nodes look for brackets themselves, and code of other kinds. */
+const evaluated = /(?:^|\.)(?:query|sqlQuery|html|jsonOutput|customFilter|workflowJson|\w*code)$/i
+
+const bracketed = /\{\{\s*\$(?:json|node|input|items|binary|\()/
 
 /** Every expression and script in parameters, in their order. */
 export const texts = (parameters: unknown): ReadonlyArray<Text> => {
@@ -207,8 +213,14 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const [path, value] = top
     if (isExpression(value)) found.push({ path, text: value, kind: "expression" })
-    else if (typeof value === "string" && scripts.has(path)) found.push({ path, text: value, kind: "script" })
-    else if (typeof value === "object" && value !== null) {
+    else if (typeof value === "string") {
+      const kind = scripts.has(path)
+        ? "script"
+        : bracketed.test(value) && !evaluated.test(path)
+        ? "unmarked"
+        : undefined
+      if (kind !== undefined) found.push({ path, text: value, kind })
+    } else if (typeof value === "object" && value !== null) {
       const isList = Array.isArray(value)
       const inner = Object.entries(value)
       for (let index = inner.length - 1; index >= 0; index--) {
@@ -222,4 +234,6 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
 
 /** What is in one of them. */
 export const inText = ({ kind, text }: Text, parse: Parse): Found =>
-  kind === "expression" ? inExpression(text, parse) : { references: inScript(text, parse), mistakes: [] }
+  kind === "expression"
+    ? inExpression(text, parse)
+    : { references: kind === "script" ? inScript(text, parse) : [], mistakes: [] }

@@ -40,7 +40,10 @@ const ofCredentials = (node: Node): ReadonlyArray<Problem> => {
       : []
   )
   const credentials = new Map(Object.entries(obj(given["credentials"]) ?? {}))
-  return [...needed, ...chosen(node).map((name) => ({ name, label: name }))].flatMap(({ label, name }) => {
+  const all = new Map(
+    [...chosen(node).map((name) => ({ name, label: name })), ...needed].map((each) => [each.name, each])
+  )
+  return [...all.values()].flatMap(({ label, name }) => {
     const credential = credentials.get(name)
     const held = obj(credential)
     if (held?.["id"] || held?.["__aiGatewayManaged"]) return []
@@ -66,6 +69,14 @@ const ofExpressions = (
   const missing = new Map<string, { readonly path: string; readonly kind: Expressions.Text["kind"]; count: number }>()
   const mistakes: Array<Problem> = []
   for (const text of Expressions.texts(node.parameters)) {
+    if (text.kind === "unmarked" && node.description !== undefined) {
+      mistakes.push(problemOf(node, {
+        severity: "warning",
+        path: `${node.at}.${text.path}`,
+        message: "{{ }} is taken as it stands: the value is no expression, for it does not begin with '='.",
+        fix: "Begin it with '='."
+      }))
+    }
     const found = Expressions.inText(text, parse)
     for (const { code, message } of found.mistakes) {
       mistakes.push(problemOf(node, {
@@ -102,10 +113,12 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => {
     if (node.isDisabled) return []
+    const parameters = ofParameters(node, lookups)
+    const said = new Set(parameters.map(({ path }) => path))
     const problems = [
-      ...ofParameters(node, lookups),
+      ...parameters,
       ...ofCredentials(node),
-      ...ofExpressions(node, names, lookups)
+      ...ofExpressions(node, names, lookups).filter(({ path }) => !said.has(path))
     ]
     return isLookedInto(node, connected)
       ? problems

@@ -160,6 +160,19 @@ describe("a node's parameters", () => {
     same(Expressions.texts({ jsCode: "={{ $('A') }}" })[0]?.kind, "expression")
   })
 
+  it("that look like expressions and are none, but where the node itself evaluates them", () => {
+    const text = "Hi {{ $json.name }}"
+    same(Expressions.texts({ text, rows: [{ value: "{{$('A').item}}" }] }).map(({ kind, path }) => [path, kind]), [
+      ["parameters.text", "unmarked"],
+      ["parameters.rows[0].value", "unmarked"]
+    ])
+    same(Expressions.texts({ html: text, query: text, jsonOutput: text, pythonCode: text, prompt: "{{name}}" }), [])
+    same(Expressions.inText({ path: "", text: "{{ $('A') }}", kind: "unmarked" }, parse), {
+      references: [],
+      mistakes: []
+    })
+  })
+
   it.prop("whatever they are", { parameters: Json }, ({ parameters }) => {
     for (const text of Expressions.texts(parameters)) Expressions.inText(text, parse)
   })

@@ -535,6 +535,20 @@ describe("single nodes", () => {
     same([problem.severity, problem.message], ["error", "{{ $json.a +* 1 }} does not parse: Unexpected token."])
   })
 
+  it("with expressions that do not begin as one: a warning", () => {
+    const { fix, path, severity } = only(fields("Hello {{ $json.name }}"))
+    same([severity, path, fix], [
+      "warning",
+      "nodes[2].parameters.assignments.assignments[0].value",
+      "Begin it with '='."
+    ])
+    // Where the value cannot be chosen, that is said already.
+    const method = line(
+      node("A", `${base}httpRequest`, 4.2, { method: "{{ $json.method }}", url: "https://example.com" })
+    )
+    same(all(method).map(({ path }) => path), ["nodes[1].parameters.method"])
+  })
+
   it("with scripts that name nodes which do not exist: a warning", () => {
     const code = line(node("A", `${base}code`, 2, { jsCode: "return $('Gone').all()" }))
     same([only(code).severity, only(code).path], ["warning", "nodes[1].parameters.jsCode"])
