@@ -4,8 +4,7 @@ import * as Schema from "effect/Schema"
 import { defined, type Obj } from "./Json.ts"
 import * as NodeExample from "./NodeExample.ts"
 import * as NodeType from "./NodeType.ts"
-import * as Parameters from "./ParameterDefaults.ts"
-import { isShown, type Scope } from "./ParameterDisplay.ts"
+import * as Parameters from "./Parameters.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 
@@ -139,7 +138,7 @@ const told = (properties: ReadonlyArray<NodeType.Property>, about: ParameterView
 const otherwise = (
   properties: ReadonlyArray<NodeType.Property>,
   applying: ReadonlyArray<NodeType.Property>,
-  scope: Scope,
+  scope: Parameters.Scope,
   room: number
 ) => {
   const names = new Set(applying.map(({ name }) => name))
@@ -148,7 +147,7 @@ const otherwise = (
   for (const { displayOptions = {}, name } of properties) {
     if (names.has(name) || Object.hasOwn(found, name)) continue
     const { operation, resource, "@tool": _, "@version": __, ...settings } = displayOptions.show ?? {}
-    if (!isShown({ show: defined({ resource, operation }) }, scope)) continue
+    if (!Parameters.isShown({ show: defined({ resource, operation }) }, scope)) continue
     const { "@version": ___, ...hide } = displayOptions.hide ?? {}
     const when = ParameterView.when({ show: settings, hide })
     left -= name.length + (when?.length ?? 0) + 6
@@ -186,7 +185,7 @@ const whole = (
       return Result.fail({ field: "parameters", value: name, candidates })
     }
     for (const [index, property] of found.entries()) {
-      parameters[index === 0 ? name : `${name}'${index + 1}`] = ParameterView.view(property, "whole", about)
+      parameters[ParameterView.numbered(name, index)] = ParameterView.view(property, "whole", about)
     }
   }
   return Result.succeed(parameters)

@@ -1,7 +1,7 @@
 /** The least that a node needs: values for what is required, and for what a node of its type is there for. */
 import { type Obj, obj, str } from "./Json.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
-import * as Parameters from "./ParameterDefaults.ts"
+import * as Parameters from "./Parameters.ts"
 import { exampleOf } from "./ParameterView.ts"
 
 const isEmpty = (value: unknown) =>
@@ -126,14 +126,10 @@ const isPurpose = ({ default: given, name, type, typeOptions, validateType }: Pr
  * What is filled in can make more parameters appear, and these be required: it goes on until nothing new does.
  */
 export const parameters = (description: Description, typeVersion: number, given: Obj): Obj => {
-  let filled = given
-  for (let round = 0; round < 10; round++) {
-    const applying = Parameters.applying(description, { typeVersion, parameters: filled })
-    const added = applying.filter((property) =>
-      !Object.hasOwn(filled, property.name) && property.type !== "hidden" && (property.required || isPurpose(property))
-    )
-    if (added.length === 0) break
-    filled = { ...filled, ...Object.fromEntries(added.map((property) => [property.name, sample(property)])) }
-  }
-  return filled
+  const added = Parameters.applying(description, { typeVersion, parameters: given }).filter((property) =>
+    !Object.hasOwn(given, property.name) && property.type !== "hidden" && (property.required || isPurpose(property))
+  )
+  if (added.length === 0) return given
+  const samples = Object.fromEntries(added.map((property) => [property.name, sample(property)]))
+  return parameters(description, typeVersion, { ...given, ...samples })
 }

@@ -1,8 +1,8 @@
 /** When n8n shows a parameter: only one that is shown is there at all. */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, str } from "./Json.ts"
-import * as LinearRegex from "./LinearRegex.ts"
 import type { DisplayOptions } from "./NodeType.ts"
+import * as Pattern from "./Pattern.ts"
 
 /** What display rules are judged by. */
 export interface Scope {
@@ -70,7 +70,7 @@ const operators: Record<string, (value: unknown, target: unknown) => boolean> = 
   includes: (value, target) => Predicate.isString(value) && value.includes(text(target)),
   startsWith: (value, target) => Predicate.isString(value) && value.startsWith(text(target)),
   endsWith: (value, target) => Predicate.isString(value) && value.endsWith(text(target)),
-  regex: (value, target) => Predicate.isString(value) && LinearRegex.matches(text(target), value) === true,
+  regex: (value, target) => Predicate.isString(value) && Pattern.matches(text(target), value) === true,
   exists: (value) => !Predicate.isNullish(value) && value !== ""
 }
 

@@ -1,10 +1,10 @@
 /** What n8n finds wrong with a node's parameters, and for which it does not run or publish the workflow. */
 import * as FieldType from "./FieldType.ts"
 import { arr, num, obj, str } from "./Json.ts"
-import * as LinearRegex from "./LinearRegex.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { at, isShown, own, type Scope, text } from "./ParameterDisplay.ts"
+import * as Pattern from "./Pattern.ts"
 import type * as Problem from "./Problem.ts"
 
 /** Something wrong at a path that begins under the node's `parameters`. */
@@ -98,7 +98,7 @@ interface Finding {
 
 const invalidIn = ({ validation = [] }: Mode, value: string): ReadonlyArray<string> =>
   validation.flatMap(({ properties, type }) =>
-    type === "regex" && properties?.regex !== undefined && LinearRegex.matches(`^${properties.regex}$`, value) === false
+    type === "regex" && properties?.regex !== undefined && Pattern.matches(`^${properties.regex}$`, value) === false
       ? [`${properties.errorMessage ?? "It is not valid"}: it must match ${properties.regex.slice(0, 200)}`]
       : []
   )

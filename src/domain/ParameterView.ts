@@ -117,17 +117,18 @@ const optionsOf = (property: Property, level: Level, about: About) => {
   return { options: told, ...(told.length < values.length ? { optionCount: values.length } : {}) }
 }
 
+/** Parameters of one name differ by when they apply: a number tells them apart. */
+export const numbered = (name: string, index: number): string => index === 0 ? name : `${name} (${index + 1})`
+
 const within = (given: ReadonlyArray<Property>, level: Level, about: About): Schema.Json => {
-  const properties = ofVersion(given, about)
-  if (level === "line") return [...new Set(properties.map(({ name }) => name))]
-  const fields: Record<string, Schema.Json> = {}
-  for (const property of properties) {
-    // Parameters of one name differ by when they apply: the first stands for them but in the whole.
-    let { name } = property
-    while (level === "whole" && Object.hasOwn(fields, name)) name += "'"
-    fields[name] ??= view(property, level === "whole" ? "whole" : "line", about)
-  }
-  return fields
+  const byName = Map.groupBy(ofVersion(given, about), ({ name }) => name)
+  if (level === "line") return [...byName.keys()]
+  const [inner, most] = level === "whole" ? ["whole", Infinity] as const : ["line", 1] as const
+  return Object.fromEntries(
+    [...byName].flatMap(([name, all]) =>
+      all.slice(0, most).map((property, index) => [numbered(name, index), view(property, inner, about)])
+    )
+  )
 }
 
 const fieldsOf = (property: Property, level: Level, about: About): Schema.Json | undefined => {

@@ -4,7 +4,7 @@ import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { type Found, issues, type Suggest } from "./ParameterIssues.ts"
 import { remarks } from "./ParameterRemarks.ts"
 
-export { applying, complete, type Node, scopeOf } from "./ParameterDefaults.ts"
+export { about, applying, complete, type Node, scopeOf } from "./ParameterDefaults.ts"
 export { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 export { type Found, type Issue, issues, type Suggest } from "./ParameterIssues.ts"
 export { remarks } from "./ParameterRemarks.ts"

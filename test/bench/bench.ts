@@ -19,6 +19,7 @@ import { cpus, loadavg, totalmem } from "node:os"
 import { version } from "../../src/version.ts"
 import { say } from "../n8n/processes.ts"
 import { RealN8n } from "../n8n/RealN8n.ts"
+import { queries } from "../nodeQueries.ts"
 import * as contenders from "./contenders.ts"
 import * as measure from "./measure.ts"
 import * as peer from "./peer.ts"
@@ -102,6 +103,8 @@ const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Install
   const startUp = yield* measure.startUp(all, target, plan.startUps)
   yield* say("listing workflows")
   const smallRead = yield* measure.smallRead(all, target, seed.listed, plan.reads)
+  yield* say("searching nodes")
+  const nodeSearch = yield* measure.nodeSearch(all, target, queries["blind"] ?? {})
   const looks = yield* Effect.forEach(
     executions,
     ({ execution, megabytes, rounds }) =>
@@ -109,7 +112,7 @@ const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Install
         Effect.andThen(measure.looks(all, target, relay, execution, rounds))
       )
   )
-  return { startUp, smallRead, looks } satisfies measure.Results
+  return { startUp, smallRead, nodeSearch, looks } satisfies measure.Results
 }, Effect.scoped)
 
 const bench = Command.make(

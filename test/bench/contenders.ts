@@ -30,6 +30,9 @@ export interface Contender {
   readonly listWorkflows: (workflow: string) => Call
   /** What happened in an execution. */
   readonly getExecution: (execution: Execution) => Call
+  /** The nodes for a task in words, and the types in the answer, the best first. */
+  readonly searchNodes?: (task: string) => Call
+  readonly foundTypes?: (answer: string) => ReadonlyArray<string>
   /** Then, what its late node put out: 50 items from deep inside, or as many from the start for who cannot skip. */
   readonly getNode?: (execution: Execution) => Call
 }
@@ -37,6 +40,9 @@ export interface Contender {
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const itemLimit = 50
+
+const captured = (pattern: RegExp) => (answer: string) =>
+  Array.from(answer.matchAll(pattern), ([, type = ""]) => type.replace(/^.*\./, ""))
 
 /** `home` is an empty folder that the servers may take for the user's. */
 export const make = (home: string, installed: peer.Installed): Readonly<Record<Name, Contender>> => {
@@ -52,6 +58,8 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
         command(file("../../dist/main.js"), { N8N_URL: url.href, N8N_API_KEY: apiKey, LOG_LEVEL: "error" }),
       listWorkflows: (workflow) => ({ tool: "list_workflows", args: { limit: 100 }, expect: workflow }),
       getExecution: ({ id, node }) => ({ tool: "get_execution", args: { id }, expect: node }),
+      searchNodes: (keyword) => ({ tool: "node_search", args: { keyword }, expect: "\"success\":true" }),
+      foundTypes: captured(/"id":"([^"]+)"/g),
       getNode: ({ id, items, node }) => {
         const itemOffset = Math.floor(items * 0.9)
         return {
@@ -80,6 +88,8 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
         args: { action: "get", id, mode: "summary" },
         expect: node
       }),
+      searchNodes: (query) => ({ tool: "search_nodes", args: { query, limit: 10 }, expect: "results" }),
+      foundTypes: captured(/"workflowNodeType":\s*"([^"]+)"/g),
       getNode: ({ id, node }) => ({
         tool: "n8n_executions",
         args: {

@@ -101,6 +101,48 @@ export const smallRead = Effect.fn("measure.smallRead")(
   Effect.scoped
 )
 
+/** Looking for nodes: how soon, in how many characters, and how often the right one is first or among three. */
+export const nodeSearch = Effect.fn("measure.nodeSearch")(
+  function*(contenders: Contenders, target: Target, queries: Readonly<Record<string, string>>) {
+    const measured = Effect.fnUntraced(function*(name: Name) {
+      const { foundTypes, searchNodes } = contenders[name]
+      if (foundTypes === undefined || searchNodes === undefined) return undefined
+      const server = yield* open(contenders[name], target)
+      yield* server.call(searchNodes("warm up"))
+      const samples = yield* Effect.forEach(
+        Object.entries(queries),
+        ([task, types]) =>
+          Effect.map(server.call(searchNodes(task)), ({ millis, text }) => ({
+            millis,
+            chars: text.length,
+            place: foundTypes(text).findIndex((type) => types.replaceAll("ai.", "").split(" ").includes(type))
+          }))
+      )
+      const within = (best: number) =>
+        100 * samples.filter(({ place }) => place >= 0 && place < best).length / samples.length
+      return {
+        millis: median(samples.map(({ millis }) => millis)),
+        chars: median(samples.map(({ chars }) => chars)),
+        first: within(1),
+        within3: within(3)
+      }
+    }, Effect.scoped)
+    const [ours, peer] = [yield* measured("ours"), yield* measured("peer")]
+    const values = (of: "millis" | "chars" | "first" | "within3"): Values => ({
+      ours: ours?.[of],
+      peer: peer?.[of],
+      floor: undefined
+    })
+    return {
+      queries: Object.keys(queries).length,
+      millis: values("millis"),
+      chars: values("chars"),
+      first: values("first"),
+      within3: values("within3")
+    }
+  }
+)
+
 /** An execution as it is looked at: a summary, then one of its late nodes; a fresh process each time. */
 export const looks = Effect.fn("measure.looks")(function*(
   contenders: Contenders,
@@ -152,10 +194,11 @@ export const looks = Effect.fn("measure.looks")(function*(
   }
 })
 
-/** What the three measurements gave. */
+/** What the measurements gave. */
 export interface Results {
   readonly startUp: Effect.Success<ReturnType<typeof startUp>>
   readonly smallRead: Effect.Success<ReturnType<typeof smallRead>>
+  readonly nodeSearch: Effect.Success<ReturnType<typeof nodeSearch>>
   /** By size, the smallest first. */
   readonly looks: ReadonlyArray<Effect.Success<ReturnType<typeof looks>>>
 }

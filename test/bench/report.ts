@@ -31,7 +31,7 @@ const each = (values: Values, of: (value: number) => number): Values => {
   return { ours: one(values.ours), peer: one(values.peer), floor: one(values.floor) }
 }
 
-const rows = ({ looks, smallRead, startUp }: Results): ReadonlyArray<Row> => {
+const rows = ({ looks, nodeSearch, smallRead, startUp }: Results): ReadonlyArray<Row> => {
   const bySize = (what: string, row: (label: string, look: Results["looks"][number]) => Row) =>
     looks.map((look) => row(`${what}, ${format(look.megabytes, 1)} MB`, look))
   const raw = smallRead.millis.floor ?? 0
@@ -48,6 +48,10 @@ const rows = ({ looks, smallRead, startUp }: Results): ReadonlyArray<Row> => {
       floor: undefined
     }),
     withRatioToPeer("20 workflows, characters", 0, smallRead.chars),
+    plain(`${nodeSearch.queries} node searches, right one first, %`, 0, nodeSearch.first),
+    plain("… among three, %", 0, nodeSearch.within3),
+    withRatioToPeer("… p50 ms", 1, nodeSearch.millis),
+    withRatioToPeer("… characters", 0, nodeSearch.chars),
     ...bySize("`get_execution` in ms", (what, { first }) => withRatios(what, 0, first.millis)),
     ...bySize(
       "… in ms a MB",
@@ -99,7 +103,7 @@ export interface Criterion {
 }
 
 /** The criteria; those of 66 MB are judged only when that was measured. */
-export const criteria = ({ looks, startUp }: Results): ReadonlyArray<Criterion> => {
+export const criteria = ({ looks, nodeSearch, startUp }: Results): ReadonlyArray<Criterion> => {
   const criterion = (what: string, value: number | undefined, digits: number, most: number): Criterion => ({
     what: `${what} ≤ ${most}`,
     value: format(value, digits),
@@ -110,6 +114,7 @@ export const criteria = ({ looks, startUp }: Results): ReadonlyArray<Criterion> 
   const second = `the look after that, at ${format(largest?.megabytes, 0)} MB`
   return [
     criterion("start-up ÷ n8n-mcp's", ratio(startUp.millis.ours, startUp.millis.peer), 2, 0.3),
+    criterion("node search, p50 in ms", nodeSearch.millis.ours, 1, 5),
     criterion("start-up ÷ the bare server's", ratio(startUp.millis.ours, startUp.millis.floor), 2, 2.2),
     criterion(
       "get_execution of 66 MB ÷ its download",

@@ -128,8 +128,6 @@ describe("as n8n judges", () => {
 
 // ---- display
 
-const scope = (values: Obj, more: Obj = {}) => ({ values, root: values, version: 1, isTool: false, ...more })
-
 describe("display", () => {
   const theirs = (show: NodeType.DisplayOptions, values: Obj, root: Obj) =>
     (n8n.displayParameter as (...all: ReadonlyArray<unknown>) => boolean)(
@@ -188,12 +186,6 @@ describe("display", () => {
     }
     assert.isAbove(shown, count / 10)
     assert.isBelow(shown, count * 0.9)
-  })
-
-  it("does not wait for patterns that never end", () => {
-    const options = { show: { p: [{ _cnd: { regex: "^(a+)+$" } }] } }
-    assert.isFalse(isShown(options, scope({ p: `${"a".repeat(5_000)}!` })))
-    assert.isTrue(isShown(options, scope({ p: "a".repeat(5_000) })))
   })
 })
 
