@@ -110,7 +110,7 @@ export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
             from,
             output: { type, index: output },
             to,
-            input: { type: str(target?.["type"]) || type, index: int(target?.["index"]) ?? 0 }
+            input: { type: str(target?.["type"]) || type, index: Math.max(int(target?.["index"]) ?? 0, 0) }
           }]
         })
       )

@@ -33,7 +33,8 @@ describe("the nodes an expression names", () => {
     { text: "={{ \"$('A')\" /* $('B') */ }}", names: [] },
     { text: "={{ obj.$node.A + other('A') + $jmespath($json, 'A') }}", names: [] },
     { text: "=$('A').item", names: [] },
-    { text: "=\\{{ $('A').item }}", names: [] }
+    { text: "=\\{{ $('A').item }}", names: [] },
+    { text: "=\\\\{{ $('A').item }}", names: ["A"] }
   ])("$text", ({ names, text }) => {
     same(named(text), names)
   })

@@ -119,6 +119,10 @@ describe("the shape", () => {
       given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: "0" }]] } } },
       path: "connections.Hook.main[0][0].index"
     },
+    {
+      given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: -1 }]] } } },
+      path: "connections.Hook.main[0][0].index"
+    },
     { given: { nodes: [hook, a, "B"] }, path: "nodes[2]" },
     { given: { nodes: [hook, a, { ...a, id: "b", name: 5 }] }, path: "nodes[2].name" },
     { given: { nodes: [hook, { ...a, type: "" }] }, path: "nodes[1].type" },
@@ -388,6 +392,10 @@ describe("connections", () => {
     const merge = flow([hook, node("M", `${base}merge`, 3)], joined(["Hook", "M", "main", 0, 5]))
     same(all(merge).length, 1)
     same(all(merge, { evaluate: () => undefined }), [])
+    const store = node("Store", `${ai}vectorStoreInMemory`, 1.3, { mode: "retrieve-as-tool", toolDescription: "x" })
+    const served = withModel([store], ["Store", "Agent", "ai_tool"])
+    same(all(served).map(({ node }) => node), ["Store"])
+    same(all(served, { evaluate: () => undefined }), [])
   })
 })
 
@@ -494,6 +502,11 @@ describe("single nodes", () => {
     )
     // n8n looks into nodes with webhooks of their own, and into triggers, connected or not.
     same(all(flow([hook, github()])).find(({ path }) => path.includes("credentials"))?.severity, "error")
+  })
+
+  it("not a credential that n8n does without", () => {
+    const npm = line(node("A", `${base}npm`, 1, { packageName: "effect" }))
+    same(all(npm), [])
   })
 
   it("only the credential of the chosen kind of authentication", () => {
