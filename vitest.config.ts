@@ -4,12 +4,21 @@ import { defineConfig } from "vitest/config"
 const suite = process.env["N8N_MCP_SUITE"]
 
 export default defineConfig({
-  test: suite === undefined
-    ? {
-      include: ["test/**/*.test.ts"],
-      exclude: ["test/n8n/**", "test/pack/**"],
-      globalSetup: "test/setup.ts",
-      testTimeout: 15_000
-    }
-    : { include: [`test/${suite}/**/*.test.ts`], fileParallelism: false, testTimeout: 120_000, hookTimeout: 1_200_000 }
+  test: {
+    globalSetup: "test/setup.ts",
+    ...suite === undefined
+      ? {
+        include: ["test/**/*.test.ts"],
+        exclude: ["test/n8n/**", "test/pack/**"],
+        // All processors: by default one is left idle.
+        maxWorkers: "100%",
+        testTimeout: 15_000
+      }
+      : {
+        include: [`test/${suite}/**/*.test.ts`],
+        fileParallelism: false,
+        testTimeout: 120_000,
+        hookTimeout: 1_200_000
+      }
+  }
 })
