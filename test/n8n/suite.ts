@@ -17,6 +17,7 @@ import type * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
+import { validation } from "./validation.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
@@ -504,6 +505,7 @@ export const suite = (version: Version) => {
       }))
 
     writes(it, v2)
+    validation(it, v2)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
       Effect.gen(function*() {
