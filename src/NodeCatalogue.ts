@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url"
 import type * as NodeType from "./domain/NodeType.ts"
 import type { Releases } from "./domain/Releases.ts"
 import * as ToolVariant from "./domain/ToolVariant.ts"
+import { meant } from "./domain/TypeProblems.ts"
 import * as N8nError from "./N8nError.ts"
 import { nearest } from "./Nearest.ts"
 import * as DataFile from "./NodeCatalogue/dataFile.ts"
@@ -52,19 +53,6 @@ export const dataFile: string = fileURLToPath(
 
 /** Types that are kept after they were looked at; a workflow rarely has more. */
 const keptTypes = 50
-
-const name = (type: string) => type.slice(type.lastIndexOf(".") + 1)
-
-/** The types named most like this one, best first, whatever their package. */
-export const nearestTypes = (type: string, types: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const wanted = name(type).toLowerCase()
-  const same = types.filter((each) => name(each).toLowerCase() === wanted)
-  if (same.length > 0) return same
-  const near = nearest(wanted, types.map(name))
-  return types.filter((each) => near.includes(name(each))).toSorted((a, b) =>
-    near.indexOf(name(a)) - near.indexOf(name(b))
-  )
-}
 
 const didYouMean = (types: ReadonlyArray<string>) =>
   types.length === 0 ? "" : `Did you mean ${types.map((type) => `'${type}'`).join(", ")}? `
@@ -111,7 +99,7 @@ const make = (
           operation: "get node type",
           resourceType: "Node type",
           resourceId: type,
-          hint: `${didYouMean(nearestTypes(type, yield* types))}node_search finds types by what they do.`
+          hint: `${didYouMean(meant(type, { nearest, types: yield* types }))}node_search finds types by what they do.`
         })
       }),
       search: (query) => Effect.flatMap(index, (open) => Search.search(open, query))

@@ -36,7 +36,7 @@ const build = Effect.gen(function*() {
   )
   const bytes = DataFile.pack({
     release,
-    releases: Releases.compare(releases, types),
+    releases: Releases.differences(releases, types),
     types,
     search: Search.serialize(types.map(Search.toDocument))
   })

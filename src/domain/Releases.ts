@@ -21,8 +21,8 @@ export interface Release {
 const namesOf = ({ types }: { readonly types: ReadonlyArray<NodeType> }) =>
   new Set(types.flatMap((each) => [each.type, ...versions(each).map((version) => `${each.type}@${version}`)]))
 
-/** Compares earlier releases, oldest first, with what there is now. */
-export const compare = (earlier: ReadonlyArray<Release>, types: ReadonlyArray<NodeType>): Releases => {
+/** What the types of earlier releases, oldest first, and those of now do not share. */
+export const differences = (earlier: ReadonlyArray<Release>, types: ReadonlyArray<NodeType>): Releases => {
   const now = namesOf({ types })
   const lacking: Record<string, string> = {}
   const removed: Record<string, string> = {}
@@ -34,14 +34,17 @@ export const compare = (earlier: ReadonlyArray<Release>, types: ReadonlyArray<No
   return { lacking, removed }
 }
 
-const number = (release: string) => {
-  const [major = 0, minor = 0] = release.split(".").map(Number)
-  return major * 10_000 + minor
+/** Whether one release, `2.10` or `2.10.3`, came after another; patches do not count. */
+export const isNewer = (one: string, other: string): boolean => {
+  const [[major = 0, minor = 0], [otherMajor = 0, otherMinor = 0]] = [one, other].map((each) =>
+    each.split(".").map(Number)
+  ) as [Array<number>, Array<number>]
+  return major > otherMajor || major === otherMajor && minor > otherMinor
 }
 
 /** Whether an n8n of this release surely lacks the type, or this version of it. */
 export const isLacked = ({ lacking }: Releases, type: string, version: number, release: string): boolean =>
   [type, `${type}@${version}`].some((name) => {
     const last = lacking[name]
-    return last !== undefined && number(release) <= number(last)
+    return last !== undefined && !isNewer(release, last)
   })

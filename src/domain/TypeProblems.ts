@@ -2,6 +2,7 @@
 import { type Checked, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 import * as NodeType from "./NodeType.ts"
 import type { Problem } from "./Problem.ts"
+import { isNewer } from "./Releases.ts"
 
 /** The packages that n8n comes with. */
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
@@ -22,15 +23,11 @@ const shortName = (type: string) => type.slice(type.lastIndexOf(".") + 1)
 
 const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
-const parts = (release: string) => release.split(".").map(Number)
-
-const isNewer = (one: string, other: string) => {
-  const [[major = 0, minor = 0], [otherMajor = 0, otherMinor = 0]] = [parts(one), parts(other)]
-  return major > otherMajor || major === otherMajor && minor > otherMinor
-}
-
-/** The same name but for package, case and separators; else the nearest. */
-const meant = (type: string, { nearest, types }: Lookups): ReadonlyArray<string> => {
+/** The types that may be meant: those of the same name but for package, case and separators; else the nearest. */
+export const meant = (
+  type: string,
+  { nearest, types }: Pick<Lookups, "nearest" | "types">
+): ReadonlyArray<string> => {
   const wanted = fold(shortName(type))
   const same = types.filter((each) => fold(shortName(each)) === wanted)
   if (same.length > 0) return same
@@ -87,6 +84,25 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
   })
 }
 
+const lacked = (
+  node: Node,
+  nodeType: NodeType.NodeType,
+  version: number,
+  { connected, isLacked }: Lookups
+): Problem => {
+  const there = NodeType.versions(nodeType).findLast((each) => isLacked?.(node.type, each) !== true)
+  return problemOf(node, {
+    severity: "error",
+    path: `${node.at}.typeVersion`,
+    message: `n8n ${connected}, which is connected, has no ${
+      there === undefined ? `type '${node.type}'` : `version ${version} of '${node.type}'`
+    }.`,
+    fix: there === undefined
+      ? "Take another type, or update n8n."
+      : `Write ${there}, the newest it has (node_get with version: ${there} tells its parameters), or update n8n.`
+  })
+}
+
 const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   const { description, nodeType, type, version } = node
   if (type === "") return []
@@ -101,13 +117,8 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
       fix: "Somebody has to start n8n with NODES_EXCLUDE=[]."
     })]
   }
-  if (lookups.connected === undefined || lookups.isLacked?.(type, version) !== true) return []
-  return [problemOf(node, {
-    severity: "error",
-    path: `${node.at}.typeVersion`,
-    message: `n8n ${lookups.connected}, which is connected, has no version ${version} of '${type}'.`,
-    fix: "Take an older version, or update n8n."
-  })]
+  const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
+  return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
 /** Types and versions that there are not. */

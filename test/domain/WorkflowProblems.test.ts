@@ -276,11 +276,14 @@ describe("versions", () => {
   })
 
   it("that the connected n8n is too old for", () => {
-    const isLacked = (type: string, version: number) => type === `${base}set` && version === 3.4
+    const isLacked = (type: string, version: number) => type === `${base}set` && version >= 3.4
     const problem = only(versioned(3.4), { connected: "1.50.0", isLacked })
     same([problem.severity, problem.path], ["error", "nodes[1].typeVersion"])
     assert.include(problem.message, "n8n 1.50.0, which is connected, has no version 3.4")
+    assert.include(problem.fix, "Write 3.3, the newest it has")
     same(all(versioned(3.4), { isLacked }), [])
+    const whole = only(versioned(3.4), { connected: "1.50.0", isLacked: (type) => type === `${base}set` })
+    assert.include(whole.message, `has no type '${base}set'`)
   })
 })
 

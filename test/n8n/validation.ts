@@ -127,8 +127,9 @@ export const validation = (it: It, v2: boolean) => {
           node("Get", "n8n-nodes-base.httpRequest", 4.5, { url: "https://a.b" })
         ])
         const { problems } = yield* tools.validateWorkflow.call({ workflow: newer })
-        const [problem] = problems.filter(({ path }) => path === "nodes[1].typeVersion")
+        const problem = problems.find(({ path }) => path === "nodes[1].typeVersion")
         assert.include(problem?.message, "1.123.81")
+        assert.include(problem?.fix, "Write 4.3")
         const { typeVersion: _, ...bare } = http({ url: "https://example.com" })
         const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare], raw: false })
         assert.isTrue(
