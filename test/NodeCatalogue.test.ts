@@ -130,6 +130,40 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
       }
     }).pipe(Effect.scoped))
 
+  it.effect("makes the nodes of a package without a list of them, as n8n does", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { folder } = yield* packaged([], { name: "n8n-nodes-acme", n8n: { nodes: ["Rocket.node.js"] } })
+      yield* fs.remove(`${folder}/dist`, { recursive: true })
+      const refusal = (code: string) =>
+        fs.writeFileString(`${folder}/Rocket.node.js`, code).pipe(
+          Effect.andThen(Effect.exit(withOptions({ nodes: [folder] }, Catalogue.use(({ get }) => get(type))))),
+          Effect.map((exit) => Exit.isFailure(exit) ? String(exit.cause) : exit.value)
+        )
+      const type = "n8n-nodes-acme.rocket"
+      const described = JSON.stringify({ ...acme, name: "rocket", version: undefined })
+      const versioned = yield* refusal(`
+        const { NodeConnectionTypes, NodeApiError, VersionedNodeType } = require("n8n-workflow")
+        const { helper } = require("not-installed-either")
+        class Mine extends NodeApiError {}
+        console.log("launched", helper(1).then, process.env.PATH)
+        const description = { ...${described}, outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.AiLanguageModel] }
+        class V1 { description = description }
+        class Rocket extends VersionedNodeType {
+          constructor() { super({ 1: new V1(), 2.1: new V1() }, { displayName: "Rocket" }) }
+        }
+        module.exports = { Rocket, Mine }`)
+      assert.deepInclude(versioned, { type })
+      assert.deepStrictEqual(typeof versioned === "string" ? [] : NodeType.versions(versioned), [1, 2.1])
+      assert.include(JSON.stringify(versioned), `"outputs":["main","ai_languageModel"]`)
+      const plain = `exports.Rocket = class { description = { ...${described}, version: 3 } }`
+      assert.include(JSON.stringify(yield* refusal(plain)), `"version":3`)
+      assert.include(yield* refusal("throw new TypeError('no fuel')"), "cannot be loaded: TypeError: no fuel")
+      assert.include(yield* refusal("process.exit(0)"), "it ended before its nodes were made")
+      assert.include(yield* refusal("exports.Rocket = class { description = { name: 7 } }"), "is no list of node types")
+      assert.include(yield* refusal("this is no JavaScript"), "SyntaxError")
+    }).pipe(Effect.scoped))
+
   it.effect("says what is wrong with a package that cannot be read", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -138,7 +172,12 @@ layer(NodeServices.layer)("the node catalogue", (it) => {
           Exit.isFailure(exit) ? String(exit.cause) : "read")
       assert.include(yield* refusal("/no/such/folder"), "--nodes /no/such/folder: there is no such file or folder")
       const empty = yield* fs.makeTempDirectoryScoped()
-      assert.include(yield* refusal(empty), `there is no ${empty}/dist/types/nodes.json`)
+      assert.include(yield* refusal(empty), "no package.json there or above it")
+      yield* fs.writeFileString(`${empty}/package.json`, `{"name":"n8n-nodes-none"}`)
+      assert.include(
+        yield* refusal(empty),
+        "neither has it dist/types/nodes.json, nor does its package.json name nodes"
+      )
       for (const nodes of ["{", "{}", [{ ...acme, properties: "none" }], [7]]) {
         const { file, folder } = yield* packaged(nodes)
         assert.include(yield* refusal(folder), "is no list of node types")

@@ -1,10 +1,11 @@
-/** Node types as npm packages of n8n nodes carry them: in `dist/types/nodes.json`. */
+/** Node types of npm packages of n8n nodes: as they carry them in `dist/types/nodes.json`, or as they are made. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as NodeType from "../domain/NodeType.ts"
+import * as NodeFiles from "./nodeFiles.ts"
 
 /** A package that cannot be read; the server does not start. */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
@@ -16,9 +17,11 @@ export interface NodePackage {
   readonly types: ReadonlyArray<NodeType.NodeType>
 }
 
-const Manifest = Schema.fromJsonString(
-  Schema.Struct({ name: Schema.String, version: Schema.optionalKey(Schema.String) })
-)
+const Manifest = Schema.fromJsonString(Schema.Struct({
+  name: Schema.String,
+  version: Schema.optionalKey(Schema.String),
+  n8n: Schema.optionalKey(Schema.Struct({ nodes: Schema.optionalKey(Schema.Array(Schema.String)) }))
+}))
 const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
 
 const newest = (description: NodeType.Description) => Math.max(...NodeType.versionsOf(description))
@@ -32,13 +35,17 @@ const typesOf = (
     [type, all]
   ) => ({ type, descriptions: all.toSorted((a, b) => newest(b) - newest(a)) }))
 
+/** Where n8n's own metadata lies in a package. */
+const listFile = "dist/types/nodes.json"
+
 /**
  * Reads a package.
  *
  * **Details**
  *
- * `path` is its folder or its `dist/types/nodes.json`. The package's name, which is the first half of its types' names,
- * is that of the nearest package.json above.
+ * `path` is its folder or its `dist/types/nodes.json`. In a folder without that file, the nodes that its package.json
+ * names are made and asked: that runs the package's code, as n8n does. The package's name, which is the first half of
+ * its types' names, is that of the nearest package.json above.
  */
 export const read = (
   path: string
@@ -47,30 +54,29 @@ export const read = (
     const fs = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
     const unreadable = (why: string) => new UnreadablePackage({ message: `--nodes ${path}: ${why}` })
+    const isThere = (file: string) => Effect.orElseSucceed(fs.exists(file), () => false)
 
     const { type } = yield* Effect.mapError(fs.stat(path), () => unreadable("there is no such file or folder"))
-    const file = type === "Directory" ? paths.join(path, "dist", "types", "nodes.json") : path
-    const text = yield* Effect.mapError(fs.readFileString(file), () =>
-      unreadable(`there is no ${file}: give a package that was built with it (n8n-generate-metadata makes it)`))
-    const descriptions = yield* Effect.mapError(Schema.decodeEffect(Descriptions)(text), ({ message }) =>
-      unreadable(`is no list of node types: ${message.slice(0, 300)}`))
-
     let folder = type === "Directory" ? path : paths.dirname(path)
-    while (
-      !(yield* Effect.orElseSucceed(fs.exists(paths.join(folder, "package.json")), () =>
-        false))
-    ) {
+    while (!(yield* isThere(paths.join(folder, "package.json")))) {
       const above = paths.dirname(folder)
-      if (above === folder) {
-        return yield* unreadable("no package.json above it tells the package's name")
-      }
+      if (above === folder) return yield* unreadable("no package.json there or above it tells the package's name")
       folder = above
     }
-    const manifest = yield* fs.readFileString(paths.join(folder, "package.json")).pipe(
+    const { n8n, name, version } = yield* fs.readFileString(paths.join(folder, "package.json")).pipe(
       Effect.flatMap(Schema.decodeEffect(Manifest)),
-      Effect.mapError(() =>
-        unreadable(`${paths.join(folder, "package.json")} tells no name`)
-      )
+      Effect.mapError(() => unreadable(`${paths.join(folder, "package.json")} tells no name`))
     )
-    return { name: manifest.name, version: manifest.version, types: typesOf(manifest.name, descriptions) }
+
+    const file = type === "Directory" ? paths.join(path, listFile) : path
+    const isMade = type === "Directory" && !(yield* isThere(file))
+    if (isMade && (n8n?.nodes ?? []).length === 0) {
+      return yield* unreadable(`neither has it ${listFile}, nor does its package.json name nodes (n8n.nodes)`)
+    }
+    const text = yield* isMade
+      ? Effect.mapError(NodeFiles.describe(path, n8n?.nodes ?? []), (why) => unreadable(`cannot be loaded: ${why}`))
+      : Effect.mapError(fs.readFileString(file), ({ message }) => unreadable(message))
+    const descriptions = yield* Effect.mapError(Schema.decodeEffect(Descriptions)(text), ({ message }) =>
+      unreadable(`is no list of node types: ${message.slice(0, 300)}`))
+    return { name, version, types: typesOf(name, descriptions) }
   })

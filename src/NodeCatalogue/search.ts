@@ -181,8 +181,8 @@ const rank = (index: Index, question: string): ReadonlyArray<Scored> => {
   return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * tail)
 }
 
-/** Characters that an answer's rows may take, for each row asked for. */
-const room = 140
+/** Bytes that an answer's rows may take, for each row asked for; a few rows may be wide. */
+const room = { row: 140, least: 900 }
 
 const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
@@ -241,6 +241,6 @@ export const search = (
     )
   return Effect.succeed({
     count: matching.length,
-    nodes: fit(matching.slice(0, limit).map(({ row }) => row), limit * room)
+    nodes: fit(matching.slice(0, limit).map(({ row }) => row), Math.max(limit * room.row, room.least))
   })
 }
