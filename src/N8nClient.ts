@@ -36,6 +36,8 @@ export interface Service {
   readonly instance: Instance
   /** What n8n tells about itself: its version from the start page, the key's scopes from `GET /discover` (2.x). */
   readonly about: Effect.Effect<about.About, N8nError.N8nError>
+  /** n8n's version where it is soon told, kept for a minute; it never fails, for it only helps to know it. */
+  readonly release: Effect.Effect<string | undefined>
   /** `GET /workflows`, paged until `limit` that match are found; on every n8n version with `offset` and `tags`. */
   readonly listWorkflows: (
     query: workflows.Query
@@ -105,7 +107,7 @@ export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n
 const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
   return N8nClient.of({
     instance,
-    ...about.make(requests),
+    ...(yield* about.make(requests)),
     ...(yield* writes.make(requests)),
     ...(yield* workflows.make(requests)),
     ...(yield* executions.make(requests))

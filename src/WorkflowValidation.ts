@@ -1,17 +1,12 @@
 /** Validates workflows with the node catalogue: offline, by n8n's rules. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str } from "./domain/Json.ts"
 import type { Problem } from "./domain/Problem.ts"
-import * as Releases from "./domain/Releases.ts"
 import { prepare } from "./domain/WorkflowInput.ts"
 import { problems } from "./domain/WorkflowProblems.ts"
-import * as JavaScript from "./JavaScript.ts"
 import * as N8nError from "./N8nError.ts"
-import { nearest, suggestion } from "./Nearest.ts"
-import { NodeCatalogue } from "./NodeCatalogue.ts"
-import { evaluate } from "./NodeCatalogue/evaluate.ts"
+import * as NodeLookups from "./NodeLookups.ts"
 
 /** What is wrong, where something is. */
 export interface Found {
@@ -52,31 +47,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   connected?: string
 ) {
   const [workflow, remarks] = yield* unwrapped(given)
-  const catalogue = yield* NodeCatalogue
-  const { parse, release, releases, types } = yield* Effect.all({
-    parse: JavaScript.parser,
-    release: catalogue.release,
-    releases: catalogue.releases,
-    types: catalogue.types
-  })
-  const wanted = new Set(arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? []))
-  const found = new Map(
-    yield* Effect.forEach(
-      wanted,
-      (type) => Effect.map(catalogue.find(type), (nodeType) => [type, Option.getOrUndefined(nodeType)] as const)
-    )
-  )
-  const all = problems(workflow, {
-    find: (type) => found.get(type),
-    types,
-    release,
-    connected,
-    isLacked: (type, version) => connected !== undefined && Releases.isLacked(releases, type, version, connected),
-    removed: (type) => Object.hasOwn(releases.removed, type) ? releases.removed[type] : undefined,
-    nearest,
-    suggest: suggestion,
-    evaluate,
-    parse
-  })
+  const types = arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
+  const all = problems(workflow, yield* NodeLookups.make(types, connected))
   return { valid: all.every(({ severity }) => severity !== "error"), problems: [...all, ...remarks] } satisfies Found
 })

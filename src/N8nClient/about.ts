@@ -34,7 +34,10 @@ const target = { operation: "reach n8n" }
 const answered = (error: N8nError.N8nError) =>
   error._tag === "ApiError" && error.statusCode !== undefined && (error.statusCode < 300 || error.statusCode >= 400)
 
-export const make = (requests: Requests) => {
+/** How long n8n may take to tell its release where it only helps to know it. */
+const patience = "2 seconds"
+
+export const make = Effect.fnUntraced(function*(requests: Requests) {
   const version = requests.send({ method: "GET", path: "", root: true }, target, (response) => response.text).pipe(
     Effect.map(versionIn),
     Effect.catchIf(answered, () => Effect.succeed(undefined))
@@ -43,5 +46,13 @@ export const make = (requests: Requests) => {
     Effect.map(({ data }) => data.scopes),
     Effect.orElseSucceed(() => undefined)
   )
-  return { about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")) }
-}
+  const release = version.pipe(
+    Effect.timeoutOption(patience),
+    Effect.map(Option.getOrUndefined),
+    Effect.orElseSucceed(() => undefined)
+  )
+  return {
+    about: Effect.all({ version, scopes }).pipe(Effect.withSpan("N8nClient.about")),
+    release: yield* Effect.cachedWithTTL(release, "1 minute")
+  }
+})

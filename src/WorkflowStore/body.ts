@@ -1,18 +1,15 @@
 /** What is sent to n8n for a change: repaired, merged into what is there, without what this n8n refuses. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { type Obj, obj } from "../domain/Json.ts"
-import * as NodeType from "../domain/NodeType.ts"
 import * as Refusal from "../domain/Refusal.ts"
-import * as Releases from "../domain/Releases.ts"
 import * as Workflow from "../domain/Workflow.ts"
 import * as WorkflowInput from "../domain/WorkflowInput.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
-import { NodeCatalogue } from "../NodeCatalogue.ts"
+import * as NodeLookups from "../NodeLookups.ts"
 import * as Placeholders from "../Placeholders.ts"
 
 /** So often a body is sent again without the keys that n8n refuses; it names one place at a time. */
@@ -45,36 +42,16 @@ export const resolved = (given: Obj, stored: unknown) =>
     )
   )
 
-/** The version that a new node of the type gets in this n8n. */
-const newest = Effect.fnUntraced(function*(type: string, connected: string | undefined) {
-  const catalogue = yield* NodeCatalogue
-  const found = yield* catalogue.find(type)
-  if (Option.isNone(found)) return undefined
-  const releases = yield* catalogue.releases
-  const byDefault = NodeType.defaultVersion(found.value)
-  return NodeType.versions(found.value).findLast((version) =>
-    version <= byDefault && (connected === undefined || !Releases.isLacked(releases, type, version, connected))
-  )
-})
-
-/** What is known of the nodes that tell no version; without a catalogue it is nothing. */
-const versionsFor = Effect.fnUntraced(function*(types: ReadonlyArray<string>) {
-  const versions = new Map<string, number | undefined>()
-  if (types.length === 0) return versions
-  const connected = yield* N8nClient.use((n8n) => n8n.about).pipe(
-    Effect.map(({ version }) => version),
-    Effect.orElseSucceed(() => undefined)
-  )
-  for (const type of new Set(types)) {
-    versions.set(type, yield* newest(type, connected).pipe(Effect.orElseSucceed(() => undefined)))
-  }
-  return versions
-})
-
 /** Checks and repairs what a caller or a file gives, before anything is sent. */
 export const prepare = Effect.fnUntraced(function*(input: unknown, source: "caller" | "file") {
-  const versions = yield* versionsFor(WorkflowInput.withoutVersion(input))
-  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf: (type) => versions.get(type) })
+  const types = WorkflowInput.withoutVersion(input)
+  // Without a catalogue nothing is known of them.
+  const versionOf = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
+    Effect.flatMap((release) => NodeLookups.make(types, release)),
+    Effect.map(({ newest }) => newest),
+    Effect.orElseSucceed(() => undefined)
+  )
+  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf })
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Problem } from "../domain/Problem.ts"
 import { truncated } from "../domain/Truncated.ts"
@@ -27,14 +26,6 @@ const oneOf = new N8nError.Validation({
   field: "workflowId",
   hint: "workflowId is an n8n id or the path of a .json file; workflow is the JSON itself."
 })
-
-/** The release of the connected n8n, if there is one and it answers soon. */
-const connected = N8nClient.use((n8n) => n8n.about).pipe(
-  Effect.timeoutOption("2 seconds"),
-  Effect.map(Option.getOrUndefined),
-  Effect.map((about) => about?.version),
-  Effect.orElseSucceed(() => undefined)
-)
 
 const source = Effect.fnUntraced(function*(workflowId: string | undefined, workflow: object | undefined) {
   if (workflow !== undefined && workflowId === undefined) return { value: workflow, repairs: [] }
@@ -71,7 +62,10 @@ export const validateWorkflow = Tool.make({
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
-      const [{ repairs, value }, release] = yield* Effect.all([source(workflowId, workflow), connected], {
+      const [{ repairs, value }, release] = yield* Effect.all([
+        source(workflowId, workflow),
+        N8nClient.use((n8n) => n8n.release)
+      ], {
         concurrency: 2
       })
       const found = yield* WorkflowValidation.validate(value, release)
