@@ -47,15 +47,23 @@ export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage
     WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
   )
 
+const unserved = () =>
+  Effect.fail(
+    new N8nError.Validation({
+      reason: "No files are served here",
+      field: "filePath",
+      hint: "Give the workflow's name, nodes and connections to create_workflow instead."
+    })
+  )
+
 const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
-  read: () =>
-    Effect.fail(
-      new N8nError.Validation({
-        reason: "No files are served here",
-        field: "filePath",
-        hint: "Give the workflow's name, nodes and connections to create_workflow instead."
-      })
-    )
+  read: unserved,
+  locate: unserved,
+  create: unserved,
+  createFree: unserved,
+  update: unserved,
+  save: unserved,
+  list: unserved
 })
 
 /** In memory, without files but the node catalogue's: for the demo. */

@@ -51,6 +51,7 @@ layer(platform)("a workflow file", (it) => {
         const value = (file: string) => Effect.map(read([first, second], file), ({ value }) => value)
         assert.deepStrictEqual(yield* read([first, second], "a.json"), {
           path: `${first}/a.json`,
+          text: "1",
           value: 1,
           repairs: []
         })
@@ -77,6 +78,7 @@ layer(platform)("a workflow file", (it) => {
           const root = yield* folderWith({ [name]: "{\"name\":\"名前\"}" })
           assert.deepStrictEqual(yield* read(root, name), {
             path: `${root}/${name}`,
+            text: "{\"name\":\"名前\"}",
             value: { name: "名前" },
             repairs: []
           })

@@ -1,0 +1,92 @@
+/** The content of a file that lies under a root. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
+import { obj } from "../domain/Json.ts"
+import * as JsonText from "../domain/JsonText.ts"
+import * as Locate from "./locate.ts"
+import { type Asked, changed, maxBytes, refuse, tooLarge, unreadable } from "./refusals.ts"
+
+/** A file's content. */
+export interface WorkflowFile {
+  /** Where it really is: absolute, without links. */
+  readonly path: string
+  /** Its text as it is, a byte order mark included. */
+  readonly text: string
+  /** The parsed JSON; whether it is a workflow is for others to judge. */
+  readonly value: unknown
+  /** What was no JSON but surely meant: each such kind once, with how many and where the first was. */
+  readonly repairs: ReadonlyArray<string>
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of these bytes, and what it holds. */
+export const parse = Effect.fnUntraced(function*(asked: string, bytes: Uint8Array) {
+  const text = yield* Effect.try({
+    try: () => utf8.decode(bytes),
+    catch: () => refuse(`File '${asked}' is not UTF-8 text`, "Save it as UTF-8; if it is packed, unpack it.")
+  })
+  if (text.replace(/^\uFEFF/, "").trim() === "") {
+    return yield* refuse(`File '${asked}' is empty`, "Export the workflow from n8n again.")
+  }
+  const parsed = JsonText.parse(text)
+  return Result.isSuccess(parsed) ? { text, ...parsed.success } : yield* refuse(
+    `File '${asked}' is not JSON: ${parsed.failure}`,
+    "Correct the file there, or export the workflow from n8n again."
+  )
+})
+
+/** Fills from a file until its end or the array's. */
+export const fill = Effect.fnUntraced(function*(open: FileSystem.File, bytes: Uint8Array) {
+  let filled = 0
+  for (let read = 1; read > 0 && filled < bytes.length; filled += read) {
+    read = yield* open.read(bytes.subarray(filled))
+  }
+})
+
+/** Reads what `locate` finds. */
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
+  const fs = yield* FileSystem.FileSystem
+
+  const bytesOf = Effect.fnUntraced(function*(asked: Asked, file: string) {
+    // Looked at before opening: to open a pipe is to wait for its writer.
+    const { type } = yield* fs.lstat(file)
+    if (type !== "File") {
+      return yield* refuse(
+        `'${asked.path}' is not a file but a ${type.toLowerCase()}`,
+        "Give the path of a .json file."
+      )
+    }
+    const open = yield* fs.open(file)
+    const before = yield* open.stat
+    // What was opened lies under the root only if the way there still leads to it.
+    const there = yield* Effect.flatMap(locate.existing(asked), fs.lstat)
+    if (Locate.identity(there) !== Locate.identity(before)) return yield* changed(asked.path, "read")
+    const size = Number(before.size)
+    if (size > maxBytes) return yield* tooLarge(asked.path, size)
+    const bytes = new Uint8Array(size)
+    yield* fill(open, bytes)
+    if (Locate.identity(yield* open.stat) !== Locate.identity(before)) return yield* changed(asked.path, "read")
+    return bytes
+  }, Effect.scoped)
+
+  return Effect.fn("WorkflowFiles.read")(
+    function*(path: string) {
+      yield* Locate.checkName(path)
+      const asked: Asked = { kind: "File", path }
+      const file = yield* locate.existing(asked)
+      const bytes = yield* bytesOf(asked, file)
+      const content: WorkflowFile = { path: file, ...(yield* parse(path, bytes)) }
+      return content
+    },
+    (read, path) =>
+      Effect.catchTag(read, "PlatformError", (error) => Effect.fail(unreadable({ kind: "File", path }, error)))
+  )
+})
+
+/** An object with a list of nodes: what may be overwritten. */
+export const isWorkflow = (value: unknown): boolean => Array.isArray(obj(value)?.["nodes"])
+
+/** A workflow that n8n would know as one. */
+export const isListed = (value: unknown): boolean => isWorkflow(value) && obj(obj(value)?.["connections"]) !== undefined

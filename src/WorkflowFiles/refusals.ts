@@ -1,0 +1,81 @@
+/** Why a file is not read or written, and what to do about it. */
+import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import * as N8nError from "../N8nError.ts"
+import { nearest } from "../Nearest.ts"
+
+/** What was asked for, as it was given. */
+export interface Asked {
+  readonly kind: "File" | "Folder"
+  readonly path: string
+}
+
+export const setRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is started"
+
+export const refuse = (reason: string, hint: string) => new N8nError.Validation({ reason, field: "filePath", hint })
+
+/** The same of a folder, which has a parameter of its own. */
+export const refuseAt = ({ kind }: Asked, reason: string, hint: string) =>
+  new N8nError.Validation({ reason, field: kind === "File" ? "filePath" : "directoryPath", hint })
+
+export const isJson = (name: string) => /\.json$/i.test(name)
+
+/** Names are compared without their extension, which would make all alike. */
+export const stem = (name: string) => name.replace(/\.json$/i, "")
+
+export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
+
+export const code = ({ reason }: PlatformError.PlatformError) =>
+  String(Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : reason._tag)
+
+export const unreadable = (asked: Asked, error: PlatformError.PlatformError) =>
+  refuseAt(
+    asked,
+    `${asked.kind} '${asked.path}' cannot be read (${code(error)})`,
+    "Check the path, and who may read it."
+  )
+
+export const unwritable = (path: string, error: PlatformError.PlatformError) =>
+  refuse(
+    `File '${path}' cannot be written (${code(error)})`,
+    "Make it and its folder writable for this user, or give another path."
+  )
+
+export const notJson = (path: string) =>
+  refuse(`File '${path}' is not a .json file`, "Only .json files are read and written, and links to such.")
+
+export const changed = (path: string, during: string) =>
+  refuse(`File '${path}' changed while it was ${during}`, "Nothing was written: call again when it is complete.")
+
+export const missing = (asked: Asked, folder: string, name: string, entries: ReadonlyArray<string>) => {
+  const there = entries.filter((entry) => !entry.startsWith(".") && isJson(entry) === isJson(name)).toSorted()
+  const near = nearest(stem(name), there.map(stem)).flatMap((found) => there.filter((entry) => stem(entry) === found))
+  const few = there.slice(0, 8)
+  const instead = near.length > 0
+    ? `Did you mean ${quote(near)}?`
+    : few.length > 0
+    ? `There are ${quote(few)}${few.length < there.length ? " and others" : ""}.`
+    : "Nothing like it is there."
+  return refuseAt(
+    asked,
+    `${asked.kind} '${asked.path}' does not exist`,
+    `'${folder}' has no '${name}'. ${instead}`
+  )
+}
+
+export const exists = (path: string) =>
+  refuse(`File '${path}' exists already`, "Open it with workflow_load, or give another path.")
+
+export const notWorkflow = (path: string) =>
+  refuse(
+    `File '${path}' is not a workflow: it was left as it is`,
+    "Only files with a list of nodes are overwritten: give another path."
+  )
+
+export const maxBytes = 10_000_000
+
+export const tooLarge = (path: string, bytes: number) =>
+  refuse(
+    `File '${path}' is over 10 MB: it has ${bytes.toLocaleString("en")} bytes`,
+    "Workflows are far smaller: is it the right file? Pinned data (pinData) can be taken out."
+  )
