@@ -1,0 +1,273 @@
+/** Connects nodes, and takes connections away. */
+import * as Result from "effect/Result"
+import type { Node } from "./CheckedWorkflow.ts"
+import * as Connections from "./Connections.ts"
+import * as Links from "./EditLinks.ts"
+import type { Of } from "./EditOperation.ts"
+import * as Step from "./EditStep.ts"
+import { type Obj, obj } from "./Json.ts"
+import * as PortName from "./PortName.ts"
+import type { Port } from "./Ports.ts"
+
+/** The ports, where they are said. */
+export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
+
+/** What the fields are called in which the ends were given. */
+export interface Fields {
+  readonly from: string
+  readonly to: string
+  readonly sourceOutput: string
+  readonly targetInput: string
+}
+
+const fieldsOf = (ends: Ends): Fields => ({
+  from: "from",
+  to: "to",
+  sourceOutput: ends.sourceOutput === undefined ? "from" : "sourceOutput",
+  targetInput: ends.targetInput === undefined ? "to" : "targetInput"
+})
+
+const admits = ({ never, only }: Port, { type }: Node) =>
+  type === "" || (only === undefined || only.includes(type)) && never?.includes(type) !== true
+
+const typesOf = (ports: ReadonlyArray<Port> = []) => [...new Set(ports.map(({ type }) => type))]
+
+/** The connection type where only one is left to choose: that of the items, else what the source serves the target by. */
+const commonType = (from: Node, to: Node): string => {
+  if (from.outputs === undefined) return "main"
+  const types = typesOf(from.outputs)
+  const shared = to.inputs === undefined ? types : types.filter((type) => typesOf(to.inputs).includes(type))
+  return (shared.includes("main") ? "main" : shared[0]) ?? types[0] ?? "main"
+}
+
+const reversed = (from: Node, to: Node): string => {
+  const type = commonType(to, from)
+  return type !== "main" && typesOf(from.inputs).includes(type) && typesOf(to.outputs).includes(type)
+    ? `'${to.name}' serves '${from.name}' by ${type}: connect from '${to.name}' to '${from.name}'. `
+    : ""
+}
+
+/** Why an output cannot be connected to an input, and at which of the two. */
+export const misfit = (
+  from: Node,
+  output: PortName.Meant,
+  to: Node,
+  input: Connections.Port
+): (PortName.Unclear & { readonly at: "output" | "input" }) | undefined => {
+  const { inputs, outputs } = { inputs: to.inputs, outputs: from.outputs }
+  const isOutput = output.isNewError === true || outputs === undefined ||
+    outputs.some(({ index, type }) => type === output.type && index === output.index)
+  if (!isOutput) {
+    return {
+      at: "output",
+      message: `'${from.name}' has no ${Connections.portLabel(output)} output.`,
+      hint: reversed(from, to) + PortName.choices(from, "output")
+    }
+  }
+  const hint = reversed(from, to) + PortName.choices(to, "input")
+  if (output.type !== input.type) {
+    return { at: "input", message: `A ${output.type} output cannot be connected to an input ${input.type}.`, hint }
+  }
+  const ofType = inputs?.filter(({ type }) => type === input.type)
+  const port = ofType?.find(({ index }) => index === input.index) ?? (input.type === "main" ? undefined : ofType?.[0])
+  if (inputs !== undefined && port === undefined) {
+    const isTrigger = to.description?.group.includes("trigger") === true && input.type === "main"
+    return {
+      at: "input",
+      message: `'${to.name}' has no ${Connections.portLabel(input)} input.`,
+      hint: isTrigger ? `'${to.name}' is a trigger: it starts a workflow. Connect from it.` : hint
+    }
+  }
+  return port === undefined || admits(port, from) ? undefined : {
+    at: "input",
+    message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? port.type}.`,
+    hint: port.only === undefined ? PortName.choices(to, "input") : `It takes ${port.only.join(", ")}.`
+  }
+}
+
+const label = (port: Connections.Port, ports: ReadonlyArray<Port> = []) => {
+  const name = ports.find(({ index, type }) => type === port.type && index === port.index)?.name
+  return Connections.portLabel(port) + (name === undefined ? "" : ` '${name}'`)
+}
+
+/** `'If' main[1] 'false' → 'Next' main[0]`; what goes without saying is left out. */
+const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
+  Connections.isPlain(link) && (from?.outputs?.length ?? 1) === 1 && (to?.inputs?.length ?? 1) === 1
+    ? `'${link.from}' → '${link.to}'`
+    : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
+
+/** A node as far as it can be connected. */
+const connectable = (workflow: Obj, found: Step.Found, field: string, lookups: Step.Lookups): Step.Attempt<Node> => {
+  const node = Step.read(found, lookups)
+  if (node === undefined) {
+    return Step.refuse(field, `nodes[${found.index}] has no name, and connections go by name.`, "Rename it first.")
+  }
+  return Step.isNamesake(workflow, found)
+    ? Step.refuse(field, `Another node is named '${found.name}', too.`, "Connections go by name: rename one of them.")
+    : Result.succeed(node)
+}
+
+const clear = <A>(field: string, result: Result.Result<A, PortName.Unclear>): Step.Attempt<A> =>
+  Result.mapError(result, (unclear) => ({ field, ...unclear }))
+
+/** Both ends of the link that is meant. */
+const linkOf = (from: Node, to: Node, { sourceOutput, targetInput }: Ends, fields: Fields) =>
+  Result.gen(function*() {
+    const said = PortName.typeSaid(sourceOutput) ?? PortName.typeSaid(targetInput)
+    const type = said ?? commonType(from, to)
+    const output: PortName.Meant = sourceOutput === undefined
+      ? { type, index: 0 }
+      : yield* clear(fields.sourceOutput, PortName.meant(from, "output", sourceOutput, type))
+    const ofType = to.inputs?.filter((port) => port.type === output.type)
+    const input = targetInput === undefined
+      ? { type: output.type, index: ofType?.find((port) => admits(port, from))?.index ?? 0 }
+      : yield* clear(fields.targetInput, PortName.meant(to, "input", targetInput, output.type))
+    const wrong = misfit(from, output, to, input)
+    if (wrong !== undefined) {
+      const { at, ...unclear } = wrong
+      return yield* Step.refuse(
+        at === "output" ? fields.sourceOutput : fields.targetInput,
+        unclear.message,
+        unclear.hint
+      )
+    }
+    return { output, input: { type: input.type, index: input.index } }
+  })
+
+/** Connects two nodes that there are. */
+export const link = (
+  workflow: Obj,
+  source: Step.Found,
+  target: Step.Found,
+  ends: Ends,
+  lookups: Step.Lookups,
+  fields: Fields = fieldsOf(ends)
+): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const from = yield* connectable(workflow, source, fields.from, lookups)
+    const to = yield* connectable(workflow, target, fields.to, lookups)
+    const { input, output: { index, isNewError, type } } = yield* linkOf(from, to, ends, fields)
+    const made = { from: from.name, output: { type, index }, to: to.name, input }
+    const words = inWords(made, from, to)
+    const [isFrom, isTo] = [Step.meaning(workflow, source), Step.meaning(workflow, target)]
+    const into = Links.all(workflow["connections"]).flatMap((each) => isTo(each.to) ? [{ ...each, to: to.name }] : [])
+    if (into.some((each) => Links.equal({ ...each, from: isFrom(each.from) ? from.name : "" }, made))) {
+      return { workflow, change: `${words} is connected already` }
+    }
+    const port = to.inputs?.find((each) => each.type === input.type && each.index === input.index)
+    const there = into.filter((each) =>
+      each.input.type === input.type && each.input.index === input.index &&
+      Step.peek(workflow, each.from)?.node["disabled"] !== true
+    )
+    if (there.length >= (port?.maxConnections ?? Infinity)) {
+      return yield* Step.refuse(
+        fields.targetInput,
+        `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}, and '${there[0]?.from}' is connected.`,
+        `Disconnect '${there[0]?.from}' first. ${PortName.choices(to, "input")}`
+      )
+    }
+    const connections = Links.add(workflow["connections"], made)
+    if (connections === undefined) {
+      return yield* Step.refuse(
+        fields.from,
+        `The connections of '${from.name}' are not of n8n's shape.`,
+        "They must be {[type]: [[{node, type, index}]]}: put them right first."
+      )
+    }
+    const failing = isNewError === true
+      ? Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
+      : workflow
+    return {
+      workflow: { ...failing, connections },
+      change: isNewError === true
+        ? `connected '${from.name}' error → '${to.name}' ${
+          label(input, to.inputs)
+        }; set its onError to continueErrorOutput`
+        : `connected ${words}`
+    }
+  })
+
+/** Connects two nodes. */
+export const connect = (workflow: Obj, operation: Of<"connect">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const source = yield* Step.locate(workflow, operation.from, "from", lookups)
+    const target = yield* Step.locate(workflow, operation.to, "to", lookups)
+    return yield* link(workflow, source, target, operation, lookups)
+  })
+
+// ---- disconnect
+
+/** What connections mean by a node, or by the name of one that is gone. */
+const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) => {
+  const found = Step.peek(workflow, word)
+  if (found === undefined && isNamed) {
+    return Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })
+  }
+  return Result.map(Step.locate(workflow, word, field, lookups), (found) => ({
+    name: found.name,
+    node: Step.read(found, lookups),
+    means: Step.meaning(workflow, found)
+  }))
+}
+
+const portOf = (node: Node | undefined, side: "input" | "output", said: PortName.Said, type: string, field: string) =>
+  said === undefined
+    ? Result.succeed(undefined)
+    : clear(field, PortName.meant(node ?? gone, side, said, type, { isAny: true }))
+
+const gone: Node = {
+  at: "",
+  name: "",
+  id: undefined,
+  type: "",
+  version: undefined,
+  isDisabled: false,
+  isNote: false,
+  given: {},
+  nodeType: undefined,
+  description: undefined,
+  parameters: {},
+  inputs: undefined,
+  outputs: undefined
+}
+
+const isAt = (port: Connections.Port, wanted: Connections.Port | undefined) =>
+  wanted === undefined || port.type === wanted.type && port.index === wanted.index
+
+/** Takes away the link that is meant; without ports, every link from one node to the other. */
+export const disconnect = (
+  workflow: Obj,
+  { from: fromWord, sourceOutput, targetInput, to: toWord }: Of<"disconnect">,
+  lookups: Step.Lookups
+): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const all = Links.all(workflow["connections"])
+    const isSource = all.some((link) => link.from === fromWord)
+    const isTarget = all.some((link) => link.to === toWord)
+    const from = yield* end(workflow, fromWord, isSource, "from", lookups)
+    const to = yield* end(workflow, toWord, isTarget, "to", lookups)
+    const between = all.filter((link) => from.means(link.from) && to.means(link.to))
+    const type = between[0]?.output.type ?? "main"
+    const output = yield* portOf(from.node, "output", sourceOutput, type, "sourceOutput")
+    const input = yield* portOf(to.node, "input", targetInput, type, "targetInput")
+    const removed = between.filter((link) => isAt(link.output, output) && isAt(link.input, input))
+    const inTurn = (link: Connections.Link) => inWords({ ...link, from: from.name, to: to.name }, from.node, to.node)
+    if (removed.length === 0) {
+      const there = between.length > 0 ? between : all.filter(({ from: each }) => from.means(each))
+      return yield* Step.refuse(
+        "to",
+        `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
+        there.length === 0
+          ? `'${from.name}' is connected to nothing.`
+          : `There is ${there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")}.`
+      )
+    }
+    const connections = Links.remove(
+      obj(workflow["connections"]) ?? {},
+      (link) => removed.some((each) => Links.equal(each, link))
+    )
+    return {
+      workflow: { ...workflow, connections },
+      change: `disconnected ${removed.map(inTurn).join(", ")}`
+    }
+  })

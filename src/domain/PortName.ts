@@ -1,0 +1,101 @@
+/** Ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or the name a person sees. */
+import * as Result from "effect/Result"
+import { isSubNode, type Node } from "./CheckedWorkflow.ts"
+import * as Connections from "./Connections.ts"
+import type { Port } from "./Ports.ts"
+
+/** How a port is said; absent where it is left to the node. */
+export type Said = string | number | undefined
+
+/** Which port is meant; `error` is one that a node has once it is told to. */
+export interface Meant extends Connections.Port {
+  readonly isNewError?: boolean
+}
+
+/** Why none is. */
+export interface Unclear {
+  readonly message: string
+  readonly hint: string
+}
+
+const fold = (text: string) => text.trim().toLowerCase()
+
+/** `main[0] 'true', main[1] 'false'` */
+export const listed = (ports: ReadonlyArray<Port>): string =>
+  ports.map((port) => Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)).join(", ")
+
+/** What there is to choose from. */
+export const choices = (node: Node, side: "input" | "output"): string => {
+  const ports = side === "input" ? node.inputs : node.outputs
+  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: say an index or a connection type.`
+  return ports.length === 0
+    ? `'${node.name}' has no ${side}s.`
+    : `'${node.name}' has the ${side}${ports.length === 1 ? "" : "s"} ${listed(ports)}.`
+}
+
+const isType = (text: string) => /^(?:main|ai_\w+)$/.test(text)
+
+/** The type and index that are said as such. */
+const explicit = (said: string, type: string): Connections.Port | undefined => {
+  if (/^\d{1,4}$/.test(said)) return { type, index: Number(said) }
+  if (isType(said)) return { type: said, index: 0 }
+  const [, kind, index] = /^(main|ai_\w+)\[(\d{1,4})\]$/.exec(said) ?? []
+  return kind === undefined ? undefined : { type: kind, index: Number(index) }
+}
+
+/** The connection type that is said, where one is. */
+export const typeSaid = (said: Said): string | undefined => /^(main|ai_\w+)(?:\[\d+\])?$/.exec(String(said).trim())?.[1]
+
+const named = (ports: ReadonlyArray<Port>, said: string): ReadonlyArray<Port> => {
+  const exact = ports.filter(({ name }) => name?.trim() === said)
+  return exact.length > 0 ? exact : ports.filter(({ name }) => name !== undefined && fold(name) === fold(said))
+}
+
+/** The output for errors that the node would have. */
+const newError = ({ outputs = [] }: Node): Meant | undefined => {
+  const index = outputs.filter(({ type }) => type === "main").length
+  return index === 0 ? undefined : { type: "main", index, isNewError: true }
+}
+
+/**
+ * The port that is meant; `type` is the connection type of an index that stands alone.
+ *
+ * **Details**
+ *
+ * Where the ports of a node are not known, or `isAny`, every type and index is one.
+ */
+export const meant = (
+  node: Node,
+  side: "input" | "output",
+  given: string | number,
+  type: string,
+  { isAny = false }: { readonly isAny?: boolean } = {}
+): Result.Result<Meant, Unclear> => {
+  const said = String(given).trim()
+  const ports = side === "input" ? node.inputs : node.outputs
+  const byNumber = explicit(said, type)
+  const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
+  if (ports === undefined) {
+    return byNumber === undefined
+      ? unclear(`Which ${side} of '${node.name}' '${said}' is cannot be told.`)
+      : Result.succeed(byNumber)
+  }
+  const byName = named(ports, said)
+  const there = ports.find((port) => port.type === byNumber?.type && port.index === byNumber.index)
+  const [first] = byName
+  if (byName.length > 1) {
+    return unclear(`'${node.name}' has ${byName.length} ${side}s '${said}': say which by its index.`)
+  }
+  if (first !== undefined && there !== undefined && there !== first) {
+    return unclear(`'${said}' is the name of one ${side} of '${node.name}' and the index of another.`)
+  }
+  if (first !== undefined) return Result.succeed({ type: first.type, index: first.index })
+  // n8n does not look at the index where any number of sub-nodes may be connected.
+  const isUnbounded = side === "input" && byNumber?.type !== "main" &&
+    ports.some((port) => port.type === byNumber?.type)
+  if (byNumber !== undefined && (isAny || there !== undefined || isUnbounded)) {
+    return Result.succeed(byNumber)
+  }
+  const error = side === "output" && fold(said) === "error" && !isSubNode(node) ? newError(node) : undefined
+  return error === undefined ? unclear(`'${node.name}' has no ${side} '${said}'.`) : Result.succeed(error)
+}
