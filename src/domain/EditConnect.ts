@@ -1,11 +1,11 @@
-/** Connects nodes, and takes connections away. */
+/** Connects nodes, where their ports fit. */
 import * as Result from "effect/Result"
 import type { Node } from "./CheckedWorkflow.ts"
 import * as Connections from "./Connections.ts"
 import * as Links from "./EditLinks.ts"
 import type { Of } from "./EditOperation.ts"
 import * as Step from "./EditStep.ts"
-import { type Obj, obj } from "./Json.ts"
+import type { Obj } from "./Json.ts"
 import * as PortName from "./PortName.ts"
 import type { Port } from "./Ports.ts"
 
@@ -54,7 +54,8 @@ export const misfit = (
   to: Node,
   input: Connections.Port
 ): (PortName.Unclear & { readonly at: "output" | "input" }) | undefined => {
-  const { inputs, outputs } = { inputs: to.inputs, outputs: from.outputs }
+  const { inputs } = to
+  const { outputs } = from
   const isOutput = output.isNewError === true || outputs === undefined ||
     outputs.some(({ index, type }) => type === output.type && index === output.index)
   if (!isOutput) {
@@ -91,7 +92,7 @@ const label = (port: Connections.Port, ports: ReadonlyArray<Port> = []) => {
 }
 
 /** `'If' main[1] 'false' → 'Next' main[0]`; what goes without saying is left out. */
-const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
+export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
   Connections.isPlain(link) && (from?.outputs?.length ?? 1) === 1 && (to?.inputs?.length ?? 1) === 1
     ? `'${link.from}' → '${link.to}'`
     : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
@@ -107,7 +108,8 @@ const connectable = (workflow: Obj, found: Step.Found, field: string, lookups: S
     : Result.succeed(node)
 }
 
-const clear = <A>(field: string, result: Result.Result<A, PortName.Unclear>): Step.Attempt<A> =>
+/** The refusal of what is unclear in a field. */
+export const clear = <A>(field: string, result: Result.Result<A, PortName.Unclear>): Step.Attempt<A> =>
   Result.mapError(result, (unclear) => ({ field, ...unclear }))
 
 /** Both ends of the link that is meant. */
@@ -193,81 +195,4 @@ export const connect = (workflow: Obj, operation: Of<"connect">, lookups: Step.L
     const source = yield* Step.locate(workflow, operation.from, "from", lookups)
     const target = yield* Step.locate(workflow, operation.to, "to", lookups)
     return yield* link(workflow, source, target, operation, lookups)
-  })
-
-// ---- disconnect
-
-/** What connections mean by a node, or by the name of one that is gone. */
-const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) => {
-  const found = Step.peek(workflow, word)
-  if (found === undefined && isNamed) {
-    return Result.succeed({ name: word, node: undefined, means: (each: string) => each === word })
-  }
-  return Result.map(Step.locate(workflow, word, field, lookups), (found) => ({
-    name: found.name,
-    node: Step.read(found, lookups),
-    means: Step.meaning(workflow, found)
-  }))
-}
-
-const portOf = (node: Node | undefined, side: "input" | "output", said: PortName.Said, type: string, field: string) =>
-  said === undefined
-    ? Result.succeed(undefined)
-    : clear(field, PortName.meant(node ?? gone, side, said, type, { isAny: true }))
-
-const gone: Node = {
-  at: "",
-  name: "",
-  id: undefined,
-  type: "",
-  version: undefined,
-  isDisabled: false,
-  isNote: false,
-  given: {},
-  nodeType: undefined,
-  description: undefined,
-  parameters: {},
-  inputs: undefined,
-  outputs: undefined
-}
-
-const isAt = (port: Connections.Port, wanted: Connections.Port | undefined) =>
-  wanted === undefined || port.type === wanted.type && port.index === wanted.index
-
-/** Takes away the link that is meant; without ports, every link from one node to the other. */
-export const disconnect = (
-  workflow: Obj,
-  { from: fromWord, sourceOutput, targetInput, to: toWord }: Of<"disconnect">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
-  Result.gen(function*() {
-    const all = Links.all(workflow["connections"])
-    const isSource = all.some((link) => link.from === fromWord)
-    const isTarget = all.some((link) => link.to === toWord)
-    const from = yield* end(workflow, fromWord, isSource, "from", lookups)
-    const to = yield* end(workflow, toWord, isTarget, "to", lookups)
-    const between = all.filter((link) => from.means(link.from) && to.means(link.to))
-    const type = between[0]?.output.type ?? "main"
-    const output = yield* portOf(from.node, "output", sourceOutput, type, "sourceOutput")
-    const input = yield* portOf(to.node, "input", targetInput, type, "targetInput")
-    const removed = between.filter((link) => isAt(link.output, output) && isAt(link.input, input))
-    const inTurn = (link: Connections.Link) => inWords({ ...link, from: from.name, to: to.name }, from.node, to.node)
-    if (removed.length === 0) {
-      const there = between.length > 0 ? between : all.filter(({ from: each }) => from.means(each))
-      return yield* Step.refuse(
-        "to",
-        `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
-        there.length === 0
-          ? `'${from.name}' is connected to nothing.`
-          : `There is ${there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")}.`
-      )
-    }
-    const connections = Links.remove(
-      obj(workflow["connections"]) ?? {},
-      (link) => removed.some((each) => Links.equal(each, link))
-    )
-    return {
-      workflow: { ...workflow, connections },
-      change: `disconnected ${removed.map(inTurn).join(", ")}`
-    }
   })

@@ -2,14 +2,22 @@
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import type { Obj } from "./Json.ts"
-import { isNull, without } from "./Repairs.ts"
 
 const optional = Schema.optionalKey
 const Name = Schema.String
 const Fields = Schema.Record(Schema.String, Schema.Unknown)
 const Position = Schema.Struct({ x: Schema.Finite, y: Schema.Finite })
 const Port = Schema.Union([Schema.String, Schema.Finite])
-const Ends = { from: Name, to: Name, sourceOutput: optional(Port), targetInput: optional(Port) }
+
+const onNode = <const Op extends string>(op: Op) => Schema.Struct({ op: Schema.Literal(op), node: Name })
+const onLink = <const Op extends string>(op: Op) =>
+  Schema.Struct({
+    op: Schema.Literal(op),
+    from: Name,
+    to: Name,
+    sourceOutput: optional(Port),
+    targetInput: optional(Port)
+  })
 
 const Member = Schema.Union([
   Schema.Struct({
@@ -25,9 +33,12 @@ const Member = Schema.Union([
     [Fields]
   ),
   Schema.Struct({ op: Schema.Literal("rename"), node: Name, to: Name }),
-  Schema.Struct({ op: Schema.Literals(["remove", "enable", "disable"]), node: Name }),
+  onNode("remove"),
+  onNode("enable"),
+  onNode("disable"),
   Schema.Struct({ op: Schema.Literal("move"), node: Name, position: Position }),
-  Schema.Struct({ op: Schema.Literals(["connect", "disconnect"]), ...Ends }),
+  onLink("connect"),
+  onLink("disconnect"),
   Schema.Struct({ op: Schema.Literal("settings"), settings: Fields }),
   Schema.Struct({ op: Schema.Literal("name"), name: Name })
 ])
@@ -56,12 +67,12 @@ const Wire = Schema.StructWithRest(
     after: optional(Name),
     to: optional(Name),
     from: optional(Name),
-    sourceOutput: optional(Schema.Unknown),
-    targetInput: optional(Schema.Unknown),
+    sourceOutput: optional(Port.annotate({ description: "index, type or name" })),
+    targetInput: optional(Port),
     settings: optional(Fields)
   }),
   [Fields]
-)
+).annotate({ description: "update also takes other keys of a node; null removes" })
 
 /**
  * One edit; nodes go by name or id.
@@ -69,19 +80,16 @@ const Wire = Schema.StructWithRest(
  * **Details**
  *
  * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the name a person sees. In
- * an update null takes a parameter or property away; elsewhere it counts as left out.
+ * an update null takes a parameter or property away.
  */
 export const Operation = Wire.pipe(Schema.decodeTo(
   Member,
   SchemaTransformation.transform({
-    decode: (wire: typeof Wire.Type): typeof Member.Encoded =>
-      (wire.op === "update" ? wire : without(wire, isNull)) as typeof Member.Encoded,
+    decode: (wire: typeof Wire.Type): typeof Member.Encoded => wire as typeof Member.Encoded,
     encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
   })
 ))
 export type Operation = typeof Member.Type
 
 /** The operation of that kind. */
-export type Of<Op extends Operation["op"], Any = Operation> = Any extends { readonly op: infer Ops }
-  ? Op extends Ops ? Any : never
-  : never
+export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

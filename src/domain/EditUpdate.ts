@@ -116,7 +116,7 @@ export const update = (workflow: Obj, operation: Of<"update">, lookups: Step.Loo
 /** Enables or disables a node. */
 export const toggle = (
   workflow: Obj,
-  { node: word, op }: Of<"enable">,
+  { node: word, op }: Of<"enable" | "disable">,
   lookups: Step.Lookups
 ): Step.Attempt<Step.Step> =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {

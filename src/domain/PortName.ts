@@ -1,6 +1,6 @@
 /** Ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or the name a person sees. */
 import * as Result from "effect/Result"
-import { isSubNode, type Node } from "./CheckedWorkflow.ts"
+import type { Node } from "./CheckedWorkflow.ts"
 import * as Connections from "./Connections.ts"
 import type { Port } from "./Ports.ts"
 
@@ -11,6 +11,9 @@ export type Said = string | number | undefined
 export interface Meant extends Connections.Port {
   readonly isNewError?: boolean
 }
+
+/** A node as far as its ports are concerned; they are absent where they cannot be told. */
+export type Ports = Pick<Node, "name"> & Partial<Pick<Node, "inputs" | "outputs">>
 
 /** Why none is. */
 export interface Unclear {
@@ -25,7 +28,7 @@ export const listed = (ports: ReadonlyArray<Port>): string =>
   ports.map((port) => Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)).join(", ")
 
 /** What there is to choose from. */
-export const choices = (node: Node, side: "input" | "output"): string => {
+export const choices = (node: Ports, side: "input" | "output"): string => {
   const ports = side === "input" ? node.inputs : node.outputs
   if (ports === undefined) return `The ${side}s of '${node.name}' are not known: say an index or a connection type.`
   return ports.length === 0
@@ -52,7 +55,7 @@ const named = (ports: ReadonlyArray<Port>, said: string): ReadonlyArray<Port> =>
 }
 
 /** The output for errors that the node would have. */
-const newError = ({ outputs = [] }: Node): Meant | undefined => {
+const newError = ({ outputs = [] }: Ports): Meant | undefined => {
   const index = outputs.filter(({ type }) => type === "main").length
   return index === 0 ? undefined : { type: "main", index, isNewError: true }
 }
@@ -65,7 +68,7 @@ const newError = ({ outputs = [] }: Node): Meant | undefined => {
  * Where the ports of a node are not known, or `isAny`, every type and index is one.
  */
 export const meant = (
-  node: Node,
+  node: Ports,
   side: "input" | "output",
   given: string | number,
   type: string,
@@ -96,6 +99,6 @@ export const meant = (
   if (byNumber !== undefined && (isAny || there !== undefined || isUnbounded)) {
     return Result.succeed(byNumber)
   }
-  const error = side === "output" && fold(said) === "error" && !isSubNode(node) ? newError(node) : undefined
+  const error = side === "output" && fold(said) === "error" ? newError(node) : undefined
   return error === undefined ? unclear(`'${node.name}' has no ${side} '${said}'.`) : Result.succeed(error)
 }

@@ -2,6 +2,7 @@
 import * as Result from "effect/Result"
 import * as Add from "./EditAdd.ts"
 import * as Connect from "./EditConnect.ts"
+import { disconnect } from "./EditDisconnect.ts"
 import type { Operation } from "./EditOperation.ts"
 import * as Rename from "./EditRename.ts"
 import type { Added, Attempt, Lookups, Refusal, Step } from "./EditStep.ts"
@@ -44,7 +45,7 @@ const step = (workflow: Obj, operation: Operation, lookups: Lookups): Attempt<St
     case "connect":
       return Connect.connect(workflow, operation, lookups)
     case "disconnect":
-      return Connect.disconnect(workflow, operation, lookups)
+      return disconnect(workflow, operation, lookups)
     case "settings":
       return Result.succeed(Update.settings(workflow, operation))
     case "name":
