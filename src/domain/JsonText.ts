@@ -1,6 +1,9 @@
 /** JSON as people keep it in files: with comments, trailing commas, and a layout of their own. */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
+import { layoutOf, print } from "./JsonLayout.ts"
+import { render } from "./JsonPieces.ts"
 
 /** What a text holds. */
 export interface Parsed {
@@ -95,11 +98,48 @@ export const parse = (whole: string): Result.Result<Parsed, string> => {
   )
 }
 
+/** As `JSON.stringify` has it with an indent: then there is nothing else to keep. */
+const reprint = (text: string, old: unknown, value: unknown) => {
+  const body = text.trimEnd()
+  const [, eol = "\n", indent = ""] = /^[[{](\r\n|\n)([ \t]+)/.exec(body) ?? []
+  const print = (value: unknown) => JSON.stringify(value, null, indent).replaceAll("\n", eol)
+  return Predicate.isObjectOrArray(old) && body.length > 2 && print(old) === body
+    ? print(value) + text.slice(body.length)
+    : undefined
+}
+
+const holds = (text: string, json: string) => {
+  const parsed = parse(text)
+  return Result.isSuccess(parsed) && JSON.stringify(parsed.success.value) === json
+}
+
+const edit = (text: string, old: unknown, value: unknown, json: string) => {
+  const root = Jsonc.parseTree(text, [], { allowTrailingComma: true })
+  const layout = layoutOf(text, root)
+  const around = (inner: string) =>
+    root === undefined ? `${inner}\n` : text.slice(0, root.offset) + inner + text.slice(root.offset + root.length)
+  const edited = root === undefined
+    ? undefined
+    : around(render({ text, layout }, root, old, value, { base: "", isFlat: !layout.isTall }))
+  return edited !== undefined && holds(edited, json) ? edited : around(print(value, "", layout))
+}
+
 /**
- * The text with `value` in it instead of what it holds: what did not change keeps its bytes.
+ * The text with `value` instead of what it holds, for a small diff: what did not change keeps its bytes.
+ *
+ * **Details**
+ *
+ * Kept are the layout, the spelling of numbers and strings, comments, line ends and a byte order mark. What is new is
+ * laid out like the rest. Elements are told apart by id, name or content; a member whose key alone changed is renamed.
+ * A comment goes with what it stands before, or after on the same line. The order of keys becomes the value's.
  */
 export const rewrite = (text: string, value: unknown): string => {
+  const json = JSON.stringify(value)
   const parsed = parse(text)
-  if (Result.isSuccess(parsed) && JSON.stringify(parsed.success.value) === JSON.stringify(value)) return text
-  return `${JSON.stringify(value, null, 2)}\n`
+  if (Result.isFailure(parsed)) return `${JSON.stringify(value, null, 2)}\n`
+  const old = parsed.success.value
+  if (JSON.stringify(old) === json) return text
+  const head = text.startsWith(mark) ? mark : ""
+  const body = text.slice(head.length)
+  return head + (reprint(body, old, value) ?? edit(body, old, value, json))
 }
