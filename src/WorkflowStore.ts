@@ -53,6 +53,8 @@ export interface UpdateOptions {
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
+  /** Never publishes what is written, where n8n has drafts (2.x). */
+  readonly isDraft?: boolean | undefined
 }
 
 type Writing = Effect.Effect<Written, N8nError.N8nError, N8nClient>
@@ -119,7 +121,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
       )
       const publishing = active === true
-        ? yield* told("created, but it could not be published", published(workflow.id))
+        ? yield* told("created, but it could not be published", published(workflow))
         : []
       const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
       return {
@@ -168,7 +170,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           notes.push(...refused, ...yield* slippedIn(before, after))
           if (before.active && Workflow.hasDraft(after)) {
             // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
-            isDraft = Workflow.hasDraft(before) && active !== true
+            isDraft = options.isDraft === true || Workflow.hasDraft(before) && active !== true
             if (!isDraft) notes.push(...yield* publishOrPutBack(before, after, patch))
           } else if (before.active) {
             isDraft = false
@@ -179,7 +181,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         }
         if (active === false && before.active) yield* unpublished(id)
         if (active === true && !before.active) {
-          notes.push(...yield* told("written, but it could not be published", published(id)))
+          notes.push(...yield* told("written, but it could not be published", published(before)))
         }
         const workflow = yield* n8n.getWorkflow(id)
         if (isPut) notes.push(...notKept(body, workflow))
@@ -216,7 +218,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
     const setActive: Service["setActive"] = (id, active) =>
       Effect.gen(function*() {
         const n8n = yield* N8nClient
-        const warnings = active ? yield* published(id) : yield* Effect.as(unpublished(id), [])
+        const warnings = active
+          ? yield* Effect.flatMap(n8n.getWorkflow(id), (before) => published(before))
+          : yield* Effect.as(unpublished(id), [])
         return { workflow: yield* n8n.getWorkflow(id), warnings }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 

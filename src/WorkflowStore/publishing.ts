@@ -10,6 +10,9 @@ import * as N8nError from "../N8nError.ts"
 /** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
 export const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
 
+/** How long n8n 2.x goes on running the version before, though it says that the other is active: no API tells. */
+const takingOver = "750 millis"
+
 /** The answer was lost on the way: the write may have happened. */
 export const isUncertain = (error: N8nError.N8nError): error is N8nError.Api =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
@@ -48,13 +51,18 @@ const orAlready = (
     }))
 
 /** Takes effect on 2.x only some time after n8n has answered: the webhook tells, without running anything. */
-export const published = Effect.fnUntraced(function*(id: string, versionId?: string) {
+export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, versionId?: string) {
   const n8n = yield* N8nClient
+  const { id } = before
   const answer = yield* orAlready(
     id,
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId)
   )
+  // The webhooks of the version before answer, too.
+  if (before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId) {
+    yield* Effect.sleep(takingOver)
+  }
   const isUp = yield* webhooksSettle(answer, "up")
   return isUp ? [] : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
 })
@@ -93,7 +101,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   patch: Obj
 ) {
   const n8n = yield* N8nClient
-  return yield* published(after.id, after.versionId ?? undefined).pipe(
+  return yield* published(before, after.versionId ?? undefined).pipe(
     Effect.catchTag("ApiError", (error) =>
       n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
         Effect.matchEffect({
