@@ -85,6 +85,25 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
 }
 
+const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
+
+/** Bounds that a model meets by itself, or never comes near; what it sends is checked by the Schema all the same. */
+const isNoise = (key: string, value: unknown, isRoot: boolean) =>
+  (key === "minLength" || key === "minItems") && value === 1 ||
+  key === "maxItems" && typeof value === "number" ||
+  key === "maximum" && Number(value) >= 1_000_000 ||
+  key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
+  key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
+
+/** The schema in as few words as tell a model what to send. */
+const lean = (schema: unknown, isRoot = false): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => lean(each))
+  if (typeof schema !== "object" || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => isNoise(key, value, isRoot) ? [] : [[key, lean(value)]])
+  )
+}
+
 const once = <A>(make: () => A) => {
   let made: { readonly value: A } | undefined
   return () => (made ??= { value: make() }).value
@@ -125,7 +144,7 @@ export const make = <
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   // Made when they are first asked for: a client is answered `initialize` before it wants any of them.
-  const inputSchema = once(() => jsonSchema(definition.input))
+  const inputSchema = once(() => lean(jsonSchema(definition.input), true) as JsonSchema)
   const outputSchema = once(() =>
     jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: definition.output }))
   )

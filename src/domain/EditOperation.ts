@@ -63,12 +63,12 @@ const Wire = Schema.StructWithRest(
     type: optional(Schema.String),
     name: optional(Name),
     parameters: optional(Fields.annotate({ description: "update: JSON merge patch" })),
-    position: optional(Position),
+    position: optional(Fields.annotate({ description: "{x, y}" })),
     after: optional(Name),
     to: optional(Name),
     from: optional(Name),
-    sourceOutput: optional(Port.annotate({ description: "index, type or name" })),
-    targetInput: optional(Port),
+    sourceOutput: optional(Schema.Unknown.annotate({ description: "index, type or name" })),
+    targetInput: optional(Schema.Unknown),
     settings: optional(Fields)
   }),
   [Fields]

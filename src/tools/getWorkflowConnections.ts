@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 import * as Connections from "../domain/Connections.ts"
 import * as Mermaid from "../domain/Mermaid.ts"
 import { truncated } from "../domain/Truncated.ts"
-import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
+import * as Workflows from "../Workflows.ts"
 import * as parameters from "./parameters.ts"
 
 const GraphNode = Schema.Struct({
@@ -35,7 +35,7 @@ export const getWorkflowConnections = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    id: parameters.workflowId,
+    id: parameters.workflowId.annotate({ description: "n8n id, .json path or draft id." }),
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
@@ -49,8 +49,8 @@ export const getWorkflowConnections = Tool.make({
     rawConnections: Schema.optionalKey(Schema.Json),
     ...truncated
   }),
-  handler: ({ id }) => N8nClient.use((n8n) => n8n.getWorkflow(id)),
-  summarize: ({ connections, id, name, nodes }, { format, raw }) => ({
+  handler: ({ id }) => Workflows.graphOf(id),
+  summarize: ({ connections, name, nodes }, { format, id, raw }) => ({
     id,
     name,
     ...(format === "mermaid"

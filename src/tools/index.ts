@@ -10,6 +10,7 @@ import { getWorkflowConnections } from "./getWorkflowConnections.ts"
 import { listCredentials } from "./listCredentials.ts"
 import { listExecutions } from "./listExecutions.ts"
 import { listWorkflows } from "./listWorkflows.ts"
+import { connectionCreate, nodeAdd, nodeReplace } from "./nodeEdits.ts"
 import { nodeGet } from "./nodeGet.ts"
 import { nodeSearch } from "./nodeSearch.ts"
 import { retryExecution, stopExecution } from "./runControl.ts"
@@ -17,9 +18,12 @@ import { activateWorkflow, deactivateWorkflow } from "./setActive.ts"
 import { updateWorkflow } from "./updateWorkflow.ts"
 import { validateWorkflow } from "./validateWorkflow.ts"
 import { workflowHistory, workflowRestore } from "./versions.ts"
+import { workflowEdit } from "./workflowEdit.ts"
+import { workflowCreate, workflowList, workflowLoad, workflowSave } from "./workflowFiles.ts"
 
 export {
   activateWorkflow,
+  connectionCreate,
   createWorkflow,
   createWorkflowFromFile,
   deactivateWorkflow,
@@ -31,15 +35,22 @@ export {
   listCredentials,
   listExecutions,
   listWorkflows,
+  nodeAdd,
   nodeGet,
+  nodeReplace,
   nodeSearch,
   replaceWorkflowFromFile,
   retryExecution,
   stopExecution,
   updateWorkflow,
   validateWorkflow,
+  workflowCreate,
+  workflowEdit,
   workflowHistory,
-  workflowRestore
+  workflowList,
+  workflowLoad,
+  workflowRestore,
+  workflowSave
 }
 
 /** All of them. */
@@ -64,7 +75,15 @@ export const all = [
   listCredentials,
   nodeSearch,
   nodeGet,
-  validateWorkflow
+  validateWorkflow,
+  workflowCreate,
+  workflowList,
+  workflowLoad,
+  workflowSave,
+  nodeAdd,
+  nodeReplace,
+  connectionCreate,
+  workflowEdit
 ] as const
 
 /** What some of them answer, under a URI. */

@@ -5,12 +5,12 @@ import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import * as Tool from "../Tool.ts"
-import { WorkflowFiles } from "../WorkflowFiles.ts"
+import * as Workflows from "../Workflows.ts"
 import * as WorkflowValidation from "../WorkflowValidation.ts"
 
 const input = {
   workflowId: Schema.optionalKey(
-    Schema.String.annotate({ description: "An n8n id, or the path of a .json file under the files root." })
+    Schema.String.annotate({ description: "n8n id, .json path or draft id." })
   ),
   workflow: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
@@ -19,24 +19,18 @@ const input = {
   )
 }
 
-const isPath = (workflowId: string) => /\.json$/i.test(workflowId) || workflowId.includes("/")
-
 const oneOf = new N8nError.Validation({
   reason: "Give either workflowId or workflow",
   field: "workflowId",
-  hint: "workflowId is an n8n id or the path of a .json file; workflow is the JSON itself."
+  hint: "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
 })
 
-const source = Effect.fnUntraced(function*(workflowId: string | undefined, workflow: object | undefined) {
-  if (workflow !== undefined && workflowId === undefined) return { value: workflow, repairs: [] }
-  if (workflow !== undefined || workflowId === undefined || workflowId === "") return yield* oneOf
-  if (!isPath(workflowId)) {
-    return { value: yield* N8nClient.use((n8n) => n8n.getWorkflow(workflowId)), repairs: [] }
-  }
-  return yield* WorkflowFiles.use((files) => files.read(workflowId)).pipe(
-    Effect.mapError(({ hint, reason }) => new N8nError.Validation({ reason, hint, field: "workflowId" }))
-  )
-})
+const source = (workflowId: string | undefined, workflow: object | undefined) => {
+  if (workflow !== undefined && workflowId === undefined) return Effect.succeed({ value: workflow, repairs: [] })
+  return workflow !== undefined || workflowId === undefined || workflowId === ""
+    ? Effect.fail(oneOf)
+    : Workflows.open(workflowId)
+}
 
 const counts = (problems: ReadonlyArray<Problem>) => {
   const errors = problems.filter(({ severity }) => severity === "error").length

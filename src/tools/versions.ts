@@ -3,10 +3,13 @@ import * as Schema from "effect/Schema"
 import { defined, obj, str } from "../domain/Json.ts"
 import { truncated } from "../domain/Truncated.ts"
 import * as Workflow from "../domain/Workflow.ts"
+import { placeOf, type WorkflowPlace } from "../domain/WorkflowPlace.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import { Snapshots } from "../Snapshots.ts"
 import * as Tool from "../Tool.ts"
+import { WorkflowFiles } from "../WorkflowFiles.ts"
+import * as Workflows from "../Workflows.ts"
 import { WorkflowStore } from "../WorkflowStore.ts"
 import * as parameters from "./parameters.ts"
 import * as writing from "./writing.ts"
@@ -20,6 +23,15 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
+const anyId = parameters.workflowId.annotate({ description: "n8n id, .json path or draft id." })
+
+type FilePlace = Exclude<WorkflowPlace, { readonly kind: "n8n" }>
+
+const snapshotsOfFile = Effect.fnUntraced(function*({ path }: FilePlace) {
+  const located = yield* WorkflowFiles.use((files) => files.locate(path))
+  return yield* Snapshots.use((snapshots) => snapshots.list(Workflows.files, located))
+})
+
 /** n8n's own versions (2.x) and the snapshots of before our writes, in one list. */
 export const workflowHistory = Tool.make({
   name: "workflow_history",
@@ -28,10 +40,12 @@ export const workflowHistory = Tool.make({
     "Versions of a workflow, newest first: n8n's own and the snapshots kept before each write of this server, also of a deleted workflow. Next: workflow_restore.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
-  input: Schema.Struct({ id: parameters.workflowId, limit: parameters.limit }),
+  input: Schema.Struct({ id: anyId, limit: parameters.limit }),
   output: Schema.Struct({ id: Schema.String, versions: Schema.Array(Row), ...truncated }),
   handler: ({ id }) =>
     Effect.gen(function*() {
+      const place = placeOf(id)
+      if (place.kind !== "n8n") return { kept: yield* snapshotsOfFile(place), versions: [] }
       const n8n = yield* N8nClient
       const kept = yield* Snapshots.use((snapshots) => snapshots.list(n8n.instance, id))
       // A workflow that is gone still has its snapshots; without any, it is simply not found.
@@ -116,6 +130,29 @@ const restore = Effect.fnUntraced(function*(id: string, version: string, confirm
     }
 })
 
+const restoreOnN8n = (id: string, version: string, confirm: boolean) =>
+  restore(id, version, confirm).pipe(
+    Effect.catchIf(
+      (error): error is N8nError.NotFound => error._tag === "NotFoundError" && error.resourceType === "Version",
+      (error) => Effect.fail(new N8nError.NotFound({ ...error, hint: "workflow_history lists the versions." }))
+    ),
+    writing.withUrl,
+    Effect.map((written) => writing.summarize(written, false))
+  )
+
+/** Brings a file back byte for byte. */
+const restoreFile = Effect.fnUntraced(function*(id: string, { path }: FilePlace, version: string, confirm: boolean) {
+  const files = yield* WorkflowFiles
+  const located = yield* files.locate(path)
+  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(Workflows.files, located, version))
+  const text = str(obj(workflow)?.["text"]) ?? ""
+  yield* writing.confirmed(confirm, `Bring back version ${version} of the file ${located}?`)
+  yield* files.save(path, () => Effect.succeed(text), Workflows.keepFile("workflow_restore"))
+  const { value } = yield* files.read(path)
+  const { active, name } = obj(value) ?? {}
+  return { id, name: str(name) ?? id, active: active === true }
+})
+
 /** A write like any other, of what was there before. */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
@@ -125,7 +162,7 @@ export const workflowRestore = Tool.make({
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
-    id: parameters.workflowId,
+    id: anyId,
     version: Schema.String.check(Schema.isMinLength(1, { message: "Version is required" }))
       .annotate({ description: "A version from workflow_history." })
       .pipe(Schema.annotateKey({ messageMissingKey: "Version is required" })),
@@ -133,13 +170,12 @@ export const workflowRestore = Tool.make({
   }),
   output: writing.Output,
   handler: ({ confirm, id, version }) =>
-    restore(id, version, confirm).pipe(
-      Effect.catchIf(
-        (error): error is N8nError.NotFound => error._tag === "NotFoundError" && error.resourceType === "Version",
-        (error) => Effect.fail(new N8nError.NotFound({ ...error, hint: "workflow_history lists the versions." }))
-      ),
-      writing.withUrl
-    ),
-  summarize: (written) => writing.summarize(written, false),
+    Effect.gen(function*() {
+      const place = placeOf(id)
+      return place.kind === "n8n"
+        ? yield* restoreOnN8n(id, version, confirm)
+        : yield* restoreFile(id, place, version, confirm)
+    }),
+  summarize: (restored) => restored,
   message: ({ name }) => ({ en: `Restored workflow '${name}'`, ja: "ワークフローを復元しました" })
 })

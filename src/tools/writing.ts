@@ -77,7 +77,7 @@ export const confirm = Schema.Boolean.annotate({
 
 /** The version that the caller has seen: the write fails when it has moved. */
 export const expectedVersionId = Schema.optionalKey(
-  Schema.String.annotate({ description: "versionId that you have read: fails if somebody has changed it since." })
+  Schema.String.annotate({ description: "Fails if it is no longer at this versionId." })
 )
 
 /** Any JSON object. */

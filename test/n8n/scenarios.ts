@@ -48,7 +48,7 @@ const parse = (text: string): unknown => {
 }
 
 /** The real clock and fetch, whatever the test has in place. */
-const live = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const live = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.provide(FetchHttpClient.layer),
     Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())

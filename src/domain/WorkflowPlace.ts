@@ -1,0 +1,19 @@
+/** Where a workflow is, told by the form of its id alone. */
+
+/** A file under the files root, a draft (a file there that workflow_create named), or a workflow on n8n. */
+export type WorkflowPlace =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "draft"; readonly id: string; readonly path: string }
+  | { readonly kind: "n8n"; readonly id: string }
+
+const draft = "draft-"
+
+/** What ends in `.json` or holds a slash is a path, `draft-…` a draft, everything else an n8n id. */
+export const placeOf = (workflowId: string): WorkflowPlace => {
+  if (/\.json$/i.test(workflowId) || /[\\/]/.test(workflowId)) return { kind: "file", path: workflowId }
+  if (!workflowId.startsWith(draft)) return { kind: "n8n", id: workflowId }
+  return { kind: "draft", id: workflowId, path: `${workflowId.slice(draft.length)}.json` }
+}
+
+/** The id of the draft in a file of the first files root, `stem` being its name without `.json`. */
+export const draftId = (stem: string): string => draft + stem
