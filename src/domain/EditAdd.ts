@@ -105,7 +105,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
     }
     const added = { ...workflow, nodes: [...nodes, node] }
     const what = `added '${name}' (${Step.typed(type, typeVersion)})`
-    if (anchor === undefined) return { workflow: added, change: what, added: { id, name } }
+    if (anchor === undefined) return { workflow: added, change: what, added: id }
     const self = { index: nodes.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
@@ -114,6 +114,6 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
     return {
       workflow: linked.workflow,
       change: `${what} ${isSub ? "for" : "after"} '${anchor.name}'`,
-      added: { id, name }
+      added: id
     }
   })

@@ -67,7 +67,7 @@ export const misfit = (
   }
   const hint = reversed(from, to) + PortName.choices(to, "input")
   if (output.type !== input.type) {
-    return { at: "input", message: `A ${output.type} output cannot be connected to an input ${input.type}.`, hint }
+    return { at: "input", message: `Output ${output.type} cannot be connected to input ${input.type}.`, hint }
   }
   const ofType = inputs?.filter(({ type }) => type === input.type)
   const port = ofType?.find(({ index }) => index === input.index) ?? (input.type === "main" ? undefined : ofType?.[0])
@@ -115,8 +115,9 @@ export const clear = <A>(field: string, result: Result.Result<A, PortName.Unclea
 /** Both ends of the link that is meant. */
 const linkOf = (from: Node, to: Node, { sourceOutput, targetInput }: Ends, fields: Fields) =>
   Result.gen(function*() {
-    const said = PortName.typeSaid(sourceOutput) ?? PortName.typeSaid(targetInput)
-    const type = said ?? commonType(from, to)
+    const ofInput = PortName.typeSaid(targetInput)
+    const isServed = from.outputs?.some((port) => port.type === ofInput) ?? true
+    const type = PortName.typeSaid(sourceOutput) ?? (isServed ? ofInput : undefined) ?? commonType(from, to)
     const output: PortName.Meant = sourceOutput === undefined
       ? { type, index: 0 }
       : yield* clear(fields.sourceOutput, PortName.meant(from, "output", sourceOutput, type))

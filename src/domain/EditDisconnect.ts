@@ -29,7 +29,7 @@ const portOf = (
 ): Step.Attempt<Connections.Port | undefined> =>
   said === undefined
     ? Result.succeed(undefined)
-    : clear(side === "input" ? "targetInput" : "sourceOutput", PortName.meant(node, side, said, type, { isAny: true }))
+    : clear(side === "input" ? "targetInput" : "sourceOutput", PortName.meant(node, side, said, type))
 
 const isAt = (port: Connections.Port, wanted: Connections.Port | undefined) =>
   wanted === undefined || port.type === wanted.type && port.index === wanted.index

@@ -113,9 +113,12 @@ export const remove = (
   Result.gen(function*() {
     const found = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = found
-    const means = Step.meaning(workflow, found)
-    const links = Links.all(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
     const rest = { ...workflow, nodes: arr(workflow["nodes"]).toSpliced(index, 1) }
+    // What goes by a name stays while there is a node of that name.
+    const stay = new Set(Step.names(rest))
+    const isMeant = Step.meaning(workflow, found)
+    const means = (word: string) => isMeant(word) && !stay.has(word)
+    const links = Links.all(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
     const unlinked = within(rest, "connections", (connections) =>
       Links.remove(Links.removeSource(connections, means), (link) =>
         means(link.to)))

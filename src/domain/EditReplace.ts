@@ -49,9 +49,11 @@ const kept = (
     const node = { typeVersion, parameters: { ...left, ...given } }
     const shown = new Set(Parameters.applying(description, node).map(({ name }) => name))
     const wrong = new Set(
-      Parameters.problems(description, node, suggest).map(({ path }) => topOf(path, Object.keys(left)))
+      Parameters.problems(description, node, suggest).flatMap(({ path }) => topOf(path, Object.keys(left)) ?? [])
     )
-    const next = Object.entries(left).filter(([key]) => shown.has(key) && !wrong.has(key))
+    // Without a wrong operation others may be shown.
+    const isKept = (key: string) => wrong.size > 0 ? !wrong.has(key) : shown.has(key)
+    const next = Object.entries(left).filter(([key]) => isKept(key))
     if (next.length === Object.keys(left).length) return left
     left = Object.fromEntries(next)
   }

@@ -22,7 +22,8 @@ export interface Step {
   readonly workflow: Obj
   /** One readable line. */
   readonly change: string
-  readonly added?: Added
+  /** The id of the node that it made. */
+  readonly added?: string
 }
 
 /** Why it cannot be; `field` is that of the operation. */
@@ -47,6 +48,12 @@ export interface Found {
 }
 
 const nodesOf = (workflow: Obj) => arr(workflow["nodes"])
+
+/** What was added under that id, if it is still there. */
+export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
+  const node = nodesOf(workflow).find((node) => own(node, "id") === id)
+  return node === undefined ? [] : [{ id, name: str(own(node, "name")) ?? "" }]
+}
 
 /** Every name of a node. */
 export const names = (workflow: Obj): ReadonlyArray<string> =>

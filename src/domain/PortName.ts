@@ -65,40 +65,29 @@ const newError = ({ outputs = [] }: Ports): Meant | undefined => {
  *
  * **Details**
  *
- * Where the ports of a node are not known, or `isAny`, every type and index is one.
+ * What is said by type and index is taken as said, whether there is such a port or not.
  */
 export const meant = (
   node: Ports,
   side: "input" | "output",
   given: string | number,
-  type: string,
-  { isAny = false }: { readonly isAny?: boolean } = {}
+  type: string
 ): Result.Result<Meant, Unclear> => {
   const said = String(given).trim()
-  const ports = side === "input" ? node.inputs : node.outputs
+  const ports = (side === "input" ? node.inputs : node.outputs) ?? []
   const byNumber = explicit(said, type)
-  const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
-  if (ports === undefined) {
-    return byNumber === undefined
-      ? unclear(`Which ${side} of '${node.name}' '${said}' is cannot be told.`)
-      : Result.succeed(byNumber)
-  }
   const byName = named(ports, said)
-  const there = ports.find((port) => port.type === byNumber?.type && port.index === byNumber.index)
   const [first] = byName
-  if (byName.length > 1) {
-    return unclear(`'${node.name}' has ${byName.length} ${side}s '${said}': say which by its index.`)
+  const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
+  if (byName.length > 1) return unclear(`'${node.name}' has ${byName.length} ${side}s '${said}': say which by index.`)
+  if (first !== undefined) {
+    const isOther = byNumber !== undefined && (byNumber.type !== first.type || byNumber.index !== first.index) &&
+      ports.some((port) => port.type === byNumber.type && port.index === byNumber.index)
+    return isOther
+      ? unclear(`'${said}' is the name of one ${side} of '${node.name}' and the index of another.`)
+      : Result.succeed({ type: first.type, index: first.index })
   }
-  if (first !== undefined && there !== undefined && there !== first) {
-    return unclear(`'${said}' is the name of one ${side} of '${node.name}' and the index of another.`)
-  }
-  if (first !== undefined) return Result.succeed({ type: first.type, index: first.index })
-  // n8n does not look at the index where any number of sub-nodes may be connected.
-  const isUnbounded = side === "input" && byNumber?.type !== "main" &&
-    ports.some((port) => port.type === byNumber?.type)
-  if (byNumber !== undefined && (isAny || there !== undefined || isUnbounded)) {
-    return Result.succeed(byNumber)
-  }
+  if (byNumber !== undefined) return Result.succeed(byNumber)
   const error = side === "output" && fold(said) === "error" ? newError(node) : undefined
   return error === undefined ? unclear(`'${node.name}' has no ${side} '${said}'.`) : Result.succeed(error)
 }

@@ -5,7 +5,8 @@ import * as Connect from "./EditConnect.ts"
 import { disconnect } from "./EditDisconnect.ts"
 import type { Operation } from "./EditOperation.ts"
 import * as Rename from "./EditRename.ts"
-import type { Added, Attempt, Lookups, Refusal, Step } from "./EditStep.ts"
+import * as Step from "./EditStep.ts"
+import type { Added, Lookups, Refusal } from "./EditStep.ts"
 import * as Update from "./EditUpdate.ts"
 import { arr, type Obj, str } from "./Json.ts"
 import { own } from "./ParameterDisplay.ts"
@@ -19,6 +20,7 @@ export interface Edited {
   readonly workflow: Obj
   /** One line for each operation. */
   readonly changes: ReadonlyArray<string>
+  /** The new nodes, as they are named in the end. */
   readonly added: ReadonlyArray<Added>
 }
 
@@ -27,7 +29,7 @@ export interface Refused extends Refusal {
   readonly operation: number
 }
 
-const step = (workflow: Obj, operation: Operation, lookups: Lookups): Attempt<Step> => {
+const step = (workflow: Obj, operation: Operation, lookups: Lookups): Step.Attempt<Step.Step> => {
   switch (operation.op) {
     case "add":
       return Add.add(workflow, operation, lookups)
@@ -61,7 +63,7 @@ export const apply = (
 ): Result.Result<Edited, Refused> =>
   Result.gen(function*() {
     const changes: Array<string> = []
-    const added: Array<Added> = []
+    const added: Array<string> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
       const made = yield* Result.mapError(step(current, operation, lookups), (refusal): Refused => ({
@@ -73,7 +75,7 @@ export const apply = (
       changes.push(made.change)
       if (made.added !== undefined) added.push(made.added)
     }
-    return { workflow: current, changes, added }
+    return { workflow: current, changes, added: added.flatMap((id) => Step.addedOf(current, id)) }
   })
 
 /** The types that have to be looked up before: those that are added, and those there are. */
