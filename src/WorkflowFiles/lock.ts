@@ -11,6 +11,8 @@ import * as Locks from "../Locks.ts"
 import { code, refuse } from "./refusals.ts"
 
 const staleAfter = 30_000
+/** Its holder ended between making and writing it. */
+const unfinishedAfter = 2_000
 const beatEvery = "5 seconds"
 const pollEvery = 25
 const patience = 35_000
@@ -33,7 +35,7 @@ const isAlive = (pid: number) => {
 
 const isStale = (content: string, touched: number) => {
   const pid = Number(content.split(" ")[0])
-  return Date.now() - touched > staleAfter ||
+  return Date.now() - touched > (content === "" ? unfinishedAfter : staleAfter) ||
     pid === process.pid && touched < startedAt ||
     pid > 0 && !isAlive(pid)
 }

@@ -10,7 +10,19 @@ import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
-import { changed, exists, maxBytes, notWorkflow, quote, refuse, setRoot, tooLarge, unwritable } from "./refusals.ts"
+import {
+  changed,
+  exists,
+  leftAlone,
+  maxBytes,
+  notWorkflow,
+  quote,
+  refuse,
+  setRoot,
+  tooLarge,
+  unreadable,
+  unwritable
+} from "./refusals.ts"
 
 /** A file that was written; `before` is what it replaced. */
 export interface Written {
@@ -149,7 +161,11 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     change: (file: WorkflowFile) => Effect.Effect<string | undefined, E, R>,
     keep: Keep<E2, R2>
   ) {
-    const { path: file } = yield* read(asked)
+    // Read only under the lock: the one before may be replacing it.
+    yield* Locate.checkName(asked)
+    const file = yield* locate.existing({ kind: "File", path: asked }).pipe(
+      Effect.catchTag("PlatformError", (error) => unreadable({ kind: "File", path: asked }, error))
+    )
     return yield* Effect.gen(function*() {
       const old = yield* read(asked)
       if (old.path !== file) return yield* changed(asked, "rewritten")
@@ -175,7 +191,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(asked, place, after).pipe(writable(asked))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(asked)
+      const old = yield* read(asked).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(asked)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(asked, old, after, keep)
