@@ -7,7 +7,7 @@ import { apply, type Operation, replace } from "../../src/domain/WorkflowEdit.ts
 import { problems } from "../../src/domain/WorkflowProblems.ts"
 import { Json, Key } from "../arbitrary.ts"
 import { all } from "../nodeTypes.ts"
-import { agent, ai, attempt, base, edit, flow, hook, joined, lookups, model, node, set } from "./edits.ts"
+import { agent, ai, attempt, base, edit, flow, hook, joined, lookups, model, node, nodeOf, set } from "./edits.ts"
 
 const text = (value: unknown) => JSON.stringify(value)
 
@@ -234,11 +234,14 @@ describe("replace, with any type", () => {
     for (const [index, each] of arr(workflow["nodes"]).entries()) {
       if (obj(each)?.["name"] !== name) assert.strictEqual(each, arr(sound["nodes"])[index])
     }
-    const wrong = problems(workflow, lookups()).filter(({ node, path, severity }) =>
-      severity === "error" && (path.startsWith("connections") || node === name && path.includes(".parameters."))
+    const errors = problems(workflow, lookups()).filter(({ severity }) => severity === "error")
+    assert.deepStrictEqual(errors.filter(({ path }) => path.startsWith("connections")), [])
+    // Only what is missing is wrong, never what was kept.
+    const kept = Object.keys(obj(nodeOf(workflow, name)["parameters"]) ?? {})
+    const wrong = errors.filter((each) =>
+      each.node === name && kept.some((key) => each.path.includes(`.parameters.${key}`))
     )
-    const required = wrong.filter(({ message }) => !/required|needs|has no/i.test(message))
-    assert.deepStrictEqual(required, [])
+    assert.deepStrictEqual(wrong, [])
   })
 })
 
