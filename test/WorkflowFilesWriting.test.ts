@@ -5,7 +5,9 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as PlatformError from "effect/PlatformError"
 import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
+import { tmpdir } from "node:os"
 import { obj } from "../src/domain/Json.ts"
 import * as N8nError from "../src/N8nError.ts"
 import * as WorkflowFiles from "../src/WorkflowFiles.ts"
@@ -426,6 +428,31 @@ describe("a workflow file with other processes", () => {
       assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 50 }))
       assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
     }).pipe(Effect.provide(platform)))
+
+  it.live.each([
+    { holder: "of no process", content: "2147483646 x", age: () => 0 },
+    {
+      holder: "of an earlier process with this one's number",
+      content: `${process.pid} x`,
+      age: () => process.uptime() + 1
+    },
+    { holder: "of a process that has not touched it for 30 s", content: "1 x", age: () => 31 },
+    { holder: "of a process that was killed before it wrote its number", content: "", age: () => 3 }
+  ])("takes over a lock $holder", ({ age, content }) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* folderWith({ "a.json": workflow() })
+      const { update } = yield* over(root)
+      yield* update("a.json", counted)
+      const name = createHash("sha256").update(`${root}/a.json`).digest("hex").slice(0, 32)
+      const lock = `${tmpdir()}/effect-n8n-mcp-${process.getuid?.() ?? 0}/${name}.lock`
+      const touched = new Date(Date.now() - age() * 1000)
+      yield* fs.writeFileString(lock, content)
+      yield* fs.utimes(lock, touched, touched)
+      yield* update("a.json", counted)
+      assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 2 }))
+      assert.isFalse(yield* fs.exists(lock))
+    }).pipe(Effect.provide(platform)), 10_000)
 
   it.live("that are killed leaves the file whole, and the next one writes", () =>
     Effect.gen(function*() {

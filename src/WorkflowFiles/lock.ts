@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import { createHash, randomBytes } from "node:crypto"
-import { tmpdir, userInfo } from "node:os"
+import { tmpdir } from "node:os"
 import * as Locks from "../Locks.ts"
 import { code, refuse } from "./refusals.ts"
 
@@ -63,7 +63,8 @@ const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: 
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { uid } = userInfo()
+  // Windows has no numbers, and a temporary folder for each user.
+  const uid = process.getuid?.() ?? 0
   const folder = path.join(tmpdir(), `effect-n8n-mcp-${uid}`)
 
   const openFolder = Effect.gen(function*() {

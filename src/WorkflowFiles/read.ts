@@ -73,8 +73,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
 
   return Effect.fn("WorkflowFiles.read")(
     function*(path: string) {
-      yield* Locate.checkName(path)
       const asked: Asked = { kind: "File", path }
+      yield* Locate.checkName(asked)
       const file = yield* locate.existing(asked)
       const bytes = yield* bytesOf(asked, file)
       const content: WorkflowFile = { path: file, ...(yield* parse(path, bytes)) }

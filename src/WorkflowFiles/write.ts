@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import { createHash, randomBytes } from "node:crypto"
 import type * as N8nError from "../N8nError.ts"
 import * as Locate from "./locate.ts"
@@ -11,6 +12,7 @@ import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
 import {
+  type Asked,
   changed,
   exists,
   leftAlone,
@@ -52,7 +54,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const writable = (asked: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
     Effect.catchIf(
       effect,
-      (error): error is PlatformError.PlatformError => names.isPlatformError(error),
+      (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
       (error) => Effect.fail(unwritable(asked, error))
     )
 
@@ -162,9 +164,10 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     keep: Keep<E2, R2>
   ) {
     // Read only under the lock: the one before may be replacing it.
-    yield* Locate.checkName(asked)
-    const file = yield* locate.existing({ kind: "File", path: asked }).pipe(
-      Effect.catchTag("PlatformError", (error) => unreadable({ kind: "File", path: asked }, error))
+    const wanted: Asked = { kind: "File", path: asked }
+    yield* Locate.checkName(wanted)
+    const file = yield* locate.existing(wanted).pipe(
+      Effect.catchTag("PlatformError", (error) => unreadable(wanted, error))
     )
     return yield* Effect.gen(function*() {
       const old = yield* read(asked)
@@ -205,7 +208,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     for (const stem of names.free(name, taken)) {
       const file = path.join(root, `${stem}.json`)
       const made = yield* create(file, text).pipe(
-        Effect.map(Option.some),
+        Effect.asSome,
         Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
       )
       if (Option.isSome(made)) return { ...made.value, stem }
