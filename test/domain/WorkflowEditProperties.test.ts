@@ -10,7 +10,7 @@ import { Json, Key } from "../arbitrary.ts"
 import { all } from "../nodeTypes.ts"
 import { agent, ai, attempt, base, edit, flow, hook, joined, lookups, model, node, nodeOf, set } from "./edits.ts"
 
-Arbitrary.configureGlobal({ runs: 40 })
+Arbitrary.configureGlobal({ check: { runs: 40 } })
 
 const text = (value: unknown) => JSON.stringify(value)
 
