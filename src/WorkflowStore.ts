@@ -160,6 +160,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         const isPut = Object.keys(patch).some((key) => !isThere(body[key], before[key], key === "settings"))
         const notes: Array<string> = [...warnings]
         let isDraft: boolean | undefined
+        let versionId: string | null | undefined
         if (isPut || tags !== undefined || active !== undefined) yield* keep(before, operation)
         if (isPut) {
           const now = yield* n8n.getWorkflow(id)
@@ -167,6 +168,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
             Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
           )
+          versionId = after.versionId
           notes.push(...refused, ...yield* slippedIn(before, after))
           if (before.active && Workflow.hasDraft(after)) {
             // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
@@ -186,7 +188,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         const workflow = yield* n8n.getWorkflow(id)
         if (isPut) notes.push(...notKept(body, workflow))
         return {
-          workflow,
+          // Somebody may have written right after: the version that the caller knows is the one it wrote.
+          workflow: versionId === undefined ? workflow : { ...workflow, versionId },
           changed: Changes.describe(before, workflow),
           warnings: notes,
           ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
