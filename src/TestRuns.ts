@@ -26,11 +26,14 @@ export const make = Effect.fnUntraced(function*(folder: string) {
 
   const prune = Effect.fnUntraced(function*(own: string) {
     const files = yield* fs.readDirectory(own)
-    const dated = yield* Effect.forEach(files, (file) =>
-      Effect.map(Effect.option(fs.stat(path.join(own, file))), (info) => ({
-        file,
-        time: info._tag === "Some" && info.value.mtime._tag === "Some" ? info.value.mtime.value.getTime() : 0
-      })))
+    const dated = yield* Effect.forEach(
+      files,
+      (file) =>
+        Effect.map(Effect.option(fs.stat(path.join(own, file))), (info) => ({
+          file,
+          time: info._tag === "Some" && info.value.mtime._tag === "Some" ? info.value.mtime.value.getTime() : 0
+        }))
+    )
     const old = dated.toSorted((a, b) => b.time - a.time).slice(maxKept)
     yield* Effect.forEach(old, ({ file }) => fs.remove(path.join(own, file)), { discard: true })
   })

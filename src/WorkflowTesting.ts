@@ -34,7 +34,7 @@ import * as live from "./WorkflowTesting/live.ts"
 /** How a workflow is tested. */
 export interface Options {
   readonly testData?: unknown
-  /** Milliseconds, from the call of the webhook. */
+  /** Milliseconds that it may run. */
   readonly timeout: number
   /** A node's name or id. */
   readonly startNode?: string | undefined
@@ -43,8 +43,7 @@ export interface Options {
 
 /** What a test came to. */
 export interface Tested {
-  /** The workflow's name. */
-  readonly name: string
+  readonly workflow: { readonly id: string; readonly name: string }
   readonly execution: Execution.Execution
   /** The nodes that the copy has besides the workflow's. */
   readonly added: ReadonlyArray<string>
@@ -96,7 +95,10 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
 
 /** Calls a webhook, follows the execution that comes of it, and reads that before it is gone. */
 const observed = Effect.fnUntraced(function*(options: {
+  /** From the beginning of the execution. */
   readonly timeout: number
+  /** How long it may take until the execution is found. */
+  readonly patience: number
   readonly calling: Effect.Effect<WebhookAnswer, N8nError.N8nError, N8nClient>
   readonly find: following.Search
   readonly nodeCount: number
@@ -105,11 +107,11 @@ const observed = Effect.fnUntraced(function*(options: {
 }) {
   const { added, nodeCount, timeout } = options
   const calling = yield* Effect.forkScoped(options.calling)
-  let id: string | undefined
-  const end = yield* Effect.gen(function*() {
-    id = yield* following.begun(calling, options.find)
-    yield* following.settled(id, nodeCount, added)
-  }).pipe(Effect.timeoutOption(timeout))
+  const begun = yield* following.begun(calling, options.find).pipe(Effect.timeoutOption(options.patience))
+  let id = Option.getOrUndefined(begun)
+  const end = id === undefined
+    ? Option.none()
+    : yield* following.settled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
   const timedOut = Option.isNone(end)
   if (id === undefined) {
     const { id: found, mayBe = [] } = yield* options.find
@@ -118,7 +120,7 @@ const observed = Effect.fnUntraced(function*(options: {
   if (id === undefined) {
     return yield* new N8nError.Api({
       operation: "test workflow",
-      errorDetails: `no execution within ${timeout} ms`,
+      errorDetails: `no execution within ${options.patience} ms`,
       hint: "Raise timeout; n8n may be busy."
     })
   }
@@ -175,6 +177,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
         const call = { method: "POST", body: { items: copy.items }, seconds: options.timeout / 1000 + 30 } as const
         const { answer, execution, timedOut } = yield* observed({
           timeout: options.timeout,
+          patience: options.timeout + 30_000,
           calling: following.call(path, call),
           find: ofCopy(id),
           nodeCount: copy.nodeCount,
@@ -184,7 +187,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
         isOver = !timedOut && execution.status !== "waiting"
         yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
         return {
-          name: subject.name,
+          workflow: { id: workflowId, name: subject.name },
           execution,
           timedOut,
           added: copy.added,
@@ -204,13 +207,16 @@ const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Opti
   const target = yield* live.target(workflowId, options)
   const { answer, execution, timedOut } = yield* observed({
     timeout: options.timeout,
+    // It is known for sure only once it is over.
+    patience: options.timeout,
     calling: following.call(target.path, target.call),
     find: target.find,
     nodeCount: target.nodeCount,
     added: 0,
     read: executions.get
   })
-  return { name: target.name, execution, timedOut, added: [], response: answer } satisfies Tested
+  const workflow = { id: workflowId, name: target.name }
+  return { workflow, execution, timedOut, added: [], response: answer } satisfies Tested
 })
 
 /** Runs a workflow and waits until it is over, waits itself, or the time is. */

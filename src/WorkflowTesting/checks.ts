@@ -16,7 +16,11 @@ const called = ({ disabled, parameters, type }: Node): string | undefined => {
 }
 
 const cannotRun = (name: string, why: string, hint: string) =>
-  new N8nError.Validation({ reason: `'${name}' cannot be run: ${why}`, field: "workflowId", hint: `Nothing ran. ${hint}` })
+  new N8nError.Validation({
+    reason: `'${name}' cannot be run: ${why}`,
+    field: "workflowId",
+    hint: `Nothing ran. ${hint}`
+  })
 
 /** Refuses a copy whose nodes lack credentials or call workflows that do not exist. */
 export const runnable = Effect.fnUntraced(function*(
@@ -27,7 +31,9 @@ export const runnable = Effect.fnUntraced(function*(
   if (release !== undefined && Number.parseInt(release) >= 2) return
   const n8n = yield* N8nClient
   const { problems } = yield* WorkflowValidation.validate(body, release)
-  const lacking = problems.filter(({ path, severity }) => severity === "error" && /^nodes\[\d+\]\.credentials\./.test(path))
+  const lacking = problems.filter(({ path, severity }) =>
+    severity === "error" && /^nodes\[\d+\]\.credentials\./.test(path)
+  )
   if (lacking.length > 0) {
     return yield* cannotRun(
       name,
@@ -39,8 +45,15 @@ export const runnable = Effect.fnUntraced(function*(
     const id = called(node)
     if (id === undefined) continue
     yield* n8n.getWorkflow(id).pipe(
-      Effect.catchTag("NotFoundError", () =>
-        cannotRun(name, `'${node.name}' calls the workflow '${id}', which does not exist.`, "list_workflows lists them.")),
+      Effect.catchTag(
+        "NotFoundError",
+        () =>
+          cannotRun(
+            name,
+            `'${node.name}' calls the workflow '${id}', which does not exist.`,
+            "list_workflows lists them."
+          )
+      ),
       Effect.catchTag("ApiError", () => Effect.void)
     )
   }

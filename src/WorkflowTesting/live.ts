@@ -59,12 +59,17 @@ export const target = Effect.fnUntraced(function*(
     return yield* refuse("A live webhook takes one request, not several", "testData")
   }
   const method = TriggerItems.methodOf(node)
-  const { body, headers, params, query } = TriggerItems.request(method, Array.isArray(testData) ? testData[0] : testData)
+  const { body, headers, params, query } = TriggerItems.request(
+    method,
+    Array.isArray(testData) ? testData[0] : testData
+  )
   const token = randomUUID()
   const texts = (values: object) =>
-    Object.fromEntries(Object.entries(values).map(([key, value]) =>
-      [key, typeof value === "string" ? value : JSON.stringify(value)] as const
-    ))
+    Object.fromEntries(
+      Object.entries(values).map(([key, value]) =>
+        [key, typeof value === "string" ? value : JSON.stringify(value)] as const
+      )
+    )
   const call: WebhookCall = {
     method: method as WebhookCall["method"],
     query: texts(query),
@@ -77,8 +82,10 @@ export const target = Effect.fnUntraced(function*(
   const foreign = new Set<string>()
 
   const find: Search = Effect.gen(function*() {
-    const lists = yield* Effect.forEach([undefined, "waiting"], (status) =>
-      n8n.listExecutions({ workflowId: place.id, status, limit: 20 }))
+    const lists = yield* Effect.forEach(
+      [undefined, "waiting"],
+      (status) => n8n.listExecutions({ workflowId: place.id, status, limit: 20 })
+    )
     const candidates = lists.flatMap(({ executions }) => executions).filter(({ id, mode }) =>
       Number(id) > before && mode === "webhook" && !foreign.has(String(id))
     )

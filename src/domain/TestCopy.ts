@@ -36,7 +36,7 @@ export interface Options extends Omit<TriggerItems.Around, "timezone"> {
   readonly name: string
   /** Of its webhook. */
   readonly path: string
-  /** Milliseconds, after which n8n itself ends the run. */
+  /** Milliseconds that it may run. */
   readonly timeout: number
 }
 
@@ -123,7 +123,8 @@ const free = (name: string, taken: ReadonlySet<string>): string => taken.has(nam
 const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): Obj => {
   const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...kept } = obj(settings) ?? {}
   const own = kept["executionTimeout"]
-  const seconds = Math.max(1, Math.ceil(timeout / 1000))
+  // Whoever waits for it ends it a moment earlier, where n8n can be told.
+  const seconds = Math.ceil(timeout / 1000) + 1
   return {
     ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== null && value !== "")),
     executionTimeout: typeof own === "number" && own > 0 ? Math.min(own, seconds) : seconds,
@@ -164,7 +165,9 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const enabled = main.filter((node) => node.disabled !== true && !(startsAtTrigger && node === start))
     if (enabled.length === 0) {
       return yield* refuse(
-        `No node would run: ${flow.size === 1 ? `'${start.name}' leads to none` : `all after '${start.name}' are disabled`}`,
+        `No node would run: ${
+          flow.size === 1 ? `'${start.name}' leads to none` : `all after '${start.name}' are disabled`
+        }`,
         "Connect or enable one, or name another startNode."
       )
     }

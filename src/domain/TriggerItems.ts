@@ -43,7 +43,11 @@ export const methodOf = ({ parameters }: Pick<Node, "parameters">): string => {
 
 const webhook = (node: Node, data: unknown, { webhookUrl }: Around): Obj => {
   const { body, headers, params, query } = request(methodOf(node), data)
-  const standard = { host: new URL(webhookUrl).host, "user-agent": "effect-n8n-mcp", "content-type": "application/json" }
+  const standard = {
+    host: new URL(webhookUrl).host,
+    "user-agent": "effect-n8n-mcp",
+    "content-type": "application/json"
+  }
   return {
     headers: { ...standard, ...headers },
     params,

@@ -72,7 +72,19 @@ const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number
   if (timedOut) return `Stopped after ${timeout} ms; what ran until then is here. Raise timeout for more.`
   if (execution.status !== "waiting") return undefined
   const node = lastToRun(execution)
-  return `It waits at '${node ?? "?"}' (for a time, a call or a form) and was ended there: startNode goes on from a node after it.`
+  return `It waits at '${
+    node ?? "?"
+  }' (for a time, a call or a form) and was ended there: startNode goes on from a node after it.`
+}
+
+/** Models send JSON in a string now and then. */
+const parsed = (data: unknown): unknown => {
+  if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
+  try {
+    return JSON.parse(data)
+  } catch {
+    return data
+  }
 }
 
 const nextItems = ({ data, executionId }: Output) => (path: string, kept: number) =>
@@ -84,8 +96,7 @@ const nextItems = ({ data, executionId }: Output) => (path: string, kept: number
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",
-  description:
-    "Run a workflow (file, draft or n8n; published or not) as a temporary copy and read the result. Its nodes really run: mails are sent, rows written. Pinned data is used. Next: get_execution_by_node.",
+  description: "Run a workflow, published or not, as a temporary copy. Its nodes really run.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: [
     "workflow:create",
@@ -100,24 +111,26 @@ export const testWorkflow = Tool.make({
   input: Schema.Struct({
     workflowId: editing.workflowId,
     testData: Schema.optionalKey(
-      Schema.Unknown.annotate({
-        description: "Webhook: the body, or {body, headers, query}; else the trigger's item. Array: several items."
-      })
+      Schema.Json.annotate({ description: "The trigger's item, an array of them, or a webhook's body." })
     ),
-    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "In ms."),
+    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
     startNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Start at this node or trigger, with testData as input." })
+      Schema.String.annotate({ description: "Node to start at." })
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
-      description: "live: call the real webhook instead.",
+      description: "live: the real webhook.",
       default: "auto"
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, workflowId, ...options }) =>
-    WorkflowTesting.run(workflowId, { ...options, mode: mode === "live" ? "live" : "copy" }),
+  handler: ({ mode, testData, workflowId, ...options }) =>
+    WorkflowTesting.run(workflowId, {
+      ...options,
+      testData: parsed(testData),
+      mode: mode === "live" ? "live" : "copy"
+    }),
   summarize: (tested, { timeout }) => {
-    const { added, execution, name, response } = tested
+    const { added, execution, response, workflow: { id, name } } = tested
     return defined({
       executionId: execution.id,
       status: execution.status,
@@ -126,11 +139,13 @@ export const testWorkflow = Tool.make({
       logs: logsOf(execution, added),
       response: response === undefined ? undefined : { status: response.status, body: response.text.slice(0, 4_000) },
       hint: hintOf(tested, timeout),
-      summary: summarize(execution, { nodeOffset: 0, workflowName: name, url: undefined })
+      summary: { ...summarize(execution, { nodeOffset: 0, workflowName: name, url: undefined }), workflowId: id }
     })
   },
   message: ({ executionTime, status, summary }) => ({
-    en: `Test of '${summary.workflowName}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`,
+    en: `Test of '${summary.workflowName}': ${status}${
+      executionTime === undefined ? "" : ` after ${executionTime} ms`
+    }`,
     ja: "ワークフローをテストしました"
   }),
   maxChars: () => 24_000,
