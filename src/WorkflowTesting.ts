@@ -66,7 +66,10 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
     return { subject: workflow satisfies TestCopy.Subject, projectId: str(owner?.["projectId"]) }
   }
   const { workflow } = yield* prepare(value, "file")
-  const nodes = yield* Effect.orDie(Schema.decodeUnknownEffect(Nodes)(workflow.nodes))
+  const nodes = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
+    ({ message }) => cannotRun(workflow.name, { message, field: "workflowId", hint: "validate_workflow tells more." })
+  )
   return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined }
 })
 
@@ -134,18 +137,6 @@ const observed = Effect.fnUntraced(function*(options: {
   }
 }, Effect.scoped)
 
-/** The execution of a copy; 1.x lists none that waits unless it is asked for those. */
-const ofCopy = (workflowId: string): following.Search =>
-  Effect.gen(function*() {
-    const n8n = yield* N8nClient
-    for (const status of [undefined, "waiting"]) {
-      const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
-      const found = executions.findLast(({ mode }) => mode !== "error")
-      if (found !== undefined) return { id: String(found.id) }
-    }
-    return {}
-  })
-
 const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options) {
   const n8n = yield* N8nClient
   const executions = yield* Executions
@@ -168,6 +159,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
   yield* Effect.ignore(copies.sweep)
 
   let isOver = false
+  const find = yield* following.ofCopy(release)
   return yield* Effect.acquireUseRelease(
     copies.create(copy.body, projectId),
     ({ id }) =>
@@ -179,7 +171,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
           timeout: options.timeout,
           patience: options.timeout + 30_000,
           calling: following.call(path, call),
-          find: ofCopy(id),
+          find: find(id),
           nodeCount: copy.nodeCount,
           added: copy.added.length,
           read: executions.keep

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { CallContext } from "../CallContext.ts"
 import * as Execution from "../domain/Execution.ts"
@@ -46,6 +47,44 @@ export type Search = Effect.Effect<
   N8nError.N8nError,
   N8nClient | Executions
 >
+
+/** What to list to see all executions: those that run are shown only to whom asks for them. */
+export const listed = [undefined, "running"] as const
+
+/** How many ids after the last one known may be the one looked for. */
+const near = 20
+
+/**
+ * The search for the execution of a copy.
+ *
+ * **Details**
+ *
+ * 1.x lists no execution that has begun to wait, but gives it by its id; ids are counted up.
+ */
+export const ofCopy = Effect.fnUntraced(function*(release: string | undefined) {
+  const n8n = yield* N8nClient
+  const { executions: [newest] } = release?.startsWith("1.") === true
+    ? yield* n8n.listExecutions({ limit: 1 })
+    : { executions: [] }
+  const last = newest === undefined ? 0 : Number(newest.id)
+  const next = release?.startsWith("1.") === true ? Array.from({ length: near }, (_, index) => last + 1 + index) : []
+  let searches = 0
+
+  return (workflowId: string): Search =>
+    Effect.gen(function*() {
+      for (const status of listed) {
+        const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
+        const found = executions.findLast(({ mode }) => mode !== "error")
+        if (found !== undefined) return { id: String(found.id) }
+      }
+      if (++searches % 4 !== 0) return {}
+      const heads = yield* Effect.forEach(next, (id) => Effect.option(n8n.executionHead(String(id))), {
+        concurrency: 4
+      })
+      const found = heads.flatMap(Option.toArray).find((head) => head.workflowId === workflowId)
+      return found === undefined ? {} : { id: String(found.id) }
+    })
+})
 
 /** Waits for the execution that a search finds. */
 export const begun = Effect.fnUntraced(function*(calling: Calling, find: Search) {

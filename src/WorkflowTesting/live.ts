@@ -9,7 +9,7 @@ import { placeOf } from "../domain/WorkflowPlace.ts"
 import { Executions } from "../Executions.ts"
 import { N8nClient, type WebhookCall } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
-import { isSettled, type Search } from "./following.ts"
+import { isSettled, listed, type Search } from "./following.ts"
 
 /** By this header the execution is known among others of the workflow. */
 const header = "x-effect-n8n-mcp-test"
@@ -83,10 +83,11 @@ export const target = Effect.fnUntraced(function*(
 
   const find: Search = Effect.gen(function*() {
     const lists = yield* Effect.forEach(
-      [undefined, "waiting"],
+      listed,
       (status) => n8n.listExecutions({ workflowId: place.id, status, limit: 20 })
     )
-    const candidates = lists.flatMap(({ executions }) => executions).filter(({ id, mode }) =>
+    const found = new Map(lists.flatMap(({ executions }) => executions).map((each) => [String(each.id), each]))
+    const candidates = [...found.values()].filter(({ id, mode }) =>
       Number(id) > before && mode === "webhook" && !foreign.has(String(id))
     )
     for (const { id: given, status } of candidates) {
