@@ -45,16 +45,15 @@ export const runnable = Effect.fnUntraced(function*(
     const id = called(node)
     if (id === undefined) continue
     yield* n8n.getWorkflow(id).pipe(
-      Effect.catchTag(
-        "NotFoundError",
-        () =>
+      Effect.catchTags({
+        NotFoundError: () =>
           cannotRun(
             name,
             `'${node.name}' calls the workflow '${id}', which does not exist.`,
             "list_workflows lists them."
-          )
-      ),
-      Effect.catchTag("ApiError", () => Effect.void)
+          ),
+        ApiError: () => Effect.void
+      })
     )
   }
 })
