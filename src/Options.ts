@@ -69,7 +69,7 @@ export const flags = {
   ),
   filesRoot: Flag.String("files-root").pipe(
     Flag.withDescription(
-      "Folder whose .json files the tools may read; may be given several times. Default: CLAUDE_PROJECT_DIR, else the working directory [N8N_MCP_FILES_ROOT]"
+      "Folder whose .json files the tools may read and write; may be given several times. Default: CLAUDE_PROJECT_DIR, else the working directory [N8N_MCP_FILES_ROOT]"
     ),
     Flag.withMetavar("FOLDER"),
     Flag.atLeast(0)

@@ -53,8 +53,8 @@ const Graph = Schema.Struct({
   connections: Connections.Connections
 })
 
-const noGraph = (reason: string, field = "workflowId") =>
-  new N8nError.Validation({ reason, field, hint: "validate_workflow tells everything that is wrong with it." })
+const noGraph = (reason: string) =>
+  new N8nError.Validation({ reason, field: "id", hint: "validate_workflow tells everything that is wrong with it." })
 
 /** The nodes and connections of the workflow that an id of whatever form means; small faults of a file are repaired. */
 export const graphOf = Effect.fn("Workflows.graphOf")(function*(workflowId: string) {
@@ -63,10 +63,11 @@ export const graphOf = Effect.fn("Workflows.graphOf")(function*(workflowId: stri
     ? Result.succeed({ workflow: value })
     : WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
   if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message)
-  return yield* Effect.mapError(
+  const graph = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Graph)(prepared.success.workflow),
     ({ message }) => noGraph(`It is no workflow: ${message}`)
   )
+  return { ...graph, place }
 })
 
 /** A changed workflow, and what else there is to say of the change. */

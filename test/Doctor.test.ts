@@ -35,7 +35,7 @@ const listening = (answer: RequestListener, secure = false) =>
   )
 
 const reading = tools.offered({ readOnly: true }).filter((tool) =>
-  !["workflow_history", "list_credentials", "validate_workflow"].includes(tool.name)
+  !["workflow_history", "list_credentials", "validate_workflow", "workflow_load"].includes(tool.name)
 )
 
 const look = (more: Partial<Doctor.Subject> = {}) =>

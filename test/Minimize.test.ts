@@ -172,12 +172,12 @@ describe("cost", () => {
     })
     const text = Array.from({ length: 200 }, () => drawn[next(characters)]).join("")
     assert.isAtLeast(cost([text]), tokens([text]) * unitsPerToken)
-  }, { arbitrary: { runs: 500 } })
+  }, { arbitrary: { runs: 300 } })
 
   it.prop("covers any JSON", { json: Json }, ({ json }) => {
     assert.isAtLeast(cost(json), size(json))
     assert.isAtLeast(cost(json), tokens(json) * unitsPerToken)
-  }, { arbitrary: { runs: 500, size: 20 } })
+  }, { arbitrary: { runs: 300, size: 20 } })
 
   it.each(workflows)("of ordinary English JSON is little above its length: %s", (name, workflow) => {
     assert.isAtLeast(40_000 * size(workflow) / cost(workflow), name.startsWith("請求書") ? 33_000 : 35_000)
@@ -370,7 +370,7 @@ const build = ({ json, kind, length, shape, width }: typeof Recipe.Type): unknow
 describe("fit", () => {
   it.prop("keeps any JSON inside the budget, and says what it cut", { recipe: Recipe, budget: Budget }, (_) => {
     assertFits(build(_.recipe), _.budget)
-  }, { arbitrary: { runs: 150, size: 20 } })
+  }, { arbitrary: { runs: 90, size: 20 } })
 
   it.each(Object.keys(shapes) as Array<keyof typeof shapes>)("cuts %s of every kind", (shape) => {
     for (const kind of kinds) {
@@ -385,7 +385,7 @@ describe("fit", () => {
     const budget = Math.ceil(cost(value))
     assert.strictEqual(fit(value, budget), value)
     assert.strictEqual(fit(value, 10 * budget), value)
-  }, { arbitrary: { runs: 300, size: 20 } })
+  }, { arbitrary: { runs: 200, size: 20 } })
 
   it.prop("never mutates", { recipe: Recipe, budget: Budget }, ({ budget, recipe }) => {
     const value = build(recipe)

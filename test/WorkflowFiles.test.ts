@@ -1,27 +1,11 @@
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { spawnSync } from "node:child_process"
 import * as WorkflowFiles from "../src/WorkflowFiles.ts"
 import { Json } from "./arbitrary.ts"
-
-/** A folder with these files, gone after the test; its path has no links. */
-const folderWith = Effect.fnUntraced(function*(files: { readonly [path: string]: string | Uint8Array } = {}) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-  for (const [name, content] of Object.entries(files)) {
-    const file = path.join(folder, name)
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
-    yield* fs.writeFile(file, typeof content === "string" ? new TextEncoder().encode(content) : content)
-  }
-  return folder
-})
+import { folderWith, platform, withFileSystem } from "./folders.ts"
 
 const read = (roots: ReadonlyArray<string> | string, file: string) =>
   WorkflowFiles.WorkflowFiles.use((files) => files.read(file)).pipe(
@@ -35,12 +19,6 @@ const readContent = (content: string | Uint8Array) =>
     Effect.orDie,
     Effect.flatMap((root) => read(root, "x.json"))
   )
-
-/** The file system, with some of its methods replaced. */
-const withFileSystem = (replace: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem>) =>
-  Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, ...replace(fs) }))
-
-const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
 layer(platform)("a workflow file", (it) => {
   describe("is found", () => {

@@ -282,16 +282,18 @@ for (const version of ["2", "1"] as const) {
         assert.isAtLeast(writing.length, 10)
         for (const tool of writing as ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services>>) {
           const args = {
-            ...{
-              id: "1",
-              version: "v",
-              name: "x",
-              nodes: [],
-              connections: {},
-              filePath: "x.json",
-              workflowId: "x.json"
-            },
-            ...{ workflowData: {}, nodeType: "t", targetNodeId: "n", newNodeType: "t", sourceNodeId: "n" },
+            id: "1",
+            version: "v",
+            name: "x",
+            nodes: [],
+            connections: {},
+            filePath: "x.json",
+            workflowId: "x.json",
+            workflowData: {},
+            nodeType: "t",
+            targetNodeId: "n",
+            newNodeType: "t",
+            sourceNodeId: "n",
             operations: [{ op: "enable", node: "n" }]
           }
           const known = Object.fromEntries(

@@ -103,6 +103,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
 
   return Effect.fn("WorkflowFiles.list")(function*(directory?: string, { limit = 100, offset = 0 }: Page = {}) {
     const asked: Asked = { kind: "Folder", path: directory ?? "." }
+    yield* Locate.checkName(asked)
     const [files, root] = yield* Effect.gen(function*() {
       const start = yield* locate.existing(asked)
       const { type } = yield* fs.lstat(start)

@@ -40,11 +40,13 @@ export const make = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const openRoot = (root: string) =>
+  const openRoot = (asked: Asked) => (root: string) =>
     fs.realPath(root).pipe(
       Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, given: path.resolve(root) }))),
       Effect.filterOrFail(({ type }) => type === "Directory"),
-      Effect.mapError(() => refuse(`The files root '${root}' is not a folder that exists`, `Create it, or ${setRoot}.`))
+      Effect.mapError(() =>
+        refuseAt(asked, `The files root '${root}' is not a folder that exists`, `Create it, or ${setRoot}.`)
+      )
     )
 
   const outside = (asked: Asked, how: string) =>
@@ -55,11 +57,14 @@ export const make = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
     )
 
   /** The real path of each root. */
-  const roots = Effect.forEach(given, (root) => Effect.map(openRoot(root), ({ real }) => real))
+  const roots = Effect.forEach(
+    given,
+    (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
+  )
 
   /** Links are followed here, one by one, each only while it stays under a root. */
   const follow = Effect.fnUntraced(function*(asked: Asked) {
-    const roots = yield* Effect.forEach(given, openRoot)
+    const roots = yield* Effect.forEach(given, openRoot(asked))
     const below = (file: string) =>
       roots.flatMap(({ given, real }) =>
         [real, given].flatMap((root) => {
@@ -116,7 +121,7 @@ export const make = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   /** Where a file is or would be; what does not exist must be of names that people give. */
   const possible = Effect.fnUntraced(
     function*(asked: string) {
-      yield* checkName(asked)
+      yield* checkName({ kind: "File", path: asked })
       const { place } = yield* follow({ kind: "File", path: asked })
       const name = place.rest.at(-1)
       if (name === undefined) return place
@@ -151,8 +156,11 @@ export const make = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
 /** What follows paths. */
 export type Locate = Effect.Success<ReturnType<typeof make>>
 
-/** A path that can be one. */
-export const checkName = Effect.fnUntraced(function*(asked: string) {
-  if (asked.trim() === "") return yield* refuse("File path is required", "Give the path of a .json file.")
-  if (asked.includes("\0")) return yield* refuse("File path holds a NUL character", "Give it without.")
+/** A path that can be one; a folder's may be empty. */
+export const checkName = Effect.fnUntraced(function*(asked: Asked) {
+  const { kind, path } = asked
+  if (kind === "File" && path.trim() === "") {
+    return yield* refuse("File path is required", "Give the path of a .json file.")
+  }
+  if (path.includes("\0")) return yield* refuseAt(asked, `${kind} path holds a NUL character`, "Give it without.")
 })

@@ -6,11 +6,13 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import { createHash, randomBytes } from "node:crypto"
-import { tmpdir, userInfo } from "node:os"
+import { tmpdir } from "node:os"
 import * as Locks from "../Locks.ts"
 import { code, refuse } from "./refusals.ts"
 
 const staleAfter = 30_000
+/** Its holder ended between making and writing it. */
+const unfinishedAfter = 2_000
 const beatEvery = "5 seconds"
 const pollEvery = 25
 const patience = 35_000
@@ -33,7 +35,7 @@ const isAlive = (pid: number) => {
 
 const isStale = (content: string, touched: number) => {
   const pid = Number(content.split(" ")[0])
-  return Date.now() - touched > staleAfter ||
+  return Date.now() - touched > (content === "" ? unfinishedAfter : staleAfter) ||
     pid === process.pid && touched < startedAt ||
     pid > 0 && !isAlive(pid)
 }
@@ -61,7 +63,8 @@ const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: 
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { uid } = userInfo()
+  // Windows has no numbers, and a temporary folder for each user.
+  const uid = process.getuid?.() ?? 0
   const folder = path.join(tmpdir(), `effect-n8n-mcp-${uid}`)
 
   const openFolder = Effect.gen(function*() {

@@ -1,6 +1,4 @@
 /** Names of new files. */
-import * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 
 const maxLength = 60
 
@@ -27,6 +25,3 @@ export const free = function*(name: string, taken: ReadonlySet<string>): Generat
     if (!used.has(`${candidate}.json`)) yield candidate
   }
 }
-
-export const isPlatformError = (error: unknown): error is PlatformError.PlatformError =>
-  Predicate.isTagged(error, "PlatformError")

@@ -73,15 +73,19 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
 
   return Effect.fn("WorkflowFiles.read")(
     function*(path: string) {
-      yield* Locate.checkName(path)
       const asked: Asked = { kind: "File", path }
+      yield* Locate.checkName(asked)
       const file = yield* locate.existing(asked)
       const bytes = yield* bytesOf(asked, file)
       const content: WorkflowFile = { path: file, ...(yield* parse(path, bytes)) }
       return content
     },
-    (read, path) =>
-      Effect.catchTag(read, "PlatformError", (error) => Effect.fail(unreadable({ kind: "File", path }, error)))
+    (reading, path) =>
+      reading.pipe(
+        Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable({ kind: "File", path }, error))),
+        // A writer replaces a file in an instant.
+        Effect.retry({ times: 2, while: ({ reason }) => reason === changed(path, "read").reason })
+      )
   )
 })
 

@@ -66,11 +66,10 @@ export const missing = (asked: Asked, folder: string, name: string, entries: Rea
 export const exists = (path: string) =>
   refuse(`File '${path}' exists already`, "Open it with workflow_load, or give another path.")
 
+export const leftAlone = "Only workflows are overwritten, and this file was left as it is: give another path."
+
 export const notWorkflow = (path: string) =>
-  refuse(
-    `File '${path}' is not a workflow: it was left as it is`,
-    "Only files with a list of nodes are overwritten: give another path."
-  )
+  refuse(`File '${path}' is not a workflow: it has no list of nodes`, leftAlone)
 
 export const maxBytes = 10_000_000
 

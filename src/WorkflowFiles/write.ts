@@ -4,13 +4,27 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import { createHash, randomBytes } from "node:crypto"
 import type * as N8nError from "../N8nError.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
-import { changed, exists, maxBytes, notWorkflow, quote, refuse, setRoot, tooLarge, unwritable } from "./refusals.ts"
+import {
+  type Asked,
+  changed,
+  exists,
+  leftAlone,
+  maxBytes,
+  notWorkflow,
+  quote,
+  refuse,
+  setRoot,
+  tooLarge,
+  unreadable,
+  unwritable
+} from "./refusals.ts"
 
 /** A file that was written; `before` is what it replaced. */
 export interface Written {
@@ -40,7 +54,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const writable = (asked: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
     Effect.catchIf(
       effect,
-      (error): error is PlatformError.PlatformError => names.isPlatformError(error),
+      (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
       (error) => Effect.fail(unwritable(asked, error))
     )
 
@@ -149,7 +163,12 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     change: (file: WorkflowFile) => Effect.Effect<string | undefined, E, R>,
     keep: Keep<E2, R2>
   ) {
-    const { path: file } = yield* read(asked)
+    // Read only under the lock: the one before may be replacing it.
+    const wanted: Asked = { kind: "File", path: asked }
+    yield* Locate.checkName(wanted)
+    const file = yield* locate.existing(wanted).pipe(
+      Effect.catchTag("PlatformError", (error) => unreadable(wanted, error))
+    )
     return yield* Effect.gen(function*() {
       const old = yield* read(asked)
       if (old.path !== file) return yield* changed(asked, "rewritten")
@@ -175,7 +194,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(asked, place, after).pipe(writable(asked))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(asked)
+      const old = yield* read(asked).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(asked)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(asked, old, after, keep)
@@ -189,7 +208,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     for (const stem of names.free(name, taken)) {
       const file = path.join(root, `${stem}.json`)
       const made = yield* create(file, text).pipe(
-        Effect.map(Option.some),
+        Effect.asSome,
         Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
       )
       if (Option.isSome(made)) return { ...made.value, stem }

@@ -60,7 +60,9 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     n8n.publishWorkflow(id, versionId)
   )
   // The webhooks of the version before answer, too.
-  if (before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId) {
+  if (
+    before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId
+  ) {
     yield* Effect.sleep(takingOver)
   }
   const isUp = yield* webhooksSettle(answer, "up")

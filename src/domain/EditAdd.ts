@@ -48,7 +48,7 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
       type,
       typeVersion: version,
       description: undefined,
-      name: type.slice(type.lastIndexOf(".") + 1),
+      name: type.slice(type.lastIndexOf(".") + 1) || type,
       hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
     })
   }

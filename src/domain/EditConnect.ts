@@ -1,6 +1,6 @@
 /** Connects nodes, where their ports fit. */
 import * as Result from "effect/Result"
-import type { Node } from "./CheckedWorkflow.ts"
+import { type Node, quoted } from "./CheckedWorkflow.ts"
 import * as Connections from "./Connections.ts"
 import * as Links from "./EditLinks.ts"
 import type { Of } from "./EditOperation.ts"
@@ -13,7 +13,7 @@ import type { Port } from "./Ports.ts"
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
 /** What the fields are called in which the ends were given. */
-export interface Fields {
+interface Fields {
   readonly from: string
   readonly to: string
   readonly sourceOutput: string
@@ -158,15 +158,16 @@ export const link = (
       return { workflow, change: `${words} is connected already` }
     }
     const port = to.inputs?.find((each) => each.type === input.type && each.index === input.index)
-    const there = into.filter((each) =>
-      each.input.type === input.type && each.input.index === input.index &&
-      Step.peek(workflow, each.from)?.node["disabled"] !== true
-    )
+    const there = into.flatMap((each) => {
+      const source = Step.peek(workflow, each.from)
+      const isHere = each.input.type === input.type && each.input.index === input.index
+      return isHere && source !== undefined && source.node["disabled"] !== true ? [source.name] : []
+    })
     if (there.length >= (port?.maxConnections ?? Infinity)) {
       return yield* Step.refuse(
         fields.targetInput,
-        `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}, and '${there[0]?.from}' is connected.`,
-        `Disconnect '${there[0]?.from}' first. ${PortName.choices(to, "input")}`
+        `'${to.name}' takes ${port?.maxConnections} ${port?.name ?? input.type}; connected: ${quoted(there)}.`,
+        `Disconnect one first. ${PortName.choices(to, "input")}`
       )
     }
     const connections = Links.add(workflow["connections"], made)
@@ -180,14 +181,12 @@ export const link = (
     const failing = isNewError === true
       ? Step.withNode(workflow, source.index, { ...source.node, onError: "continueErrorOutput" })
       : workflow
-    return {
-      workflow: { ...failing, connections },
-      change: isNewError === true
-        ? `connected '${from.name}' error → '${to.name}' ${
-          label(input, to.inputs)
-        }; set its onError to continueErrorOutput`
-        : `connected ${words}`
-    }
+    const change = isNewError === true
+      ? `connected '${from.name}' error → '${to.name}' ${
+        label(input, to.inputs)
+      }; its onError is continueErrorOutput now`
+      : `connected ${words}`
+    return { workflow: { ...failing, connections }, change }
   })
 
 /** Connects two nodes. */

@@ -3,10 +3,12 @@ import type { Parse, Reference, Text } from "./Expressions.ts"
 import { inText, isExpression, texts } from "./Expressions.ts"
 import { type Obj, obj } from "./Json.ts"
 
-const mayName = /\$\s*(?:\(|node\b|items\b)/
+/** Parsing takes time. Where nothing is escaped, a name stands in code as it is. */
+const mayName = (text: string, name: string) =>
+  (text.includes(name) || text.includes("\\")) && /\$\s*(?:\(|node\b|items\b)/.test(text)
 
 const referencesOf = (text: Text, name: string, parse: Parse): ReadonlyArray<Reference> =>
-  text.kind === "unmarked" || !mayName.test(text.text)
+  text.kind === "unmarked" || !mayName(text.text, name)
     ? []
     : inText(text, parse).references.filter((reference) => reference.name === name)
 

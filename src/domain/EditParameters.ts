@@ -40,12 +40,10 @@ export const changes = (before: unknown, after: unknown, path: string): Readonly
 
 const strict = { caseSensitive: true, leftValue: "", typeValidation: "strict" }
 
-type Shape = Parameters.Scope["root"]
-
 /** The options of a filter as its type says, in n8n's expressions. */
-const optionsOf = (property: Property, version: number, root: Shape, { evaluate }: Step.Lookups): Obj => {
+const optionsOf = (property: Property, version: number, root: Obj, { evaluate }: Step.Lookups): Obj => {
   const said = Object.entries(obj(property.typeOptions?.["filter"]) ?? {}).flatMap(([key, value]) => {
-    const meant = Parameters.isExpression(value) ? evaluate(value, { parameters: obj(root) ?? {}, version }) : value
+    const meant = Parameters.isExpression(value) ? evaluate(value, { parameters: root, version }) : value
     return meant === undefined || meant === null ? [] : [[key, meant] as const]
   })
   return { ...strict, ...Object.fromEntries(said) }
@@ -94,7 +92,7 @@ const filter = (value: unknown, options: () => Obj): unknown => {
 }
 
 /** A node for which parameters are given. */
-export interface For {
+interface For {
   readonly description: Description | undefined
   readonly typeVersion: number
   /** All of its parameters. */

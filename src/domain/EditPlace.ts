@@ -14,6 +14,9 @@ const [narrow, wide, height] = [96, 256, 96]
 /** Room for what is written under a node. */
 const room = 32
 
+/** Beyond, numbers have no room for a step. */
+const farthest = 1e9
+
 /** n8n draws what sub-nodes hang on as wide as they need. */
 const widthOf = (type: string, { find }: Lookups): number => {
   const inputs = find(type)?.descriptions[0]?.inputs
@@ -24,8 +27,9 @@ const boxOf = (given: unknown, lookups: Lookups): Box | undefined => {
   const node = obj(given)
   const [x, y] = arr(node?.["position"]).map(num)
   const type = str(node?.["type"]) ?? ""
+  const isThere = x !== undefined && y !== undefined && Math.max(Math.abs(x), Math.abs(y)) < farthest
   // Nodes may stand on a note.
-  return x === undefined || y === undefined || type === "n8n-nodes-base.stickyNote"
+  return !isThere || type === "n8n-nodes-base.stickyNote"
     ? undefined
     : { x, y, width: widthOf(type, lookups) }
 }

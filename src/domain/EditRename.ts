@@ -13,7 +13,7 @@ const count = (many: number, what: string) => `${many} ${what}${many === 1 ? "" 
 /** A name like it that is not taken, as n8n makes it: `Set`, `Set1`, `Set2`. */
 export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wanted): string => {
   if (!taken.has(wanted)) return wanted
-  const base = wanted === initial ? wanted : wanted.replace(/(?<=\D)\d+$/, "")
+  const base = wanted === initial ? wanted : wanted.replace(/(?<=\D)\d{1,9}$/, "")
   let number = Number(wanted.slice(base.length)) + 1
   while (taken.has(`${base}${number}`)) number++
   return `${base}${number}`

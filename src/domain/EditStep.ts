@@ -1,7 +1,7 @@
 /** What every edit of a workflow has in common: which node is meant, what it is, what cannot be done. */
 import * as Result from "effect/Result"
 import * as Checked from "./CheckedWorkflow.ts"
-import { arr, type Obj, obj, str } from "./Json.ts"
+import { arr, num, type Obj, obj, str } from "./Json.ts"
 import { own } from "./ParameterDisplay.ts"
 
 /** What edits have to be told. */
@@ -111,4 +111,5 @@ export const brief = (value: unknown, most = 60): string => {
 }
 
 /** `n8n-nodes-base.set 3.4` */
-export const typed = (type: string, version: unknown): string => version === undefined ? type : `${type} ${version}`
+export const typed = (type: string, version: unknown): string =>
+  num(version) === undefined ? type : `${type} ${num(version)}`

@@ -54,7 +54,7 @@ const checked = (node: Obj, key: string, value: unknown, { suggest }: Step.Looku
         `${suggest(key.slice(0, 100), kinds.keys())} What the node's type takes goes into 'parameters'.`
       )
   }
-  return value === null || kind[0](value)
+  return value === null && key !== "typeVersion" || kind[0](value)
     ? Result.succeed(undefined)
     : Step.refuse(key, `${key} cannot be ${Step.brief(value)}.`, `It is ${kind[1]}.`)
 }

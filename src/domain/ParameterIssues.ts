@@ -4,6 +4,7 @@ import { arr, num, obj, str } from "./Json.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { at, isShown, own, type Scope, text } from "./ParameterDisplay.ts"
+import { plain } from "./ParameterView.ts"
 import * as Pattern from "./Pattern.ts"
 import type * as Problem from "./Problem.ts"
 
@@ -72,8 +73,8 @@ const needed = (property: Property, suggest: Suggest): string => {
     return `Set '${name}' to {__rl: true, mode: ${names === "" ? "…" : names}, value: …}.`
   }
   const example = placeholder === undefined || placeholder === "" ? "" : `, such as '${placeholder}'`
-  const more = hint ?? description
-  return `Set '${name}'${example}${more === undefined ? "" : ` (${more.slice(0, 150)})`}.`
+  const more = plain(hint ?? description, 150)
+  return `Set '${name}'${example}${more === undefined ? "" : ` (${more})`}.`
 }
 
 const required = (property: Property, value: unknown, suggest: Suggest): ReadonlyArray<Finding> => {

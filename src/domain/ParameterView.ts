@@ -41,7 +41,7 @@ const most = { line: 25, lines: 40, whole: Infinity } as const
 const longest = { line: 0, lines: 120, whole: 600 } as const
 
 /** Without markup, and no longer than `length`. */
-const plain = (text: string | undefined, length: number): string | undefined => {
+export const plain = (text: string | undefined, length: number): string | undefined => {
   const words = (text ?? "")
     .replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
     .replace(/<[^>]*>/g, " ")

@@ -24,7 +24,7 @@ export interface Unclear {
 const fold = (text: string) => text.trim().toLowerCase()
 
 /** `main[0] 'true', main[1] 'false'` */
-export const listed = (ports: ReadonlyArray<Port>): string =>
+const listed = (ports: ReadonlyArray<Port>): string =>
   ports.map((port) => Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)).join(", ")
 
 /** What there is to choose from. */

@@ -8,6 +8,7 @@ import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import * as NodeLookups from "../NodeLookups.ts"
 import * as Workflows from "../Workflows.ts"
+import * as WorkflowValidation from "../WorkflowValidation.ts"
 
 /** The workflow, wherever it is. */
 export const workflowId = Schema.String.check(Schema.isMinLength(1, { message: "Workflow ID is required" }))
@@ -61,6 +62,12 @@ export const told = <A>({ path, place, workflow, written }: Workflows.Changed<A>
 export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
+})
+
+/** What is wrong with a workflow, for the n8n that is connected. */
+export const problems = Effect.fnUntraced(function*(workflow: Obj) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  return (yield* WorkflowValidation.validate(workflow, release)).problems
 })
 
 /** An edit that cannot be made; nothing was written. */

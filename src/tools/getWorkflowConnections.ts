@@ -44,14 +44,17 @@ export const getWorkflowConnections = Tool.make({
   output: Schema.Struct({
     id: Schema.String,
     name: Schema.String,
+    /** What the id was taken for, if not for one of n8n. */
+    source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
     graph: Schema.optionalKey(Schema.Array(GraphNode)),
     mermaid: Schema.optionalKey(Schema.String),
     rawConnections: Schema.optionalKey(Schema.Json),
     ...truncated
   }),
   handler: ({ id }) => Workflows.graphOf(id),
-  summarize: ({ connections, name, nodes }, { format, id, raw }) => ({
+  summarize: ({ connections, name, nodes, place }, { format, id, raw }) => ({
     id,
+    ...(place.kind === "n8n" ? {} : { source: place.kind }),
     name,
     ...(format === "mermaid"
       ? { mermaid: Mermaid.flowchart(nodes, connections) }

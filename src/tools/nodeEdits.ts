@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "../domain/Json.ts"
+import { Problem } from "../domain/Problem.ts"
 import { truncated } from "../domain/Truncated.ts"
 import * as WorkflowEdit from "../domain/WorkflowEdit.ts"
 import * as Tool from "../Tool.ts"
@@ -40,14 +41,25 @@ export const nodeAdd = Tool.make({
     ),
     raw
   }),
-  output: Schema.Struct({ nodeId: Schema.String, name: Schema.String, ...editing.saved, ...truncated }),
+  output: Schema.Struct({
+    nodeId: Schema.String,
+    name: Schema.String,
+    /** What the node still lacks. */
+    problems: Schema.optionalKey(Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated }))),
+    ...editing.saved,
+    ...truncated
+  }),
   handler: ({ after, name, nodeType: type, parameters: given, position, workflowId }) =>
-    editing.edit(workflowId, [defined({ op: "add" as const, type, name, parameters: given, position, after })], {
-      operation: "node_add"
+    Effect.gen(function*() {
+      const operation = defined({ op: "add" as const, type, name, parameters: given, position, after })
+      const changed = yield* editing.edit(workflowId, [operation], { operation: "node_add" })
+      const { id } = theAdded(changed.result)
+      const problems = yield* editing.problems(changed.workflow)
+      return { ...changed, problems: problems.filter(({ nodeId, path }) => nodeId === id && path.includes(".")) }
     }),
-  summarize: (changed, { raw }) => {
+  summarize: ({ problems, ...changed }, { raw }) => {
     const { id, name } = theAdded(changed.result)
-    return { nodeId: id, name, ...editing.told(changed, raw) }
+    return { nodeId: id, name, ...(problems.length === 0 ? {} : { problems }), ...editing.told(changed, raw) }
   },
   message: ({ name }) => ({ en: `Added node '${name}'`, ja: "ノードを追加しました" })
 })

@@ -26,7 +26,9 @@ const oneOf = new N8nError.Validation({
 })
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
-  if (workflow !== undefined && workflowId === undefined) return Effect.succeed({ value: workflow, repairs: [] })
+  if (workflow !== undefined && workflowId === undefined) {
+    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [] })
+  }
   return workflow !== undefined || workflowId === undefined || workflowId === ""
     ? Effect.fail(oneOf)
     : Workflows.open(workflowId)
@@ -50,22 +52,24 @@ export const validateWorkflow = Tool.make({
   input: Schema.Struct(input),
   output: Schema.Struct({
     valid: Schema.Boolean,
+    /** What workflowId was taken for. */
+    source: Schema.Literals(["n8n", "file", "draft", "given"]),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
     problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
     ...truncated
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
-      const [{ repairs, value }, release] = yield* Effect.all([
+      const [{ place, repairs, value }, release] = yield* Effect.all([
         source(workflowId, workflow),
         N8nClient.use((n8n) => n8n.release)
       ], {
         concurrency: 2
       })
       const found = yield* WorkflowValidation.validate(value, release)
-      return { ...found, problems: [...found.problems, ...WorkflowValidation.warnings(repairs)] }
+      return { ...found, place, problems: [...found.problems, ...WorkflowValidation.warnings(repairs)] }
     }),
-  summarize: ({ problems, valid }) => ({ valid, counts: counts(problems), problems }),
+  summarize: ({ place, problems, valid }) => ({ valid, source: place.kind, counts: counts(problems), problems }),
   message: ({ counts: { errors, warnings }, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"

@@ -3,9 +3,7 @@ import * as Schema from "effect/Schema"
 import { Problem } from "../domain/Problem.ts"
 import { truncated } from "../domain/Truncated.ts"
 import * as WorkflowEdit from "../domain/WorkflowEdit.ts"
-import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
-import * as WorkflowValidation from "../WorkflowValidation.ts"
 import * as editing from "./editing.ts"
 import * as parameters from "./parameters.ts"
 import * as writing from "./writing.ts"
@@ -45,13 +43,9 @@ export const workflowEdit = Tool.make({
         dryRun,
         expectedVersionId
       })
-      const release = yield* N8nClient.use((n8n) => n8n.release)
-      const [before, after] = [
-        yield* WorkflowValidation.validate(changed.before, release),
-        yield* WorkflowValidation.validate(changed.workflow, release)
-      ]
-      const known = new Set(before.problems.map(same))
-      return { ...changed, problems: after.problems.filter((problem) => !known.has(same(problem))) }
+      const known = new Set((yield* editing.problems(changed.before)).map(same))
+      const problems = yield* editing.problems(changed.workflow)
+      return { ...changed, problems: problems.filter((problem) => !known.has(same(problem))) }
     }),
   summarize: ({ problems, ...changed }, { dryRun, raw }) => ({
     applied: !dryRun,

@@ -346,7 +346,7 @@ describe("any execution", () => {
         }
       }
     },
-    { arbitrary: { runs: 150, size: 40 } }
+    { arbitrary: { runs: 90, size: 40 } }
   )
 
   it("leaves out what is odd, and keeps the place of what follows", () => {

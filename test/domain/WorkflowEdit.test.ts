@@ -147,11 +147,13 @@ describe("the list", () => {
       { op: "update", node: "N10", parameters: { mode: "raw" } },
       { op: "connect", from: "N20", to: "N30" }
     ]
-    // The first run compiles.
-    edit(workflow, ...operations)
-    const start = performance.now()
-    edit(workflow, ...operations)
-    assert.isBelow(performance.now() - start, 50)
+    // The first run compiles, and others may be held up.
+    const times = Array.from({ length: 4 }, () => {
+      const start = performance.now()
+      edit(workflow, ...operations)
+      return performance.now() - start
+    })
+    assert.isBelow(Math.min(...times), 50)
   })
 })
 
@@ -260,6 +262,7 @@ describe("add", () => {
     [["Edit Fields1"], "Edit Fields1", "Edit Fields2"],
     [["取得", "取得1"], "取得", "取得2"],
     [["2"], "2", "21"],
+    [["A12345678901234567890"], "A12345678901234567890", "A123456789012345678901"],
     [["A"], " ", "Edit Fields"]
   ])("names it: beside %j, %s becomes %s", (names, name, expected) => {
     const { added } = add(flow(names.map((each) => set(each))), {
@@ -385,9 +388,18 @@ describe("add", () => {
         workflow = add(workflow, { type: `${base}noOp`, after: "Agent" } as never).workflow
         workflow = add(workflow, { type: `${ai}toolCalculator`, after: "Agent" } as never).workflow
       }
-      const { nodes } = workflow
-      const places = Array.isArray(nodes) ? nodes.map((each) => text(obj(each)?.["position"])) : []
-      same(new Set(places).size, 13)
+      const boxes = arr(workflow["nodes"]).map((each) => {
+        const [x = 0, y = 0] = arr(obj(each)?.["position"]).map(Number)
+        return { x, y, width: obj(each)?.["name"] === "Agent" ? 256 : 96 }
+      })
+      same(boxes.length, 13)
+      const overlapping = boxes.filter((a) =>
+        boxes.some((b) => a !== b && a.x < b.x + b.width && b.x < a.x + a.width && Math.abs(a.y - b.y) < 96)
+      )
+      same(overlapping, [])
+    })
+    it("beside nodes that are beyond all places", () => {
+      same(place([set("A", at(1e300, 0)), set("B", at(0, -1e300))], { after: "A" }), [0, 0])
     })
   })
 
@@ -506,6 +518,7 @@ describe("update", () => {
     [{ disabled: "true" }, "disabled", /true or false/],
     [{ onError: "continue" }, "onError", /continueErrorOutput/],
     [{ credentials: "x" }, "credentials", /object/],
+    [{ typeVersion: null }, "typeVersion", /number/],
     [{ typeVersion: 9.9 }, "typeVersion", /There are .*4\.2/],
     [{ parameters: { metod: "x" } }, "parameters.metod", /'method'/]
   ])("refuses %j", (more, field, hint) => {

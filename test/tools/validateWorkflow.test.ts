@@ -54,7 +54,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
   it.effect("judges a live workflow", () =>
     Effect.gen(function*() {
       const answer = yield* validateWorkflow.run({ workflowId: fixtures.workflowId("branch") })
-      same(answer.data, { valid: true, counts: { errors: 0, warnings: 0 }, problems: [] })
+      same(answer.data, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
       same(answer.message, "Valid, 0 warnings")
     }))
 
