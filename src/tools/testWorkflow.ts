@@ -111,7 +111,7 @@ export const testWorkflow = Tool.make({
   input: Schema.Struct({
     workflowId: editing.workflowId,
     testData: Schema.optionalKey(
-      Schema.Json.annotate({ description: "The trigger's item, an array of them, or a webhook's body." })
+      Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),
     timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
     startNode: Schema.optionalKey(
