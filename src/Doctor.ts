@@ -6,6 +6,7 @@ import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { NodeCatalogue } from "./NodeCatalogue.ts"
 import type * as Tool from "./Tool.ts"
+import * as copies from "./WorkflowTesting/copies.ts"
 
 /** The outcome of one check; `cure` is what to do about it. */
 export interface Check {
@@ -61,6 +62,19 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
     cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
   }
 }
+
+/** What tests left behind, or are using now; nothing is said where nothing is there. */
+const testCopies = copies.list.pipe(
+  Effect.map((left): ReadonlyArray<Check> =>
+    left.length === 0 ? [] : [{
+      name: "Test copies",
+      status: "warning",
+      detail: `${left.length} on n8n: ${left.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
+      cure: "A test may be running; what is left over goes with the next test_workflow, at the latest after an hour."
+    }]
+  ),
+  Effect.orElseSucceed((): ReadonlyArray<Check> => [])
+)
 
 /** The key is shown by a listing, or by a refusal for want of the scope: only a known key gets so far. */
 const key = Effect.gen(function*() {
@@ -149,7 +163,9 @@ export const examine = (
       ...local,
       version(about.success.version),
       accepted,
-      accepted.status === "ok" ? allowance(about.success.scopes, tools) : skipped("Scopes")
+      ...(accepted.status === "ok"
+        ? [allowance(about.success.scopes, tools), ...yield* testCopies]
+        : [skipped("Scopes")])
     ]
   })
 

@@ -17,11 +17,14 @@ import { ExecutionReader } from "./domain/ExecutionReader.ts"
 import * as Locks from "./Locks.ts"
 import { N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
+import type { TestRuns } from "./TestRuns.ts"
 
 /** Reads executions with their data. */
 export interface Service {
   /** The execution, from memory when it is over and was read before. */
   readonly get: (id: string) => Effect.Effect<Execution.Execution, N8nError.N8nError, N8nClient>
+  /** Reads an execution that n8n is about to forget, over or not, and keeps it: `get` then gives what was read. */
+  readonly keep: (id: string) => Effect.Effect<Execution.Execution, N8nError.N8nError, N8nClient>
 }
 
 /**
@@ -36,6 +39,8 @@ export interface Options {
   readonly maxKeptBytes?: number | undefined
   /** The most JSON one execution may have. Default 512 MB. */
   readonly maxBodyBytes?: number | undefined
+  /** Where what `keep` read stays beyond this process. */
+  readonly testRuns?: TestRuns | undefined
 }
 
 interface Kept {
@@ -75,7 +80,7 @@ const read =
         }))
       const blocks = yield* Effect.promise(() => writer.end())
       const execution = yield* Effect.try({ try: () => reader.end(blocks), catch: unreadable })
-      return { execution, size: blocks.size, isWithheld: reader.isWithheld }
+      return { execution, blocks, isWithheld: reader.isWithheld }
     })
 
 /** Keeps executions within bounds. */
@@ -96,7 +101,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
     }
 
     const keep = (key: string, entry: Kept) => {
-      if (!Execution.isOver(entry.execution.status) || entry.size > maxKeptBytes) return
+      if (entry.size > maxKeptBytes) return
       kept.set(key, entry)
       total += entry.size
       for (const [oldest, { size }] of kept) {
@@ -116,17 +121,39 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
     // Clients look at several nodes of one execution at once: the first call reads it, the others wait for that.
     const oneAtATime = Locks.make()
 
+    /** n8n has it no more: it may have been a test's. */
+    const stored = Effect.fnUntraced(function*(id: string, gone: N8nError.NotFound) {
+      const { instance } = yield* N8nClient
+      const bytes = yield* options.testRuns?.load(instance.key, id) ?? Effect.succeed(undefined)
+      if (bytes === undefined) return yield* gone
+      const unreadable = () => gone
+      return yield* read(id, maxBodyBytes)(Stream.succeed(bytes), { operation: "get execution" }).pipe(
+        Effect.mapError(unreadable)
+      )
+    })
+
     return Executions.of({
+      keep: Effect.fn("Executions.keep")(function*(id) {
+        const { instance } = yield* N8nClient
+        const key = `${instance.key}/${id}`
+        const { blocks, execution } = yield* download(id).pipe(oneAtATime(key))
+        keep(key, { execution, size: blocks.size })
+        yield* options.testRuns?.save(instance.key, id, blocks) ?? Effect.void
+        return execution
+      }),
       get: Effect.fn("Executions.get")(function*(id) {
         const n8n = yield* N8nClient
         const key = `${n8n.instance.key}/${id}`
         return yield* Effect.suspend(() => {
           const found = recall(key)
           if (found !== undefined) return Effect.succeed(found)
-          return Effect.map(download(id), (entry) => {
-            keep(key, entry)
-            return entry.execution
-          })
+          return download(id).pipe(
+            Effect.catchTag("NotFoundError", (gone) => stored(id, gone)),
+            Effect.map(({ blocks, execution }) => {
+              if (Execution.isOver(execution.status)) keep(key, { execution, size: blocks.size })
+              return execution
+            })
+          )
         }).pipe(oneAtATime(key))
       })
     })

@@ -15,12 +15,14 @@ import type * as Workflow from "./domain/Workflow.ts"
 import * as about from "./N8nClient/about.ts"
 import * as executions from "./N8nClient/executions.ts"
 import * as Requests from "./N8nClient/Requests.ts"
+import * as webhooks from "./N8nClient/webhooks.ts"
 import * as workflows from "./N8nClient/workflows.ts"
 import * as writes from "./N8nClient/writes.ts"
 import * as N8nError from "./N8nError.ts"
 
 export { type Query as ExecutionQuery } from "./N8nClient/executions.ts"
 export { type Options, retrySchedule } from "./N8nClient/Requests.ts"
+export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./N8nClient/webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./N8nClient/workflows.ts"
 
 /** Which n8n, and as whom: ids are small integers and instances differ, so whatever is kept is kept under `key`. */
@@ -56,6 +58,8 @@ export interface Service {
     { readonly executions: ReadonlyArray<Execution.Listed>; readonly nextCursor?: string },
     N8nError.N8nError
   >
+  /** `GET /executions/{id}`: its status and times, without data. */
+  readonly executionHead: (id: string) => Effect.Effect<Execution.Listed, N8nError.N8nError>
   /** `GET /executions/{id}?includeData=true`: the bytes, as they arrive, to `consume`. */
   readonly readExecution: <A>(
     id: string,
@@ -99,6 +103,10 @@ export interface Service {
   >
   /** The methods that a production webhook takes by now; asking runs nothing, and never fails. */
   readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
+  /** Calls a production webhook, without the key; whatever the status, it is an answer. */
+  readonly callWebhook: (path: string, call: webhooks.Call) => Effect.Effect<webhooks.Answer, N8nError.N8nError>
+  /** Where a production webhook answers. */
+  readonly webhookAddress: (path: string) => string
 }
 
 /** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
@@ -108,6 +116,7 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   return N8nClient.of({
     instance,
     ...(yield* about.make(requests)),
+    ...webhooks.make(requests),
     ...(yield* writes.make(requests)),
     ...(yield* workflows.make(requests)),
     ...(yield* executions.make(requests))
@@ -149,6 +158,7 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
               missing.join(" and ")
             } where the client starts this server (or start it with --demo to try it without n8n).`
           })
-        )
+        ),
+      webhooks: new URL("http://localhost/")
     })
   )

@@ -30,6 +30,14 @@ export const flags = {
     Flag.withFallbackConfig(Config.Redacted("N8N_API_KEY")),
     Flag.optional
   ),
+  webhookUrl: Flag.String("webhook-url").pipe(
+    Flag.withDescription(
+      "Address of n8n's production webhooks, where it is not N8N_URL; n8n has it as WEBHOOK_URL [N8N_MCP_WEBHOOK_URL]"
+    ),
+    Flag.withMetavar("URL"),
+    Flag.withFallbackConfig(Config.String("N8N_MCP_WEBHOOK_URL")),
+    Flag.optional
+  ),
   demo: Flag.Boolean("demo").pipe(
     Flag.withDescription("Serve an n8n in memory with a few workflows and executions [N8N_MCP_DEMO]"),
     Flag.withFallbackConfig(Config.Boolean("N8N_MCP_DEMO")),
@@ -86,6 +94,7 @@ export const flags = {
 export interface Options {
   readonly n8nUrl: Option.Option<string>
   readonly apiKey: Option.Option<Redacted.Redacted<string>>
+  readonly webhookUrl: Option.Option<string>
   readonly demo: boolean
   readonly locale: Locale.Locale
   readonly maxResultChars: number
@@ -105,13 +114,13 @@ export const configProvider = (env: NodeJS.ProcessEnv): ConfigProvider.ConfigPro
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
   })
 
-const parseUrl = (text: string) => {
+const parseUrl = (text: string, names = "N8N_URL (--n8n-url)") => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url?.protocol === "http:" || url?.protocol === "https:"
     ? Effect.succeed(url)
     : Effect.fail(
       new InvalidOption({
-        message: `N8N_URL (--n8n-url) is no http address: '${text}'. Write it as http://localhost:5678`
+        message: `${names} is no http address: '${text}'. Write it as http://localhost:5678`
       })
     )
 }
@@ -130,7 +139,10 @@ const client = (options: Options) =>
     ]
     if (Option.isNone(options.n8nUrl) || Option.isNone(options.apiKey)) return N8nClient.layerUnconfigured(missing)
     const url = yield* parseUrl(options.n8nUrl.value)
-    return N8nClient.layer({ url, apiKey: options.apiKey.value }).pipe(Layer.provide(FetchHttpClient.layer))
+    const webhookUrl = Option.isNone(options.webhookUrl)
+      ? undefined
+      : yield* parseUrl(options.webhookUrl.value, "N8N_MCP_WEBHOOK_URL (--webhook-url)")
+    return N8nClient.layer({ url, apiKey: options.apiKey.value, webhookUrl }).pipe(Layer.provide(FetchHttpClient.layer))
   })
 
 /** The paths of an option, else those of its variable. */

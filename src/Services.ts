@@ -2,11 +2,13 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { join } from "node:path"
 import * as Executions from "./Executions.ts"
 import * as N8nError from "./N8nError.ts"
 import * as NodeCatalogue from "./NodeCatalogue.ts"
 import type { UnreadablePackage } from "./NodeCatalogue/packages.ts"
 import * as Snapshots from "./Snapshots.ts"
+import * as TestRuns from "./TestRuns.ts"
 import * as WorkflowFiles from "./WorkflowFiles.ts"
 import * as WorkflowStore from "./WorkflowStore.ts"
 
@@ -19,21 +21,22 @@ export type Services =
   | WorkflowStore.WorkflowStore
 
 /** Where things are, and how large they may be. */
-export interface Options extends Executions.Options, NodeCatalogue.Options {
+export interface Options extends Omit<Executions.Options, "testRuns">, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read. */
   readonly filesRoots: ReadonlyArray<string>
-  /** Where snapshots are kept; `Snapshots.defaultFolder(process.env)` is the usual place. */
+  /** Where snapshots and the executions of tests are kept; `Snapshots.defaultFolder(process.env)` is the usual place. */
   readonly stateFolder: string
 }
 
 const assemble = (
-  options: Executions.Options & NodeCatalogue.Options,
+  options: NodeCatalogue.Options,
+  executions: Layer.Layer<Executions.Executions>,
   snapshots: Layer.Layer<Snapshots.Snapshots>,
   files: Layer.Layer<WorkflowFiles.WorkflowFiles>
 ): Layer.Layer<Services, UnreadablePackage> => {
   const catalogue = NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer))
   return Layer.mergeAll(
-    Executions.layer(options),
+    executions,
     files,
     Layer.provideMerge(WorkflowStore.layer, Layer.merge(snapshots, catalogue))
   )
@@ -43,6 +46,11 @@ const assemble = (
 export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
   assemble(
     options,
+    TestRuns.make(join(options.stateFolder, "tests")).pipe(
+      Effect.map((testRuns) => Executions.layer({ ...options, testRuns })),
+      Layer.unwrap,
+      Layer.provide(NodeServices.layer)
+    ),
     Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
     WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
   )
@@ -68,7 +76,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
 
 /** In memory, without files but the node catalogue's: for the demo. */
 export const memory = (options: NodeCatalogue.Options): Layer.Layer<Services, UnreadablePackage> =>
-  assemble(options, Snapshots.layerMemory, noFiles)
+  assemble(options, Executions.layer(), Snapshots.layerMemory, noFiles)
 
 /** The same with n8n's own node types: for tests. */
 export const layerMemory: Layer.Layer<Services> = memory({}).pipe(Layer.orDie)

@@ -20,6 +20,8 @@ export interface Options {
   /** The address of the editor; a trailing slash or `/api/v1` does no harm. */
   readonly url: URL
   readonly apiKey: Redacted.Redacted<string>
+  /** Where production webhooks answer, when it is elsewhere; what n8n has as WEBHOOK_URL. */
+  readonly webhookUrl?: URL | undefined
   /** How often and how fast a failed read is repeated. Default: {@link retrySchedule}. */
   readonly retry?: Schedule.Schedule<unknown> | undefined
 }
@@ -98,7 +100,7 @@ export type Query = { readonly [name: string]: string | number | boolean | undef
 
 /** One request. */
 export interface Request {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS"
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
   readonly path: string
   readonly query?: Query | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
@@ -106,8 +108,10 @@ export interface Request {
   readonly body?: unknown
   /** The bound on the call with its repetitions; 60 unless given. */
   readonly seconds?: number | undefined
-  /** To the editor's address instead of the API's. */
-  readonly root?: boolean | undefined
+  /** Default: n8n's public API. A webhook is sent no key, for executions show their headers, and nothing twice. */
+  readonly to?: "editor" | "webhook" | undefined
+  /** Whatever the status, it is an answer. */
+  readonly anyStatus?: boolean | undefined
 }
 
 /** Requests to one n8n, as the endpoints use them. */
@@ -125,6 +129,8 @@ export interface Requests {
     target: N8nError.Target,
     consume: Consume<A>
   ) => Effect.Effect<A, N8nError.N8nError>
+  /** Where production webhooks answer, ending in a slash. */
+  readonly webhooks: URL
 }
 
 /** A body that is no JSON is mostly the page of a proxy or of a login. */
@@ -184,17 +190,15 @@ const sent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const api = new URL("api/v1", base)
-  const http = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.mapRequest((request) =>
-      request.pipe(
-        HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)),
-        HttpClientRequest.acceptJson
-      )
-    )
+  const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
+  const keyless = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
+  const keyed = keyless.pipe(
+    HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
   )
 
   /** Follows a redirect of a `GET` on the same origin only: elsewhere the key would be given away. */
   const execute = (
+    http: HttpClient.HttpClient,
     request: HttpClientRequest.HttpClientRequest,
     target: N8nError.Target,
     redirects = 0
@@ -212,7 +216,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       }
       const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
       return request.method === "GET" && to?.origin === api.origin && redirects < maxRedirects
-        ? execute(HttpClientRequest.setUrl(request, to), target, redirects + 1)
+        ? execute(http, HttpClientRequest.setUrl(request, to), target, redirects + 1)
         : Effect.fail(N8nError.redirected(target, response.status, to?.origin ?? location))
     })
 
@@ -233,8 +237,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
 
   const send: Requests["send"] = (request, target, consume) =>
     Effect.suspend(() => {
-      const { body, headers = {}, method, path, query = {}, root = false, seconds = callTimeout } = request
-      const url = new URL(`${(root ? base : api).href}${path}`)
+      const { body, headers = {}, method, path, query = {}, seconds = callTimeout, to } = request
+      const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
@@ -243,7 +247,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       let attempts = 0
       const attempt = Effect.suspend(() => {
         attempts++
-        return execute(prepared, target)
+        const http = to === "webhook" ? keyless : keyed
+        return request.anyStatus === true ? sent(http.execute(prepared)) : execute(http, prepared, target)
       }).pipe(
         Effect.catchTag("HttpClientError", (error) =>
           method === "DELETE" && attempts > 1 && error.response?.status === 404
@@ -254,7 +259,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.flatMap((response) =>
           consume(response, target)
         ),
-        Effect.retry(method === "POST" || method === "PUT" ? retryWrites : retryReads),
+        Effect.retry(method === "POST" || method === "PUT" || to === "webhook" ? retryWrites : retryReads),
         Effect.catchTag("HttpClientError", (error) => N8nError.fromHttp(error, target)),
         Effect.mapError(withoutKey(options.apiKey)),
         Effect.timeoutOrElse({
@@ -264,5 +269,5 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
       )
     })
-  return { send } satisfies Requests
+  return { send, webhooks } satisfies Requests
 })

@@ -38,7 +38,7 @@ const answered = (error: N8nError.N8nError) =>
 const patience = "2 seconds"
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
-  const version = requests.send({ method: "GET", path: "", root: true }, target, (response) => response.text).pipe(
+  const version = requests.send({ method: "GET", path: "", to: "editor" }, target, (response) => response.text).pipe(
     Effect.map(versionIn),
     Effect.catchIf(answered, () => Effect.succeed(undefined))
   )

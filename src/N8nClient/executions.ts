@@ -128,6 +128,9 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
 
   return {
     listExecutions: list,
+    executionHead: Effect.fn("N8nClient.executionHead")((id: string) =>
+      getJson(requests, `/executions/${encodeURIComponent(id)}`, Execution.Listed, executionTarget("get execution", id))
+    ),
     readExecution: <A>(id: string, options: ReadOptions, consume: ConsumeExecution<A>) =>
       requests.send(
         {

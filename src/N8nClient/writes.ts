@@ -173,15 +173,6 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     ),
     listCredentials: Effect.fn("N8nClient.listCredentials")((query: { limit: number; cursor?: string | undefined }) =>
       getJson(requests, "/credentials", CredentialPage, { operation: "list credentials" }, { ...query })
-    ),
-    /** The methods that a production webhook takes by now; asking runs nothing. */
-    webhookMethods: Effect.fn("N8nClient.webhookMethods")((webhookPath: string) =>
-      requests.send(
-        // n8n answers only what looks like a browser's question before a request from elsewhere.
-        { method: "OPTIONS", path: `webhook/${webhookPath}`, headers: { origin: "null" }, root: true, seconds: 5 },
-        { operation: "ask for the webhook" },
-        ({ headers }) => Effect.succeed((headers["access-control-allow-methods"] ?? "").split(", "))
-      ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     )
   }
 })

@@ -121,7 +121,7 @@ const guidance = (execution: Execution.Execution, focus: string | undefined) => 
 export const summarize = (execution: Execution.Execution, options: {
   readonly nodeOffset: number
   readonly workflowName: string
-  readonly url: string
+  readonly url: string | undefined
 }): ExecutionSummary => {
   const shapes = new Map((execution.workflow?.nodes ?? []).map((node) => [node.name, node]))
   const typeOf = (node: string) => shapes.get(node)?.type
@@ -144,7 +144,7 @@ export const summarize = (execution: Execution.Execution, options: {
   return defined({
     id: execution.id,
     workflowId: execution.workflowId,
-    workflowName: execution.workflow?.name ?? options.workflowName,
+    workflowName: options.workflowName,
     status: execution.status,
     mode: execution.mode,
     startedAt: execution.startedAt,

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ExecutionSummary, summarize } from "../domain/ExecutionSummary.ts"
+import * as TestMark from "../domain/TestMark.ts"
 import { Executions } from "../Executions.ts"
 import * as Minimize from "../Minimize.ts"
 import { N8nClient } from "../N8nClient.ts"
@@ -8,10 +9,10 @@ import * as Tool from "../Tool.ts"
 import * as parameters from "./parameters.ts"
 
 /** A summary that a model reads in one glance: 1,000 tokens for 12 nodes, 2,500 for any number. */
-const maxChars = ({ statistics }: ExecutionSummary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
+export const maxChars = ({ statistics }: ExecutionSummary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
 
 /** The failure is told, not dumped: get_execution_by_node has all of it. */
-const trim = (summary: ExecutionSummary): ExecutionSummary => {
+export const trim = (summary: ExecutionSummary): ExecutionSummary => {
   const { failure } = summary
   if (failure === undefined) return summary
   return {
@@ -45,7 +46,10 @@ export const getExecution = Tool.make({
         ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => "Unknown Workflow"))
         : execution.workflow.name
       const workflowUrl = `${n8n.instance.url}workflow/${encodeURIComponent(execution.workflowId)}`
-      return { execution, workflowName, url: `${workflowUrl}/executions/${execution.id}` }
+      // Of a test: the copy that ran is gone.
+      return TestMark.ownerOf(workflowName) === undefined
+        ? { execution, workflowName, url: `${workflowUrl}/executions/${execution.id}` }
+        : { execution, workflowName: TestMark.original(workflowName), url: undefined }
     }),
   summarize: ({ execution, url, workflowName }, { nodeOffset }) =>
     summarize(execution, { nodeOffset, workflowName, url }),

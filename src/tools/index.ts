@@ -15,6 +15,7 @@ import { nodeGet } from "./nodeGet.ts"
 import { nodeSearch } from "./nodeSearch.ts"
 import { retryExecution, stopExecution } from "./runControl.ts"
 import { activateWorkflow, deactivateWorkflow } from "./setActive.ts"
+import { testWorkflow } from "./testWorkflow.ts"
 import { updateWorkflow } from "./updateWorkflow.ts"
 import { validateWorkflow } from "./validateWorkflow.ts"
 import { workflowHistory, workflowRestore } from "./versions.ts"
@@ -42,6 +43,7 @@ export {
   replaceWorkflowFromFile,
   retryExecution,
   stopExecution,
+  testWorkflow,
   updateWorkflow,
   validateWorkflow,
   workflowCreate,
@@ -83,7 +85,8 @@ export const all = [
   nodeAdd,
   nodeReplace,
   connectionCreate,
-  workflowEdit
+  workflowEdit,
+  testWorkflow
 ] as const
 
 /** What some of them answer, under a URI. */

@@ -18,6 +18,7 @@ import * as tools from "../../src/tools/index.ts"
 import { building } from "./building.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
+import { testing } from "./testing.ts"
 import { validation } from "./validation.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
@@ -508,6 +509,7 @@ export const suite = (version: Version) => {
     writes(it, v2)
     validation(it, v2)
     building(it, v2)
+    testing(it, v2)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
       Effect.gen(function*() {

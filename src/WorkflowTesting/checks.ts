@@ -1,0 +1,59 @@
+/** What n8n 2.x refuses when a workflow is published, and 1.x finds out only while it runs. */
+import * as Effect from "effect/Effect"
+import { obj, str } from "../domain/Json.ts"
+import type { Copy } from "../domain/TestCopy.ts"
+import type { Node } from "../domain/Workflow.ts"
+import { N8nClient } from "../N8nClient.ts"
+import * as N8nError from "../N8nError.ts"
+import * as WorkflowValidation from "../WorkflowValidation.ts"
+
+/** The workflow that a node calls, where it is named outright. */
+const called = ({ disabled, parameters, type }: Node): string | undefined => {
+  if (disabled === true || !/\.(executeWorkflow|toolWorkflow)$/.test(type)) return undefined
+  const given = obj(parameters)?.["workflowId"]
+  const id = str(obj(given)?.["value"]) ?? str(given)
+  return id === undefined || id === "" || id.startsWith("=") ? undefined : id
+}
+
+const cannotRun = (name: string, why: string, hint: string) =>
+  new N8nError.Validation({
+    reason: `'${name}' cannot be run: ${why}`,
+    field: "workflowId",
+    hint: `Nothing ran. ${hint}`
+  })
+
+/** Refuses a copy whose nodes lack credentials or call workflows that do not exist. */
+export const runnable = Effect.fnUntraced(function*(
+  name: string,
+  { body }: Copy,
+  release: string | undefined
+) {
+  if (release !== undefined && Number.parseInt(release) >= 2) return
+  const n8n = yield* N8nClient
+  const { problems } = yield* WorkflowValidation.validate(body, release)
+  const lacking = problems.filter(({ path, severity }) =>
+    severity === "error" && /^nodes\[\d+\]\.credentials\./.test(path)
+  )
+  if (lacking.length > 0) {
+    return yield* cannotRun(
+      name,
+      lacking.slice(0, 5).map(({ message }) => message).join(" "),
+      "Set the credentials (list_credentials lists what n8n has), pin the node's data, or disable it."
+    )
+  }
+  for (const node of body.nodes) {
+    const id = called(node)
+    if (id === undefined) continue
+    yield* n8n.getWorkflow(id).pipe(
+      Effect.catchTags({
+        NotFoundError: () =>
+          cannotRun(
+            name,
+            `'${node.name}' calls the workflow '${id}', which does not exist.`,
+            "list_workflows lists them."
+          ),
+        ApiError: () => Effect.void
+      })
+    )
+  }
+})

@@ -1,0 +1,245 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { CallContext } from "../../src/CallContext.ts"
+import * as Doctor from "../../src/Doctor.ts"
+import { arr, type Obj, obj, str } from "../../src/domain/Json.ts"
+import * as TestMark from "../../src/domain/TestMark.ts"
+import * as N8nClient from "../../src/N8nClient.ts"
+import * as Services from "../../src/Services.ts"
+import * as N8nApi from "../../src/testing/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+import { self } from "../../src/WorkflowTesting/copies.ts"
+
+const node = (name: string, type: string, parameters: Obj = {}) => ({
+  id: name,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion: 1,
+  position: [0, 0],
+  parameters
+})
+
+const link = (to: string) => ({ main: [[{ node: to, type: "main", index: 0 }]] })
+
+const original = {
+  id: "orig",
+  name: "Orders",
+  active: false,
+  nodes: [node("T", "manualTrigger"), node("Out", "noOp")],
+  connections: { T: link("Out") },
+  settings: {},
+  shared: [{ role: "workflow:owner", projectId: "p1" }]
+}
+
+const run = (order: number, json: Obj, previousNode?: string) => ({
+  startTime: 1,
+  executionTime: 2,
+  executionIndex: order,
+  executionStatus: "success",
+  source: previousNode === undefined ? [] : [{ previousNode }],
+  data: { main: [[{ json }]] }
+})
+
+/** What n8n would have of the copy's run; the fake runs nothing. */
+const executionOf = (copy: Obj, status: string) => ({
+  id: "77",
+  workflowId: copy["id"],
+  status,
+  mode: "webhook",
+  startedAt: "2026-11-22T10:00:00.000Z",
+  stoppedAt: "2026-11-22T10:00:00.120Z",
+  workflowData: copy,
+  data: { resultData: { runData: { T: [run(0, { a: 1 })], Out: [run(1, { done: true }, "T")] } } }
+})
+
+type Hook = NonNullable<N8nApi.Options["before"]>
+
+/** An n8n in which the copy's webhook starts an execution. */
+const world = Effect.fnUntraced(function*(
+  { hook, status = "success", version = "2", webhookUrl, workflows = [] }: {
+    readonly hook?: Hook
+    readonly status?: string
+    readonly version?: "2" | "1"
+    readonly webhookUrl?: URL
+    readonly workflows?: ReadonlyArray<N8nApi.Workflow>
+  } = {}
+) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  let started = false
+  let ended = status
+  const before: Hook = (request, n8n) =>
+    Effect.gen(function*() {
+      const replaced = hook === undefined ? undefined : yield* hook(request, n8n)
+      if (replaced instanceof Response) return replaced
+      const { pathname } = new URL(request.url)
+      const copy = (yield* n8n.workflows).find(({ name }) => TestMark.ownerOf(name)?.pid === process.pid)
+      if (pathname.startsWith("/webhook/") && copy !== undefined) started = true
+      if (copy === undefined || !started || request.method === "OPTIONS") return
+      if (pathname === "/api/v1/executions") {
+        return Response.json({ data: [executionOf(copy, ended)], nextCursor: null })
+      }
+      if (pathname === "/api/v1/executions/77") return Response.json(executionOf(copy, ended))
+      if (pathname === "/api/v1/executions/77/stop") {
+        ended = "canceled"
+        return Response.json(executionOf(copy, ended))
+      }
+      return
+    })
+  const api = yield* N8nApi.make({ workflows: [original, ...workflows], executions: [] }, { version, before })
+  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("the-key"), webhookUrl }).pipe(
+    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+  )
+  const process_ = () =>
+    Effect.provide(
+      Layer.merge(n8n, Layer.fresh(Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` })))
+    )
+  return { api, folder, process: process_ }
+})
+
+const inWorld = <A, E>(
+  options: Parameters<typeof world>[0],
+  use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, FileSystem.FileSystem>
+) => Effect.flatMap(world(options), use).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+const test = (more: Obj = {}) =>
+  Effect.map(tools.testWorkflow.run({ workflowId: "orig", ...more }), ({ data }) => data as Obj)
+
+const names = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map(({ name }) => name))
+
+describe("test_workflow", () => {
+  it.live("runs a copy in the original's project, removes it, and keeps what it read, for other processes too", () =>
+    inWorld({}, ({ api, process }) =>
+      Effect.gen(function*() {
+        const told: Array<string> = []
+        const caller = {
+          progress: (_done: number, _total: number | undefined, message: string) =>
+            Effect.sync(() => void told.push(message)),
+          confirm: () => Effect.succeed("unasked" as const)
+        }
+        const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
+        assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
+        assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
+        assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
+        assert.deepInclude(obj(found["summary"]), { workflowId: "orig", workflowName: "Orders" })
+        assert.deepStrictEqual(told, ["published", "success"])
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+
+        const requests = yield* api.requests
+        const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
+        assert.strictEqual(created?.["projectId"], "p1")
+        const called = requests.filter(({ url }) => url.includes("/webhook/"))
+        assert.deepStrictEqual(obj(called.at(-1)?.body)?.["items"], [{ a: 1 }])
+        assert.notInclude(JSON.stringify(called), "the-key")
+
+        const again = yield* tools.getExecution.call({ id: "77", nodeOffset: 0 }).pipe(process())
+        assert.deepInclude(again, { workflowName: "Orders", status: "success" })
+        assert.isUndefined(again.url)
+        const gone = yield* Effect.flip(tools.getExecution.call({ id: "78", nodeOffset: 0 })).pipe(process())
+        assert.strictEqual(gone._tag, "NotFoundError")
+      })))
+
+  it.live("takes a file, and on 1.x leaves out what that does not take", () =>
+    inWorld({ version: "1" }, ({ api, folder, process }) =>
+      Effect.gen(function*() {
+        const { active: _, id: __, shared: ___, ...file } = original
+        yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
+        for (const workflowId of ["w.json", "orig"]) {
+          assert.strictEqual((yield* test({ workflowId }).pipe(process()))["status"], "success")
+        }
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+      })))
+
+  it.live("says in n8n's words why a workflow cannot be published, and runs nothing", () =>
+    inWorld({
+      hook: ({ url }) =>
+        Effect.succeed(
+          url.endsWith("/publish")
+            ? Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 })
+            : undefined
+        )
+    }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test()).pipe(process())
+        assert.deepInclude(error, { _tag: "ValidationError", errorDetails: "Unrecognized node type: x.y" })
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+        assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+      })))
+
+  it.live("refuses before anything is written what nothing starts", () =>
+    inWorld({}, ({ api, process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test({ startNode: "Nobody" })).pipe(process())
+        assert.deepInclude(error, { _tag: "ValidationError", field: "startNode" })
+        assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
+      })))
+
+  it.live("stops what takes too long, and tells what ran", () =>
+    inWorld({ status: "running" }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const found = yield* test({ timeout: 1_000 }).pipe(process())
+        assert.strictEqual(found["status"], "canceled")
+        assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
+        assert.lengthOf(arr(obj(found["summary"])?.["availableNodes"]), 2)
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+      })))
+
+  it.live("cleans up when it is interrupted, and stops what runs", () =>
+    inWorld({ status: "running" }, ({ api, process }) =>
+      Effect.gen(function*() {
+        yield* test().pipe(process(), Effect.timeoutOption("700 millis"))
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+        assert.isTrue((yield* api.requests).some(({ url }) => url.endsWith("/executions/77/stop")))
+      })))
+
+  it.live("tells that an execution waits, and where", () =>
+    inWorld({ status: "waiting" }, ({ process }) =>
+      Effect.gen(function*() {
+        const found = yield* test().pipe(process())
+        assert.strictEqual(found["status"], "waiting")
+        assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
+      })))
+
+  it.live("removes what others left behind, not what they use; doctor shows it", () => {
+    const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
+      ...original,
+      id,
+      name: TestMark.nameOf("Old", owner, id),
+      createdAt
+    })
+    const now = new Date().toISOString()
+    const workflows = [
+      leftOver("dead", { ...self(), pid: 2 ** 22 + 1 }, now),
+      leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
+      leftOver("used", { machine: "other", pid: 1 }, now)
+    ]
+    return inWorld({ workflows }, ({ api, folder, process }) =>
+      Effect.gen(function*() {
+        const checks = yield* Doctor.examine({ tools: [], filesRoots: [], stateFolder: folder }).pipe(process())
+        assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
+        yield* test().pipe(process())
+        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used"])
+      }).pipe(Effect.provide(NodeServices.layer)))
+  })
+
+  it.live("calls webhooks where they are", () =>
+    inWorld({ webhookUrl: new URL("https://hooks.test/base/") }, ({ api, process }) =>
+      Effect.gen(function*() {
+        yield* Effect.exit(test().pipe(process(), Effect.timeoutOption("1 second")))
+        const urls = (yield* api.requests).map(({ url }) => url)
+        assert.isTrue(urls.some((url) => url.startsWith("https://hooks.test/base/webhook/")))
+        assert.isFalse(urls.some((url) => url.startsWith("http://n8n.test/webhook/")))
+      })))
+
+  it.live("calls the live webhook of published workflows only", () =>
+    inWorld({}, ({ process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
+        assert.match(error.message, /not published/)
+      })))
+})
