@@ -1,6 +1,6 @@
 /** Parses the JavaScript in workflows. */
 import * as Effect from "effect/Effect"
-import type { Parse } from "./domain/Expressions.ts"
+import type { Parse } from "./domain/problems/Expressions.ts"
 
 /** The parser, which is loaded when it is first asked for. */
 export const parser: Effect.Effect<Parse> = Effect.map(

@@ -1,9 +1,9 @@
 /** What validating and editing workflows have to look up: node types, and what the connected n8n has of them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Lookups } from "./domain/CheckedWorkflow.ts"
-import * as NodeType from "./domain/NodeType.ts"
-import * as Releases from "./domain/Releases.ts"
+import * as NodeType from "./domain/nodes/NodeType.ts"
+import * as Releases from "./domain/nodes/Releases.ts"
+import type { Lookups } from "./domain/problems/CheckedWorkflow.ts"
 import * as JavaScript from "./JavaScript.ts"
 import type * as N8nError from "./N8nError.ts"
 import { nearest, suggestion } from "./Nearest.ts"

@@ -1,10 +1,10 @@
 /** Validates workflows with the node catalogue: offline, by n8n's rules. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { prepare } from "./domain/input/WorkflowInput.ts"
 import { arr, type Obj, obj, str } from "./domain/Json.ts"
-import type { Problem } from "./domain/Problem.ts"
-import { prepare } from "./domain/WorkflowInput.ts"
-import { problems } from "./domain/WorkflowProblems.ts"
+import type { Problem } from "./domain/problems/Problem.ts"
+import { problems } from "./domain/problems/WorkflowProblems.ts"
 import * as N8nError from "./N8nError.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 

@@ -1,7 +1,7 @@
 /** Every node type of n8n's packages, read without the catalogue. */
 import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
-import * as NodeType from "../src/domain/NodeType.ts"
+import * as NodeType from "../src/domain/nodes/NodeType.ts"
 
 const decode = Schema.decodeUnknownSync(NodeType.Description)
 

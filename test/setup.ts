@@ -9,7 +9,7 @@ const made = (file: string) => statSync(`${root}/${file}`, { throwIfNoEntry: fal
 export default () => {
   const from = [
     "package.json",
-    ...globSync(["src/NodeCatalogue/*.ts", "src/domain/{NodeType,Releases}.ts"], { cwd: root })
+    ...globSync(["src/NodeCatalogue/*.ts", "src/domain/nodes/{NodeType,Releases}.ts"], { cwd: root })
   ]
   if (from.every((file) => made(file) < made("dist/nodes.data"))) return
   execFileSync(process.execPath, ["src/NodeCatalogue/build.ts"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] })

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import * as Execution from "../domain/Execution.ts"
+import * as Execution from "../domain/executions/Execution.ts"
 import * as N8nError from "../N8nError.ts"
 import { dataTimeout, getJson, type Requests } from "./Requests.ts"
 

@@ -12,8 +12,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
-import * as NodeType from "../domain/NodeType.ts"
-import * as Releases from "../domain/Releases.ts"
+import * as NodeType from "../domain/nodes/NodeType.ts"
+import * as Releases from "../domain/nodes/Releases.ts"
 import * as N8nError from "../N8nError.ts"
 
 /** What the file says of itself, and how many bytes each part takes. */

@@ -1,5 +1,5 @@
 /** A node type as the search keeps it: the words it is found by, and the row that an answer shows. */
-import * as NodeType from "../domain/NodeType.ts"
+import * as NodeType from "../domain/nodes/NodeType.ts"
 import { kinds, phrases } from "./phrases.ts"
 import * as vocabulary from "./vocabulary.ts"
 import { joined, singular, spaced, stem, terms, words } from "./words.ts"

@@ -1,6 +1,6 @@
 /** Evaluates the expressions in n8n's own packages that make a node's ports. */
 import * as vm from "node:vm"
-import type { Evaluate } from "../domain/Ports.ts"
+import type { Evaluate } from "../domain/nodes/Ports.ts"
 
 const timeout = 100
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
-import * as NodeType from "../domain/NodeType.ts"
+import * as NodeType from "../domain/nodes/NodeType.ts"
 import * as NodeFiles from "./nodeFiles.ts"
 
 /** A package that cannot be read; the server does not start. */

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import { obj } from "../domain/Json.ts"
-import * as JsonText from "../domain/JsonText.ts"
+import * as JsonText from "../domain/json/JsonText.ts"
 import * as Locate from "./locate.ts"
 import { type Asked, changed, maxBytes, refuse, tooLarge, unreadable } from "./refusals.ts"
 

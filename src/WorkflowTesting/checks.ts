@@ -1,7 +1,7 @@
 /** What n8n 2.x refuses when a workflow is published, and 1.x finds out only while it runs. */
 import * as Effect from "effect/Effect"
 import { obj, str } from "../domain/Json.ts"
-import type { Copy } from "../domain/TestCopy.ts"
+import type { Copy } from "../domain/testing/TestCopy.ts"
 import type { Node } from "../domain/Workflow.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"

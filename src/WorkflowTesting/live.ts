@@ -1,9 +1,9 @@
 /** The real webhook of a published workflow. */
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
-import * as Execution from "../domain/Execution.ts"
+import * as Execution from "../domain/executions/Execution.ts"
 import { arr, obj, str } from "../domain/Json.ts"
-import * as TriggerItems from "../domain/TriggerItems.ts"
+import * as TriggerItems from "../domain/testing/TriggerItems.ts"
 import * as Workflow from "../domain/Workflow.ts"
 import { placeOf } from "../domain/WorkflowPlace.ts"
 import { Executions } from "../Executions.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Execution from "../domain/Execution.ts"
+import * as Execution from "../domain/executions/Execution.ts"
 import { defined } from "../domain/Json.ts"
 import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"

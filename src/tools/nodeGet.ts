@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as NodeDetails from "../domain/NodeDetails.ts"
+import * as NodeDetails from "../domain/nodes/NodeDetails.ts"
 import { truncated } from "../domain/Truncated.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Problem } from "../domain/Problem.ts"
+import { Problem } from "../domain/problems/Problem.ts"
 import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"

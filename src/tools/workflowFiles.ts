@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined, type Obj, obj, str } from "../domain/Json.ts"
-import * as JsonText from "../domain/JsonText.ts"
+import * as JsonText from "../domain/json/JsonText.ts"
 import { truncated } from "../domain/Truncated.ts"
 import { draftId, placeOf } from "../domain/WorkflowPlace.ts"
 import * as N8nError from "../N8nError.ts"

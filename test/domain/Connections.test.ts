@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Connections from "../../src/domain/Connections.ts"
 import * as Workflow from "../../src/domain/Workflow.ts"
 import * as fixtures from "../fixtures.ts"
-import { build, node, Recipe } from "./runData.ts"
+import { build, node, Recipe } from "./executions/runData.ts"
 
 const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
 

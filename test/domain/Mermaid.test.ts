@@ -4,7 +4,7 @@ import * as Connections from "../../src/domain/Connections.ts"
 import { flowchart } from "../../src/domain/Mermaid.ts"
 import * as Workflow from "../../src/domain/Workflow.ts"
 import * as fixtures from "../fixtures.ts"
-import { build, node, Recipe } from "./runData.ts"
+import { build, node, Recipe } from "./executions/runData.ts"
 
 const chartOf = (name: fixtures.Name) => {
   const { connections, nodes } = Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))

@@ -1,0 +1,119 @@
+/** Adds nodes: of which version, under which name, in which place. */
+import * as Result from "effect/Result"
+import { arr, num, type Obj, obj, str } from "../Json.ts"
+import * as NodeType from "../nodes/NodeType.ts"
+import { own } from "../parameters/ParameterDisplay.ts"
+import { isSubNode } from "../problems/CheckedWorkflow.ts"
+import { isCommunity, meant } from "../problems/TypeProblems.ts"
+import * as Connect from "./EditConnect.ts"
+import * as Links from "./EditLinks.ts"
+import type { Of } from "./EditOperation.ts"
+import * as Given from "./EditParameters.ts"
+import * as Place from "./EditPlace.ts"
+import { unique } from "./EditRename.ts"
+import * as Step from "./EditStep.ts"
+
+/** What a new node is made of. */
+export interface Kind {
+  readonly type: string
+  readonly typeVersion: number
+  readonly description: NodeType.Description | undefined
+  /** The name it gets where none is given. */
+  readonly name: string
+  readonly hasWebhook: boolean
+}
+
+/** The type; one that is not known is taken as nodes of the workflow have it. */
+export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
+  const nodeType = lookups.find(type)
+  if (nodeType !== undefined) {
+    const typeVersion = lookups.newest(type) ?? NodeType.defaultVersion(nodeType)
+    const description = NodeType.at(nodeType, typeVersion)
+    const known = description ?? nodeType.descriptions[0]
+    return Result.succeed({
+      type,
+      typeVersion,
+      description,
+      name: known?.defaults?.name || known?.displayName || type,
+      hasWebhook: (known?.webhooks ?? []).length > 0
+    })
+  }
+  const alike = arr(workflow["nodes"]).flatMap((given): ReadonlyArray<Obj> => {
+    const node = obj(given)
+    return node?.["type"] === type ? [node] : []
+  })
+  const [version] = alike.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
+  if (version !== undefined) {
+    return Result.succeed({
+      type,
+      typeVersion: version,
+      description: undefined,
+      name: type.slice(type.lastIndexOf(".") + 1) || type,
+      hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
+    })
+  }
+  const near = meant(type, lookups).slice(0, 3).map((each) => `'${each}'`).join(" or ")
+  return Step.refuse(
+    field,
+    `There is no node type '${type.slice(0, 100)}'.`,
+    isCommunity(type)
+      ? "It is not n8n's own: a person has to start this server with --nodes and its package."
+      : `${near === "" ? "" : `Did you mean ${near}? `}node_search finds types by what they do.`
+  )
+}
+
+/** An id that no node has. */
+const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
+  const ids = new Set(arr(workflow["nodes"]).map((node) => own(node, "id")))
+  let id = newId()
+  while (ids.has(id)) id = newId()
+  return id
+}
+
+/** The name that a new node gets: never one under which something of another is left. */
+const nameOf = (workflow: Obj, kind: Kind, given: string | undefined): string => {
+  const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
+  if (given !== undefined && given.trim() !== "") return unique(given, taken, kind.name)
+  for (const { from, to } of Links.all(workflow["connections"])) taken.add(from).add(to)
+  return unique(kind.name, taken)
+}
+
+/** Adds a node, and connects it. */
+export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const { after, parameters: given = {}, position } = operation
+    const nodes = workflow["nodes"] ?? []
+    if (!Array.isArray(nodes)) {
+      return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
+    }
+    const kind = yield* kindOf(workflow, operation.type, "type", lookups)
+    const anchor = after === undefined ? undefined : yield* Step.locate(workflow, after, "after", lookups)
+    const { description, type, typeVersion } = kind
+    const keys = Object.keys(given)
+    const made = { description, typeVersion, parameters: given }
+    yield* Given.known(made, keys, lookups)
+    const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, operation.name)]
+    const bare = { parameters: Given.withFilters(made, keys, lookups), type, typeVersion, position: [0, 0], id, name }
+    const checked = Step.read({ node: bare }, lookups)
+    const isSub = checked !== undefined && isSubNode(checked)
+    const node = {
+      ...bare,
+      position: position === undefined
+        ? Place.find(workflow, { type, anchor: anchor?.node, isSub }, lookups)
+        : [Math.round(position.x), Math.round(position.y)],
+      ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
+    }
+    const added = { ...workflow, nodes: [...nodes, node] }
+    const what = `added '${name}' (${Step.typed(type, typeVersion)})`
+    if (anchor === undefined) return { workflow: added, change: what, added: id }
+    const self = { index: nodes.length, node, name }
+    const [source, target] = isSub ? [self, anchor] : [anchor, self]
+    const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
+    const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }
+    const linked = yield* Connect.link(added, source, target, ends, lookups, fields)
+    return {
+      workflow: linked.workflow,
+      change: `${what} ${isSub ? "for" : "after"} '${anchor.name}'`,
+      added: id
+    }
+  })

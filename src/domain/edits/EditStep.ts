@@ -1,0 +1,115 @@
+/** What every edit of a workflow has in common: which node is meant, what it is, what cannot be done. */
+import * as Result from "effect/Result"
+import { arr, num, type Obj, obj, str } from "../Json.ts"
+import { own } from "../parameters/ParameterDisplay.ts"
+import * as Checked from "../problems/CheckedWorkflow.ts"
+
+/** What edits have to be told. */
+export interface Lookups extends Checked.Lookups {
+  readonly newId: () => string
+  /** The version of the type that a new node gets. */
+  readonly newest: (type: string) => number | undefined
+}
+
+/** A node that an edit made. */
+export interface Added {
+  readonly id: string
+  readonly name: string
+}
+
+/** What an edit made of the workflow. */
+export interface Step {
+  readonly workflow: Obj
+  /** One readable line. */
+  readonly change: string
+  /** The id of the node that it made. */
+  readonly added?: string
+}
+
+/** Why it cannot be; `field` is that of the operation. */
+export interface Refusal {
+  readonly field: string
+  readonly message: string
+  readonly hint: string
+}
+
+/** A value, or why there is none. */
+export type Attempt<A> = Result.Result<A, Refusal>
+
+/** What cannot be, and what could. */
+export const refuse = (field: string, message: string, hint: string) => Result.fail<Refusal>({ field, message, hint })
+
+/** A node, and where it stands. */
+export interface Found {
+  readonly index: number
+  readonly node: Obj
+  /** Empty where there is none. */
+  readonly name: string
+}
+
+const nodesOf = (workflow: Obj) => arr(workflow["nodes"])
+
+/** What was added under that id, if it is still there. */
+export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
+  const node = nodesOf(workflow).find((node) => own(node, "id") === id)
+  return node === undefined ? [] : [{ id, name: str(own(node, "name")) ?? "" }]
+}
+
+/** Every name of a node. */
+export const names = (workflow: Obj): ReadonlyArray<string> =>
+  nodesOf(workflow).flatMap((node) => str(own(node, "name")) || [])
+
+/** The node of that name, else of that id. */
+export const peek = (workflow: Obj, wanted: string): Found | undefined => {
+  const nodes = nodesOf(workflow)
+  const by = (key: string) => wanted === "" ? -1 : nodes.findIndex((node) => own(node, key) === wanted)
+  const byName = by("name")
+  const index = byName >= 0 ? byName : by("id")
+  const node = obj(nodes[index])
+  return node === undefined ? undefined : { index, node, name: str(node["name"]) ?? "" }
+}
+
+/** The node of that name or id, which must be there. */
+export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<Found> => {
+  const found = peek(workflow, wanted)
+  return found === undefined
+    ? refuse(field, `There is no node '${wanted.slice(0, 100)}'.`, suggest(wanted.slice(0, 100), names(workflow)))
+    : Result.succeed(found)
+}
+
+/** What is known of the node; `undefined` where it has no name. */
+export const read = ({ node }: Pick<Found, "node">, lookups: Lookups): Checked.Node | undefined =>
+  Checked.make({ nodes: [node] }, lookups).nodes[0]
+
+/** The workflow with another node in that place. */
+export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
+  ...workflow,
+  nodes: nodesOf(workflow).with(index, node)
+})
+
+/** Whether another node of the same name stands before it: connections and expressions mean that one. */
+export const isNamesake = (workflow: Obj, { index, name }: Found): boolean =>
+  nodesOf(workflow).findIndex((node) => own(node, "name") === name) !== index
+
+/** Whether connections that go by this word mean the node: by its name or, though they must not, by its id. */
+export const meaning = (workflow: Obj, found: Found): (word: string) => boolean => {
+  const id = str(found.node["id"])
+  const byId = id !== undefined && id !== "" && peek(workflow, id)?.index === found.index ? id : undefined
+  const byName = found.name === "" || isNamesake(workflow, found) ? undefined : found.name
+  return (word) => word === byName || word === byId
+}
+
+/** The object without that key. */
+export const omit = (value: Obj, key: string): Obj =>
+  Object.fromEntries(Object.entries(value).filter(([each]) => each !== key))
+
+/** The value in a few characters. */
+export const brief = (value: unknown, most = 60): string => {
+  if (value === undefined) return "none"
+  const text = JSON.stringify(value)
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}
+
+/** `n8n-nodes-base.set 3.4` */
+export const typed = (type: string, version: unknown): string =>
+  num(version) === undefined ? type : `${type} ${num(version)}`
