@@ -11,7 +11,7 @@ import { placeOf, type WorkflowPlace } from "./domain/WorkflowPlace.ts"
 import { type Instance, N8nClient } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import { Snapshots } from "./Snapshots.ts"
-import { WorkflowFiles } from "./WorkflowFiles.ts"
+import { isWorkflow, WorkflowFiles } from "./WorkflowFiles.ts"
 import { WorkflowStore, type Written } from "./WorkflowStore.ts"
 import { resolved } from "./WorkflowStore/body.ts"
 
@@ -141,7 +141,7 @@ export const keepFile = (operation: string) => (text: string, path: string) =>
 /** The workflow that a file holds; only a bare one can be changed. */
 const inFile = (value: unknown) => {
   const workflow = obj(value)
-  return workflow !== undefined && Array.isArray(workflow["nodes"])
+  return workflow !== undefined && isWorkflow(workflow)
     ? Effect.succeed(workflow)
     : Effect.fail(
       new N8nError.Validation({

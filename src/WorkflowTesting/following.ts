@@ -63,11 +63,10 @@ const near = 20
  */
 export const ofCopy = Effect.fnUntraced(function*(release: string | undefined) {
   const n8n = yield* N8nClient
-  const { executions: [newest] } = release?.startsWith("1.") === true
-    ? yield* n8n.listExecutions({ limit: 1 })
-    : { executions: [] }
+  const listsAll = release?.startsWith("1.") !== true
+  const { executions: [newest] } = listsAll ? { executions: [] } : yield* n8n.listExecutions({ limit: 1 })
   const last = newest === undefined ? 0 : Number(newest.id)
-  const next = release?.startsWith("1.") === true ? Array.from({ length: near }, (_, index) => last + 1 + index) : []
+  const next = listsAll ? [] : Array.from({ length: near }, (_, index) => last + 1 + index)
   let searches = 0
 
   return (workflowId: string): Search =>

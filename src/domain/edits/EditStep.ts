@@ -1,5 +1,6 @@
 /** What every edit of a workflow has in common: which node is meant, what it is, what cannot be done. */
 import * as Result from "effect/Result"
+import { without } from "../input/Repairs.ts"
 import { arr, num, type Obj, obj, str } from "../Json.ts"
 import { own } from "../parameters/ParameterDisplay.ts"
 import * as Checked from "../problems/CheckedWorkflow.ts"
@@ -100,8 +101,7 @@ export const meaning = (workflow: Obj, found: Found): (word: string) => boolean 
 }
 
 /** The object without that key. */
-export const omit = (value: Obj, key: string): Obj =>
-  Object.fromEntries(Object.entries(value).filter(([each]) => each !== key))
+export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)
 
 /** The value in a few characters. */
 export const brief = (value: unknown, most = 60): string => {

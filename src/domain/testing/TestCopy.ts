@@ -9,6 +9,7 @@
  */
 import * as Result from "effect/Result"
 import * as Connections from "../Connections.ts"
+import { isNull, without } from "../input/Repairs.ts"
 import { arr, type Obj, obj, str } from "../Json.ts"
 import type { Node } from "../Workflow.ts"
 import { after, asConnections, isCyclic, servants } from "./Flow.ts"
@@ -126,7 +127,7 @@ const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): 
   // Whoever waits for it ends it a moment earlier, where n8n can be told.
   const seconds = Math.ceil(timeout / 1000) + 1
   return {
-    ...Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== null && value !== "")),
+    ...without(kept, (value) => isNull(value) || value === ""),
     executionTimeout: typeof own === "number" && own > 0 ? Math.min(own, seconds) : seconds,
     saveDataSuccessExecution: "all",
     saveDataErrorExecution: "all",
