@@ -15,7 +15,8 @@ import {
   type ServerNotification,
   type ServerRequest
 } from "@modelcontextprotocol/sdk/types.js"
-import type * as Context from "effect/Context"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Schema from "effect/Schema"
@@ -24,12 +25,12 @@ import { McpTransport } from "./McpTransport.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
 import * as Resource from "./Resource.ts"
-import type * as Tool from "./Tool.ts"
+import * as Tool from "./Tool.ts"
 
 /** Who is calling, as far as the transport knows. */
 export interface Caller {
-  /** The bearer token of an HTTP call. */
-  readonly token?: string | undefined
+  /** The name under which the transport knows the caller; over stdio there is one only, without a name. */
+  readonly client: string | undefined
 }
 
 /** What is served. */
@@ -123,6 +124,11 @@ const question = (message: string) => ({
   }
 })
 
+/** Made once: each would bring a validator of its own. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+const callerOf = ({ authInfo }: Extra): Caller => ({ client: authInfo?.clientId })
+
 /** Progress notifications when the caller asked for them, and questions to the person where the client can ask. */
 const callContext = (server: Server, { _meta, sendNotification, sendRequest }: Extra): typeof CallContext.Service => {
   const progressToken = _meta?.progressToken
@@ -149,8 +155,8 @@ const callContext = (server: Server, { _meta, sendNotification, sendRequest }: E
  *
  * **Details**
  *
- * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each call can have
- * its own n8n. When serving ends, calls in flight are interrupted; a call that the client cancels is, too.
+ * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
+ * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are interrupted; a call that the client cancels is, too.
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,
@@ -166,16 +172,22 @@ export const serveWith = <T extends Tool.Any>(
       const server = new Server(
         { name: options.name, version: options.version },
         {
+          jsonSchemaValidator,
           capabilities: { tools: {}, ...(resources.length === 0 ? {} : { resources: {} }) },
           ...(options.instructions === undefined ? {} : { instructions: options.instructions })
         }
       )
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listing) }))
+      server.setRequestHandler(ListToolsRequestSchema, (_request, extra) =>
+        run(Effect.map(contextFor(callerOf(extra)), (context) => ({
+          tools: Tool.offered(tools, Context.get(context, Tool.ReadOnly)).map(listing)
+        }))))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
         const tool = find(tools, params.name)
-        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
+        if (tool === undefined) {
+          throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
+        }
         return run(
-          Effect.flatMap(contextFor({ token: extra.authInfo?.token }), (context) =>
+          Effect.flatMap(contextFor(callerOf(extra)), (context) =>
             respond(tool, params.arguments).pipe(
               Effect.provideService(CallContext, callContext(server, extra)),
               Effect.provideContext(context)
@@ -200,7 +212,7 @@ export const serveWith = <T extends Tool.Any>(
             throw new McpError(ErrorCode.InvalidParams, `No resource '${uri}': there are ${known}`, { uri })
           }
           const answer = await run(
-            Effect.flatMap(contextFor({ token: extra.authInfo?.token }), (context) =>
+            Effect.flatMap(contextFor(callerOf(extra)), (context) =>
               read(found.resource, found.id, uri).pipe(
                 Effect.provideService(CallContext, callContext(server, extra)),
                 Effect.provideContext(context)

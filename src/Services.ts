@@ -22,7 +22,7 @@ export type Services =
 
 /** Where things are, and how large they may be. */
 export interface Options extends Omit<Executions.Options, "testRuns">, NodeCatalogue.Options {
-  /** Absolute folders whose `.json` files may be read. */
+  /** Absolute folders whose `.json` files may be read and written; no files are served where there is none. */
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots and the executions of tests are kept; `Snapshots.defaultFolder(process.env)` is the usual place. */
   readonly stateFolder: string
@@ -52,7 +52,9 @@ export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage
       Layer.provide(NodeServices.layer)
     ),
     Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
-    WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
+    options.filesRoots.length === 0
+      ? noFiles
+      : WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
   )
 
 const unserved = () =>

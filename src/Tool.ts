@@ -37,6 +37,10 @@ export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempot
 /** Whether tools that change something are refused, whatever else says; `false` unless provided. */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
+/** Those that a client is shown: with `readOnly` only what changes nothing. */
+export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
+  readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
+
 /** Whether secrets in answers are replaced by `[redacted]`; `true` unless provided. */
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
 

@@ -17,6 +17,7 @@ import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Options from "./Options.ts"
 import * as Snapshots from "./Snapshots.ts"
+import * as Tool from "./Tool.ts"
 import * as tools from "./tools/index.ts"
 import * as Stdio from "./transport/Stdio.ts"
 import { version } from "./version.ts"
@@ -27,22 +28,35 @@ const print = (line: string) => Effect.sync(() => void process.stdout.write(`${l
 
 const root = Command.make(name).pipe(
   Command.withSharedFlags(Options.flags),
-  Command.withDescription("MCP server for n8n over stdio. Without a command it serves until stdin ends.")
-)
-
-const serve = root.pipe(
-  Command.withHandler((options) =>
-    McpServer.serve({ name, version, instructions, tools: tools.offered(options), resources: tools.resources }).pipe(
-      Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options)))
-    )
+  Command.withDescription(
+    "MCP server for n8n, over stdio or HTTP. Without a command it serves until stdin ends, or until it is stopped."
   )
 )
+
+/** The tools under these options, those that need no n8n too. */
+const served = (options: Options.Options) =>
+  tools.served({ files: options.demo || Options.filesRoots(options, process.env).length > 0 })
+
+const serve = root.pipe(
+  Command.withHandler((options) => {
+    const mcp = { name, version, instructions, tools: served(options), resources: tools.resources }
+    return options.transport === "http"
+      ? Effect.flatMap(
+        Effect.promise(() => import("./HttpServing.ts")),
+        (HttpServing) => HttpServing.serve(mcp, options)
+      )
+      : McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options))))
+  })
+)
+
+/** Those of them that a client is shown. */
+const offered = (options: Options.Options) => Tool.offered(served(options), options.readOnly)
 
 const listTools = Command.make(
   "tools",
   {},
   Effect.fnUntraced(function*() {
-    for (const tool of tools.offered(yield* root)) yield* print(`${tool.name.padEnd(28)}${tool.description}`)
+    for (const tool of offered(yield* root)) yield* print(`${tool.name.padEnd(28)}${tool.description}`)
   })
 ).pipe(
   Command.withDescription("List the tools")
@@ -74,8 +88,8 @@ const doctor = Command.make(
   Effect.fnUntraced(function*({ json }) {
     const options = yield* root
     const checks = yield* Doctor.examine({
-      tools: tools.offered(options),
-      filesRoots: Options.filesRoots(options.filesRoot, process.env),
+      tools: offered(options),
+      filesRoots: Options.filesRoots(options, process.env),
       stateFolder: Snapshots.defaultFolder(process.env)
     }).pipe(Effect.provide(Options.layer(options)))
     const coloured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
@@ -102,7 +116,7 @@ const presenter: CliOutput.Presenter = {
 }
 
 /** What whoever starts the server can put right: it is told in a line, without a stack. */
-const theirs = new Set(["InvalidOption", "UnreadablePackage"])
+const theirs = new Set(["InvalidOption", "InvalidProfile", "UnreadablePackage"])
 
 /** Why the process ends with 1, on stderr. Usage errors were presented already. */
 const explain = (error: Error) =>

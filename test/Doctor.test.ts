@@ -14,6 +14,7 @@ import * as Doctor from "../src/Doctor.ts"
 import * as N8nClient from "../src/N8nClient.ts"
 import * as NodeCatalogue from "../src/NodeCatalogue.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
+import * as Tool from "../src/Tool.ts"
 import * as tools from "../src/tools/index.ts"
 
 const tls = (name: string) => readFileSync(new URL(`fixtures/tls/${name}.pem`, import.meta.url))
@@ -34,7 +35,7 @@ const listening = (answer: RequestListener, secure = false) =>
     Effect.map((server) => `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   )
 
-const reading = tools.offered({ readOnly: true }).filter((tool) =>
+const reading = Tool.offered(tools.all, true).filter((tool) =>
   !["workflow_history", "list_credentials", "validate_workflow", "workflow_load"].includes(tool.name)
 )
 

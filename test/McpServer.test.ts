@@ -235,9 +235,9 @@ describe("McpServer", () => {
     Effect.gen(function*() {
       const near = yield* Deferred.make<Transport>()
       const calls: Array<string | undefined> = []
-      const contextFor = ({ token }: McpServer.Caller) =>
+      const contextFor = ({ client: name }: McpServer.Caller) =>
         Effect.scoped(Layer.build(Layer.merge(
-          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(token)), executions: [] }),
+          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(name)), executions: [] }),
           Services.layerMemory
         )))
       yield* McpServer.serveWith(

@@ -303,7 +303,7 @@ for (const version of ["2", "1"] as const) {
           assert.deepInclude(error, { _tag: "ValidationError", field: "--read-only" }, tool.name)
         }
         assert.deepStrictEqual(yield* n8n.api.requests, [])
-        assert.isTrue(tools.offered({ readOnly: true }).every(({ annotations }) => annotations.readOnlyHint))
+        assert.isTrue(Tool.offered(tools.all, true).every(({ annotations }) => annotations.readOnlyHint))
       }).pipe(Effect.provideService(Tool.ReadOnly, true)))
   })
 }

@@ -1,5 +1,6 @@
 /** Every tool, in the order clients see them. */
 import * as Resource from "../Resource.ts"
+import type * as Tool from "../Tool.ts"
 import { createWorkflow } from "./createWorkflow.ts"
 import { deleteWorkflow } from "./deleteWorkflow.ts"
 import { createWorkflowFromFile, replaceWorkflowFromFile } from "./fromFile.ts"
@@ -92,6 +93,16 @@ export const all = [
 /** What some of them answer, under a URI. */
 export const resources = [Resource.ofTool("n8n://node/{type}", nodeGet)] as const
 
-/** Those that may be offered: with `readOnly` only what changes nothing. */
-export const offered = ({ readOnly }: { readonly readOnly: boolean }) =>
-  readOnly ? all.filter((tool) => tool.annotations.readOnlyHint) : all
+/** Those that are of no use where no folder is served. */
+const ofFiles: ReadonlySet<Tool.Any> = new Set([
+  createWorkflowFromFile,
+  replaceWorkflowFromFile,
+  workflowCreate,
+  workflowList,
+  workflowLoad,
+  workflowSave
+])
+
+/** Those that are served: all, or all but the file tools. */
+export const served = (options: { readonly files: boolean }) =>
+  options.files ? all : all.filter((tool) => !ofFiles.has(tool))

@@ -1,0 +1,66 @@
+/** Node's HTTP server, hardened: whoever is slow or sends no HTTP is cut, and told so in JSON. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import type * as HttpServer from "effect/http/HttpServer"
+import type { ServeError } from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import { createServer, type Server, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+
+/** Milliseconds that the headers, and the whole of a request, may take to arrive. */
+const patience = { headers: 10_000, request: 30_000 }
+
+/** Bytes of headers; Node's own bound, said here because what lies beyond is answered here. */
+const maxHeaderBytes = 16 * 1024
+
+/** Seconds for calls in flight when the server ends; Docker kills after 10. */
+const drainSeconds = 8
+
+const unreadable = ({ code }: NodeJS.ErrnoException) => {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return { status: 431, message: `The headers are larger than ${maxHeaderBytes / 1024} kB.` }
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, message: "The request took too long to arrive." }
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return { status: 413, message: "The chunk extensions are too large." }
+  }
+  return { status: 400, message: "This is not HTTP." }
+}
+
+const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const { message, status } = unreadable(error)
+  const body = JSON.stringify({ error: { message, code: "INVALID_REQUEST_FORMAT" } })
+  socket.end([
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+    "",
+    body
+  ].join("\r\n"))
+}
+
+const make = (): Server =>
+  createServer({
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: maxHeaderBytes
+  }).on("clientError", refuse)
+
+/** Listens; when it ends, it waits some seconds for calls in flight, then cuts what is left. */
+export const layer = (
+  options: { readonly host: string; readonly port: number }
+): Layer.Layer<HttpServer.HttpServer, ServeError> =>
+  Layer.unwrap(Effect.sync(() => {
+    const server = make()
+    const listening = NodeHttpServer.layerServer(() => server, {
+      host: options.host,
+      port: options.port,
+      gracefulShutdownTimeout: drainSeconds * 1000
+    })
+    const cut = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
+    return Layer.provideMerge(cut, listening)
+  }))
