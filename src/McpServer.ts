@@ -17,21 +17,17 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
+import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import { CallContext } from "./CallContext.ts"
-import { McpTransport } from "./McpTransport.ts"
+import { type Caller, type MakeServer, McpTransport } from "./McpTransport.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
 import * as Resource from "./Resource.ts"
 import * as Tool from "./Tool.ts"
-
-/** Who is calling, as far as the transport knows. */
-export interface Caller {
-  /** The name under which the transport knows the caller; over stdio there is one only, without a name. */
-  readonly client: string | undefined
-}
 
 /** What is served. */
 export interface Options<T extends Tool.Any> {
@@ -56,6 +52,30 @@ const bug: N8nError.Envelope = {
   hint: "The server's log (stderr) has the details. Another call may work."
 }
 
+/** How long calls took, in seconds, by tool and outcome; named as OpenTelemetry's conventions for MCP have it. */
+const duration = Metric.histogram("mcp.server.operation.duration", {
+  description: "Duration of a tool call",
+  attributes: { unit: "s", "mcp.method.name": "tools/call" },
+  boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+})
+
+const measured = <R>(tool: Tool.Any<R>, call: Effect.Effect<CallToolResult, never, R>) =>
+  Effect.timed(call).pipe(
+    Effect.tap(([elapsed, { isError }]) =>
+      Metric.update(
+        Metric.withAttributes(duration, {
+          "gen_ai.tool.name": tool.name,
+          ...(isError === true ? { "error.type": "tool_error" } : {})
+        }),
+        Duration.toSeconds(elapsed)
+      )
+    ),
+    Effect.map(([, result]) => result),
+    Effect.withSpan(`tools/call ${tool.name}`, {
+      attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": tool.name }
+    })
+  )
+
 /** Runs one tool: failures become tool errors that the model can read; defects are logged and hidden. */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   tool.run(args).pipe(
@@ -66,7 +86,8 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
     Effect.tapError((error) => Effect.logDebug(error.message)),
     Effect.catch((error) => Effect.succeed(failed(N8nError.toEnvelope(error)))),
     Effect.catchDefect((defect) => Effect.as(Effect.logError("tool died", defect), failed(bug))),
-    Effect.annotateLogs("tool", tool.name)
+    Effect.annotateLogs("tool", tool.name),
+    (call) => measured(tool, call)
   )
 
 /** A union of tools is a tool with the union of their needs; the compiler does not see it. */
@@ -127,8 +148,6 @@ const question = (message: string) => ({
 /** Made once: each would bring a validator of its own. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
-const callerOf = ({ authInfo }: Extra): Caller => ({ client: authInfo?.clientId })
-
 /** Progress notifications when the caller asked for them, and questions to the person where the client can ask. */
 const callContext = (server: Server, { _meta, sendNotification, sendRequest }: Extra): typeof CallContext.Service => {
   const progressToken = _meta?.progressToken
@@ -168,7 +187,18 @@ export const serveWith = <T extends Tool.Any>(
     const resources = options.resources ?? []
     const known = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
 
-    const makeServer = () => {
+    const makeServer: MakeServer = Effect.fnUntraced(function*(caller) {
+      const around = yield* Effect.context<never>()
+      /** Runs for the caller, until the client cancels it. */
+      const runFor = <A>(effect: Effect.Effect<A, never, Tool.Services<T>>, { signal }: Extra) =>
+        run(
+          Effect.flatMap(
+            contextFor(caller),
+            (context) => Effect.provideContext(effect, Context.merge(around, context))
+          ),
+          { signal }
+        )
+
       const server = new Server(
         { name: options.name, version: options.version },
         {
@@ -178,21 +208,16 @@ export const serveWith = <T extends Tool.Any>(
         }
       )
       server.setRequestHandler(ListToolsRequestSchema, (_request, extra) =>
-        run(Effect.map(contextFor(callerOf(extra)), (context) => ({
-          tools: Tool.offered(tools, Context.get(context, Tool.ReadOnly)).map(listing)
-        }))))
+        runFor(
+          Effect.map(Tool.ReadOnly, (readOnly) => ({ tools: Tool.offered(tools, readOnly).map(listing) })),
+          extra
+        ))
       server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
         const tool = find(tools, params.name)
-        if (tool === undefined) {
-          throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
-        }
-        return run(
-          Effect.flatMap(contextFor(callerOf(extra)), (context) =>
-            respond(tool, params.arguments).pipe(
-              Effect.provideService(CallContext, callContext(server, extra)),
-              Effect.provideContext(context)
-            )),
-          { signal: extra.signal }
+        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
+        return runFor(
+          respond(tool, params.arguments).pipe(Effect.provideService(CallContext, callContext(server, extra))),
+          extra
         )
       })
       if (resources.length > 0) {
@@ -211,13 +236,9 @@ export const serveWith = <T extends Tool.Any>(
           if (found === undefined) {
             throw new McpError(ErrorCode.InvalidParams, `No resource '${uri}': there are ${known}`, { uri })
           }
-          const answer = await run(
-            Effect.flatMap(contextFor(callerOf(extra)), (context) =>
-              read(found.resource, found.id, uri).pipe(
-                Effect.provideService(CallContext, callContext(server, extra)),
-                Effect.provideContext(context)
-              )),
-            { signal: extra.signal }
+          const answer = await runFor(
+            read(found.resource, found.id, uri).pipe(Effect.provideService(CallContext, callContext(server, extra))),
+            extra
           )
           if (answer instanceof McpError) {
             throw answer
@@ -226,7 +247,7 @@ export const serveWith = <T extends Tool.Any>(
         })
       }
       return server
-    }
+    })
 
     yield* (yield* McpTransport).serve(makeServer)
   }).pipe(Effect.scoped)

@@ -4,10 +4,19 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
+/** Who is at the other end, as far as the transport knows. */
+export interface Caller {
+  /** A name that the transport has for them; over stdio there is one caller only, without a name. */
+  readonly client: string | undefined
+}
+
+/** A fresh server for one connection; what it does runs in the context, span and logs, of where it was made. */
+export type MakeServer = (caller: Caller) => Effect.Effect<Server>
+
 /** One way for messages to come and go. */
 export class McpTransport extends Context.Service<McpTransport, {
-  /** Serves until the peer leaves. `makeServer` gives a fresh server for each connection. */
-  readonly serve: (makeServer: () => Server) => Effect.Effect<void>
+  /** Serves until the peer leaves. */
+  readonly serve: (makeServer: MakeServer) => Effect.Effect<void>
 }>()("effect-n8n-mcp/McpTransport") {}
 
 /** Joins the two and closes the server with the scope. */

@@ -17,6 +17,7 @@ import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Options from "./Options.ts"
 import * as Snapshots from "./Snapshots.ts"
+import * as Telemetry from "./Telemetry.ts"
 import * as Tool from "./Tool.ts"
 import * as tools from "./tools/index.ts"
 import * as Stdio from "./transport/Stdio.ts"
@@ -130,7 +131,9 @@ serve.pipe(
   Command.run({ version }),
   Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), explain)),
   Effect.provide(
-    Layer.mergeAll(NodeServices.layer, Logging.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
+    Layer.mergeAll(NodeServices.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
+      Layer.provideMerge(Telemetry.layer(process.env)),
+      Layer.provideMerge(Logging.layer),
       Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
     )
   ),

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { CallContext } from "../src/CallContext.ts"
 import * as Demo from "../src/Demo.ts"
 import * as McpServer from "../src/McpServer.ts"
+import type { Caller } from "../src/McpTransport.ts"
 import * as Services from "../src/Services.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
@@ -235,7 +236,7 @@ describe("McpServer", () => {
     Effect.gen(function*() {
       const near = yield* Deferred.make<Transport>()
       const calls: Array<string | undefined> = []
-      const contextFor = ({ client: name }: McpServer.Caller) =>
+      const contextFor = ({ client: name }: Caller) =>
         Effect.scoped(Layer.build(Layer.merge(
           FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(name)), executions: [] }),
           Services.layerMemory

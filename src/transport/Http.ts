@@ -21,9 +21,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import { McpTransport } from "../McpTransport.ts"
+import { type MakeServer, McpTransport } from "../McpTransport.ts"
 import { version } from "../version.ts"
-import type { Caller } from "./http/Access.ts"
 import * as AccessLog from "./http/AccessLog.ts"
 import * as Exchange from "./http/Exchange.ts"
 import * as Execute from "./http/Execute.ts"
@@ -92,29 +91,26 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
     McpTransport,
     Effect.gen(function*() {
       const http = yield* Effect.context<HttpServer.HttpServer>()
-      const enter = yield* Gate.make(options)
+      const { enter } = yield* Gate.make(options)
       const health = Effect.map(options.n8n, (n8n) => HttpServerResponse.jsonUnsafe({ status: "ok", version, n8n }))
 
-      /** Lets the caller in, then does what the path is for. */
-      const entered = <E, R>(answer: (caller: Caller) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-        Effect.gen(function*() {
-          const caller = yield* enter
-          const entry = yield* AccessLog.CurrentEntry
-          entry.client = caller.client
-          return yield* answer(caller)
-        })
-
-      const withJson = <E, R>(
-        answer: (caller: Caller, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-      ) => entered((caller) => Effect.flatMap(RequestBody.json, (body) => answer(caller, body)))
-
-      const routes = (makeServer: () => Server) =>
-        Layer.mergeAll(
+      const routes = (makeServer: MakeServer) => {
+        /** A server of the caller's own, once they are let in. */
+        const entered = Effect.flatMap(enter, makeServer)
+        const posted = <E, R>(
+          answer: (server: Server, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+        ) =>
+          Effect.gen(function*() {
+            const server = yield* entered
+            return yield* answer(server, yield* RequestBody.json)
+          })
+        return Layer.mergeAll(
           HttpRouter.add("GET", "/health", health),
-          HttpRouter.add("POST", "/mcp", withJson((caller, body) => Exchange.streamable(makeServer(), caller, body))),
-          HttpRouter.add("POST", "/mcp/tools", entered((caller) => Execute.tools(makeServer(), caller))),
-          HttpRouter.add("POST", "/mcp/execute", withJson((caller, body) => Execute.call(makeServer(), caller, body)))
+          HttpRouter.add("POST", "/mcp", posted(Exchange.streamable)),
+          HttpRouter.add("POST", "/mcp/tools", Effect.flatMap(entered, Execute.tools)),
+          HttpRouter.add("POST", "/mcp/execute", posted(Execute.call))
         )
+      }
 
       return {
         serve: (makeServer) =>

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Readable, Writable } from "node:stream"
 import { obj } from "../domain/Json.ts"
-import { closed, connect, McpTransport } from "../McpTransport.ts"
+import { closed, connect, type MakeServer, McpTransport } from "../McpTransport.ts"
 
 /** A workflow with everything pinned in it is some MB; this is a mistake or an attack. */
 const maxLineBytes = 64 * 1024 * 1024
@@ -152,8 +152,8 @@ class LineTransport implements Transport {
 /** Serves on two streams; ends when the input does. */
 export const layerStreams = (input: Readable, output: Writable): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
-    serve: Effect.fnUntraced(function*(makeServer) {
-      const server = yield* connect(makeServer(), new LineTransport(input, output))
+    serve: Effect.fnUntraced(function*(makeServer: MakeServer) {
+      const server = yield* connect(yield* makeServer({ client: undefined }), new LineTransport(input, output))
       yield* closed(server)
     }, Effect.scoped)
   })

@@ -1,6 +1,7 @@
 /** Who may call: bearer tokens, each bound to a client's name. */
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
+import type { Caller } from "../../McpTransport.ts"
 
 /** One token that is taken, and whose it is. Several may be the same client's, so that one can be replaced. */
 export interface Grant {
@@ -10,14 +11,13 @@ export interface Grant {
 }
 
 /** Somebody who may call. */
-export interface Caller {
-  readonly client: string | undefined
+export interface Known extends Caller {
   /** Different for each token: what limits count by. */
   readonly key: string
 }
 
 /** Tells who calls, given the `Authorization` header; `undefined` is nobody. */
-export type Access = (authorization: string | undefined) => Caller | undefined
+export type Access = (authorization: string | undefined) => Known | undefined
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
@@ -38,7 +38,7 @@ export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined): 
   if (known.length === 0) return () => ({ client: openTo, key: "everybody" })
   return (authorization) => {
     const given = digest(bearer.exec(authorization ?? "")?.[1] ?? "")
-    let found: Caller | undefined
+    let found: Known | undefined
     for (const each of known) {
       if (timingSafeEqual(each.digest, given)) found = each.caller
     }

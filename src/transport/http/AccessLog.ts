@@ -23,8 +23,9 @@ export const CurrentEntry = Context.Reference<Entry>("effect-n8n-mcp/AccessLog",
 /** A request's id as a balancer may have given it; whatever else stands there is not repeated. */
 const givenId = /^[\w.:-]{1,128}$/
 
-/** The path alone: a query may carry what is no log's business. */
-export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string => url.replace(/[?#].*$/s, "")
+/** The path alone, as the router takes it: a query may carry what is no log's business. */
+export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string =>
+  url.replace(/[?#].*$/s, "").replace(/(?<=.)\/+$/, "")
 
 const statusOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>) => {
   if (Exit.isSuccess(exit)) return exit.value.status

@@ -16,16 +16,11 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import { obj, str } from "../../domain/Json.ts"
 import { connect } from "../../McpTransport.ts"
-import type { Caller } from "./Access.ts"
 import * as AccessLog from "./AccessLog.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** The token has done its work at the gate and goes no further. */
-const extra = ({ client }: Caller) =>
-  client === undefined ? {} : { authInfo: { token: "", scopes: [], clientId: client } }
-
 /** Streamable HTTP: the SDK's transport, for one message. */
-export const streamable = Effect.fnUntraced(function*(server: Server, caller: Caller, message: unknown) {
+export const streamable = Effect.fnUntraced(function*(server: Server, message: unknown) {
   if (Array.isArray(message)) {
     return yield* Effect.fail(Refusal.invalid("One message a request: MCP has no batches.", ErrorCode.InvalidRequest))
   }
@@ -41,7 +36,7 @@ export const streamable = Effect.fnUntraced(function*(server: Server, caller: Ca
   const answer = yield* Effect.promise(() =>
     transport.handleRequest(
       new Request("http://localhost/mcp", { method: "POST", headers: request.headers }),
-      { parsedBody: message, ...extra(caller) }
+      { parsedBody: message }
     )
   )
   const { body, headers, status } = answer
@@ -61,7 +56,6 @@ export const streamable = Effect.fnUntraced(function*(server: Server, caller: Ca
 /** Asks the server one thing, without MCP's wrapping. */
 export const ask = (
   server: Server,
-  caller: Caller,
   method: string,
   params: Readonly<Record<string, unknown>>
 ): Effect.Effect<JSONRPCErrorResponse | JSONRPCResultResponse> =>
@@ -74,8 +68,6 @@ export const ask = (
         return Promise.resolve()
       }
     }
-    void server.connect(transport).then(() =>
-      transport.onmessage?.({ jsonrpc: "2.0", id: 1, method, params }, extra(caller))
-    )
+    void server.connect(transport).then(() => transport.onmessage?.({ jsonrpc: "2.0", id: 1, method, params }))
     return Effect.promise(() => server.close())
   })

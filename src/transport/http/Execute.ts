@@ -4,14 +4,13 @@ import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { arr, obj, str } from "../../domain/Json.ts"
-import type { Caller } from "./Access.ts"
 import * as AccessLog from "./AccessLog.ts"
 import * as Exchange from "./Exchange.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** What a client of this interface needs of each tool. */
-export const tools = Effect.fnUntraced(function*(server: Server, caller: Caller) {
-  const answer = yield* Exchange.ask(server, caller, "tools/list", {})
+export const tools = Effect.fnUntraced(function*(server: Server) {
+  const answer = yield* Exchange.ask(server, "tools/list", {})
   if ("error" in answer) return yield* Effect.fail(Refusal.bug)
   const listed = arr(answer.result["tools"]).map((tool) => {
     const { description, inputSchema, name, outputSchema } = obj(tool) ?? {}
@@ -36,14 +35,14 @@ const failure = (text: string): Refusal.Refusal => {
 const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools tells the tools."
 
 /** Calls `{name, parameters}`; the answer is the tool's own. */
-export const call = Effect.fnUntraced(function*(server: Server, caller: Caller, body: unknown) {
+export const call = Effect.fnUntraced(function*(server: Server, body: unknown) {
   const { name, parameters = {}, ...others } = obj(body) ?? {}
   if (typeof name !== "string" || obj(parameters) === undefined || Object.keys(others).length > 0) {
     return yield* Effect.fail(Refusal.invalid(usage, ErrorCode.InvalidRequest))
   }
   const entry = yield* AccessLog.CurrentEntry
   entry.call = name
-  const answer = yield* Exchange.ask(server, caller, "tools/call", { name, arguments: parameters })
+  const answer = yield* Exchange.ask(server, "tools/call", { name, arguments: parameters })
   if ("error" in answer) {
     const { code, message } = answer.error
     return yield* Effect.fail<Refusal.Refusal>(

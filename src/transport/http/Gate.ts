@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { Access } from "./Access.ts"
+import * as AccessLog from "./AccessLog.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** What the gate is told. */
@@ -18,7 +19,7 @@ export interface Options {
 /** All who bring no valid token share one limit: they cannot be told apart, and guessing must not be fast. */
 const strangers = "strangers"
 
-/** An effect that lets a request in until its answer is sent, and tells whose it is. */
+/** `enter` lets a request in until its answer is sent, and tells whose it is. */
 export const make = Effect.fnUntraced(function*({ access, callsPerMinute, maxInFlight }: Options) {
   const limiter = yield* RateLimiter.RateLimiter
   let inFlight = 0
@@ -41,12 +42,15 @@ export const make = Effect.fnUntraced(function*({ access, callsPerMinute, maxInF
     () => Effect.sync(() => void (inFlight -= 1))
   )
 
-  return Effect.gen(function*() {
+  const enter = Effect.gen(function*() {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
     const caller = access(headers["authorization"])
     if (callsPerMinute !== undefined) yield* count(caller?.key ?? strangers, callsPerMinute)
     if (caller === undefined) return yield* Effect.fail(Refusal.unauthorized(headers["authorization"] !== undefined))
     yield* admit
+    const entry = yield* AccessLog.CurrentEntry
+    entry.client = caller.client
     return caller
   })
+  return { enter }
 })

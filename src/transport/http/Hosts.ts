@@ -17,6 +17,9 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
 /** Whether only this machine reaches what listens on the address. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 
+/** Every address of this machine: nobody is reached under it. */
+const wildcard: ReadonlySet<string> = new Set(["0.0.0.0", "::"])
+
 const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:(?=[\d.]+$)/, "")
 
 /** Whether a request's `Host` is a name of this server: its own, the address that was called, or a listed one. */
@@ -24,6 +27,7 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
   const [, name, port] = hostHeader.exec(header ?? "") ?? []
   if (name === undefined) return false
   const own = bare(name)
+  if (wildcard.has(own)) return false
   if (loopback.has(own) || own === bare(names.host) || own === bare(calledAddress ?? "")) return true
   return names.allowedHosts.some((each) => {
     const [, allowed = "", allowedPort] = hostHeader.exec(each) ?? []

@@ -28,27 +28,38 @@ const unreadable = ({ code }: NodeJS.ErrnoException) => {
   return { status: 400, message: "This is not HTTP." }
 }
 
+const body = (message: string, code: string) => JSON.stringify({ error: { message, code } })
+
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const { message, status } = unreadable(error)
-  const body = JSON.stringify({ error: { message, code: "INVALID_REQUEST_FORMAT" } })
+  const text = body(message, "INVALID_REQUEST_FORMAT")
   socket.end([
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
+    `content-length: ${Buffer.byteLength(text)}`,
     "connection: close",
     "",
-    body
+    text
   ].join("\r\n"))
 }
 
-const make = (): Server =>
-  createServer({
+const make = (): Server => {
+  const server = createServer({
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes
-  }).on("clientError", refuse)
+  })
+  server.on("clientError", refuse)
+  // It listens a moment before and after it serves: without this nobody would answer then.
+  server.on("request", (_request, response) => {
+    if (server.listenerCount("request") > 1) return
+    response.writeHead(503, { "content-type": "application/json", "retry-after": "1", connection: "close" })
+    response.end(body("This server does not serve at the moment: call again.", "UNAVAILABLE"))
+  })
+  return server
+}
 
 /** Listens; when it ends, it waits some seconds for calls in flight, then cuts what is left. */
 export const layer = (

@@ -1,0 +1,42 @@
+/** OpenTelemetry: traces, metrics and logs, where the usual `OTEL_*` variables say where to. */
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import { version } from "./version.ts"
+
+const endpoint = /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|METRICS|LOGS)_)?ENDPOINT$/
+
+/** What OpenTelemetry's specification takes for granted, and Effect's exporter does not. */
+const usual = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
+
+const load = Effect.promise(() =>
+  Promise.all([import("effect/observability/Otlp"), import("effect/observability/OtlpSerialization")])
+)
+
+/**
+ * Exports over OTLP when an `OTEL_EXPORTER_OTLP_ENDPOINT` (or `_TRACES_ENDPOINT` …) is set; else nothing is loaded.
+ *
+ * **Details**
+ *
+ * `http/protobuf`, or `http/json` if `OTEL_EXPORTER_OTLP_PROTOCOL` says so; the service is `effect-n8n-mcp` unless
+ * `OTEL_SERVICE_NAME` says so. What is left is sent when the server ends.
+ */
+export const layer = (env: Readonly<Record<string, string | undefined>>) => {
+  const set = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
+  if (!Object.keys(set).some((name) => endpoint.test(name))) return Layer.empty
+  const exporting = Effect.map(load, ([Otlp, OtlpSerialization]) =>
+    Otlp.layerFromConfig({
+      resource: { serviceName: set["OTEL_SERVICE_NAME"] ?? "effect-n8n-mcp", serviceVersion: version }
+    }).pipe(
+      Layer.provide(FetchHttpClient.layer),
+      Layer.provide(
+        set["OTEL_EXPORTER_OTLP_PROTOCOL"] === "http/json"
+          ? OtlpSerialization.layerJson
+          : OtlpSerialization.layerProtobuf
+      )
+    ))
+  return Layer.unwrap(exporting).pipe(
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...usual, ...set } })))
+  )
+}
