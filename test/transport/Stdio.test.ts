@@ -1,53 +1,9 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { execSync, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { bundle, freePort, remove, start } from "./Process.ts"
 
-/** As it is shipped: in one file. */
-const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-stdio-"))
-const main = join(folder, "main.mjs")
-
-beforeAll(() => {
-  const root = new URL("../../", import.meta.url)
-  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
-  execSync(`${scripts.bundle.replace("dist/main.js", main)}`, {
-    cwd: root,
-    env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
-  })
-})
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-interface Ended {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Starts the server as a client does; the environment holds nothing of the machine's. */
-const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } })
-  let stdout = ""
-  let stderr = ""
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-  const ended = Effect.callback<Ended>((resume) => {
-    child.on("close", (code, signal) => resume(Effect.succeed({ code, signal, stdout, stderr })))
-  })
-  return { child, ended, output: () => stdout }
-}
-
-/** A port on which nobody listens. */
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" ? address?.port ?? 0 : 0)))
-  })
-})
+beforeAll(bundle)
+afterAll(remove)
 
 const request = (id: number, method: string, params: object = {}) =>
   `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
