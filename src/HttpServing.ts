@@ -59,6 +59,15 @@ const grantsOf = Effect.fnUntraced(function*(
   return grants
 })
 
+const checkBounds = ({ maxCalls, port, rateLimit }: Options.Options) =>
+  port < 0 || port > 65_535
+    ? refuse("--port must be between 0 and 65535")
+    : maxCalls < 1
+    ? refuse("--max-calls must be at least 1")
+    : Option.isSome(rateLimit) && rateLimit.value < 0
+    ? refuse("--rate-limit must be 0 or more")
+    : Effect.void
+
 /** How long a look at n8n may take: who asks for the health waits a second, seldom longer. */
 const patience = "800 millis"
 
@@ -90,6 +99,7 @@ export const serve = (
   options: Options.Options
 ) =>
   Effect.gen(function*() {
+    yield* checkBounds(options)
     const connections = yield* Options.connections(options)
     const grants = yield* grantsOf(options, connections)
     const shared = yield* Layer.build(Options.shared(options))

@@ -34,9 +34,9 @@ const root = Command.make(name).pipe(
   )
 )
 
-/** The tools under these options, those that need no n8n too. */
+/** The tools under these options. */
 const served = (options: Options.Options) =>
-  tools.served({ files: options.demo || Options.filesRoots(options, process.env).length > 0 })
+  tools.served({ files: Options.filesRoots(options, process.env).length > 0 })
 
 const serve = root.pipe(
   Command.withHandler((options) => {

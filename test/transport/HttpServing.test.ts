@@ -127,6 +127,9 @@ describe("over HTTP", () => {
         [two, /Which n8n is meant\? Give --profile: 'a', 'b'/],
         [[...two, "--profile", "c"], /There is no profile 'c'/],
         [["--profile", "a"], /give the file with --config/],
+        [["--transport", "http", "--demo", "--port", "65536"], /--port must be between 0 and 65535/],
+        [[...http, "--demo", "--max-calls", "0"], /--max-calls must be at least 1/],
+        [[...http, "--demo", "--rate-limit", "-1"], /--rate-limit must be 0 or more/],
         [["--transport", "htpt"], /stdio.*http/]
       ]
       yield* Effect.forEach(cases, ([args, message]) =>
