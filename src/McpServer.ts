@@ -28,6 +28,7 @@ import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
 import * as Resource from "./Resource.ts"
 import * as Tool from "./Tool.ts"
+import * as Visible from "./Visible.ts"
 
 /** What is served. */
 export interface Options<T extends Tool.Any> {
@@ -43,7 +44,10 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
 const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
 
-const failed = (envelope: N8nError.Envelope): CallToolResult => ({ isError: true, content: text(envelope) })
+const failed = (envelope: N8nError.Envelope): CallToolResult => ({
+  isError: true,
+  content: text(Visible.json(envelope))
+})
 
 const bug: N8nError.Envelope = {
   name: "InternalError",
@@ -121,7 +125,7 @@ const read = <R>(resource: Resource.Resource<R>, id: string, uri: string) =>
     Effect.catch((error) => {
       const { hint, message } = N8nError.toEnvelope(error)
       const code = error._tag === "ApiError" ? ErrorCode.InternalError : ErrorCode.InvalidParams
-      return Effect.succeed(new McpError(code, `${message}. ${hint}`, { uri }))
+      return Effect.succeed(new McpError(code, Visible.text(`${message}. ${hint}`), { uri }))
     }),
     Effect.catchDefect((defect) =>
       Effect.as(Effect.logError("resource died", defect), new McpError(ErrorCode.InternalError, bug.message, { uri }))

@@ -5,10 +5,12 @@
  * **Details**
  *
  * Where it stands for what is stored at the same place, the stored value is put back; elsewhere the write is refused.
+ * So is a text whose hidden characters an answer spelled out.
  */
 import * as Result from "effect/Result"
 import { type Obj, obj, str } from "./domain/Json.ts"
 import { marker, redactText } from "./Redact.ts"
+import * as Visible from "./Visible.ts"
 
 /** Where a placeholder stands that stands for nothing stored. */
 export interface Unresolved {
@@ -20,7 +22,7 @@ const cutNote = /^([\s\S]*)… \[\+(\d+) chars\]$/
 
 /** A string that one of our answers may have shown instead of `stored`. */
 const standsFor = (given: string, stored: string): boolean => {
-  if (given === marker || redactText(stored) === given) return true
+  if (given === marker || Visible.text(redactText(stored)) === given) return true
   const [, kept = "", more] = cutNote.exec(given) ?? []
   return more !== undefined && stored.length === kept.length + Number(more) && stored.startsWith(kept)
 }
@@ -76,7 +78,10 @@ const resolveObject = (given: Obj, stored: unknown, path: string): Result.Result
 /** `given` with every placeholder replaced by what it stands for in `stored`. */
 export const resolve = (given: unknown, stored: unknown, path = ""): Result.Result<unknown, Unresolved> => {
   if (typeof given === "string") {
-    if (!isPlaceholder(given)) return Result.succeed(given)
+    if (!isPlaceholder(given)) {
+      const isSpelled = typeof stored === "string" && stored !== given && Visible.text(stored) === given
+      return Result.succeed(isSpelled ? stored : given)
+    }
     return typeof stored === "string" && standsFor(given, stored)
       ? Result.succeed(stored)
       : Result.fail({

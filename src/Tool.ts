@@ -11,6 +11,7 @@ import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import * as N8nError from "./N8nError.ts"
 import * as Redact from "./Redact.ts"
+import * as Visible from "./Visible.ts"
 
 /** MCP behaviour hints; a client may run read-only tools side by side and without asking. */
 export interface Annotations {
@@ -166,7 +167,10 @@ export const make = <
     const found = summarize(yield* handler(input), input)
     const safe = (yield* RedactSecrets) ? Redact.redact(found) : found
     const budget = Math.min(definition.maxChars?.(safe) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(definition.trim?.(safe) ?? safe, budget, definition.next?.(input))
+    const fitted = Minimize.fit(definition.trim?.(safe) ?? safe, budget, definition.next?.(input))
+    const visible = Visible.json(fitted)
+    // What was spelled out is longer.
+    return visible === fitted ? fitted : Minimize.fit(visible, budget, definition.next?.(input))
   })
 
   return {
@@ -188,7 +192,7 @@ export const make = <
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,
-        message: Minimize.fit(Redact.redactText(text), envelopeRoom / 2),
+        message: Minimize.fit(Visible.text(Redact.redactText(text)), envelopeRoom / 2),
         // An answer that breaks our own schema is a bug, not a failure.
         data: yield* Effect.orDie(encode()(data))
       }
