@@ -1,19 +1,11 @@
 /** Tools behind the official SDK's low-level `Server`. The only module that knows both. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
 import {
   CallToolRequestSchema,
   type CallToolResult,
-  ElicitResultSchema,
   ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-  type ReadResourceResult,
-  type ServerNotification,
-  type ServerRequest
+  McpError
 } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import * as Context from "effect/Context"
@@ -21,12 +13,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Metric from "effect/Metric"
-import * as Schema from "effect/Schema"
-import { CallContext } from "./CallContext.ts"
+import * as Result from "effect/Result"
+import * as callContext from "./McpServer/callContext.ts"
+import { bug as bugMessage, type RunFor } from "./McpServer/Handling.ts"
+import * as promptHandlers from "./McpServer/prompts.ts"
+import * as resourceHandlers from "./McpServer/resources.ts"
 import { type Caller, type MakeServer, McpTransport } from "./McpTransport.ts"
 import * as N8nError from "./N8nError.ts"
 import { suggestion } from "./Nearest.ts"
-import * as Resource from "./Resource.ts"
+import type * as Prompt from "./Prompt.ts"
+import type * as Resource from "./Resource.ts"
 import * as Tool from "./Tool.ts"
 import * as Visible from "./Visible.ts"
 
@@ -37,10 +33,10 @@ export interface Options<T extends Tool.Any> {
   /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
+  /** Those whose tool is served are, too. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
+  readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
 }
-
-type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
 const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
 
@@ -51,7 +47,7 @@ const failed = (envelope: N8nError.Envelope): CallToolResult => ({
 
 const bug: N8nError.Envelope = {
   name: "InternalError",
-  message: "Internal error: a bug of this server, not of your call",
+  message: bugMessage,
   context: {},
   hint: "The server's log (stderr) has the details. Another call may work."
 }
@@ -115,63 +111,12 @@ export const listing = (tool: Tool.Any) => ({
   description: tool.description,
   annotations: tool.annotations,
   inputSchema: { ...tool.inputSchema },
-  outputSchema: { ...tool.outputSchema }
-})
-
-/** Reads one resource; there is no envelope for its failures, so they are protocol errors in the same words. */
-const read = <R>(resource: Resource.Resource<R>, id: string, uri: string) =>
-  resource.read(id).pipe(
-    Effect.map((text): ReadResourceResult => ({ contents: [{ uri, mimeType: "application/json", text }] })),
-    Effect.catch((error) => {
-      const { hint, message } = N8nError.toEnvelope(error)
-      const code = error._tag === "ApiError" ? ErrorCode.InternalError : ErrorCode.InvalidParams
-      return Effect.succeed(new McpError(code, Visible.text(`${message}. ${hint}`), { uri }))
-    }),
-    Effect.catchDefect((defect) =>
-      Effect.as(Effect.logError("resource died", defect), new McpError(ErrorCode.InternalError, bug.message, { uri }))
-    )
-  )
-
-const Yes = Schema.Struct({
-  action: Schema.Literal("accept"),
-  content: Schema.Struct({ confirm: Schema.Literal(true) })
-})
-
-const question = (message: string) => ({
-  method: "elicitation/create" as const,
-  params: {
-    message,
-    requestedSchema: {
-      type: "object" as const,
-      properties: { confirm: { type: "boolean" as const, title: "Do it", description: message, default: false } },
-      required: ["confirm"]
-    }
-  }
+  outputSchema: { ...tool.outputSchema },
+  ...(tool.searchHint === undefined ? {} : { _meta: { "anthropic/searchHint": tool.searchHint } })
 })
 
 /** Made once: each would bring a validator of its own. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
-
-/** Progress notifications when the caller asked for them, and questions to the person where the client can ask. */
-const callContext = (server: Server, { _meta, sendNotification, sendRequest }: Extra): typeof CallContext.Service => {
-  const progressToken = _meta?.progressToken
-  return {
-    progress: (progress, total, message) =>
-      progressToken === undefined ? Effect.void : Effect.ignore(Effect.tryPromise(() =>
-        sendNotification({
-          method: "notifications/progress",
-          params: { progressToken, progress, message, ...(total === undefined ? {} : { total }) }
-        })
-      )),
-    confirm: (message) =>
-      server.getClientCapabilities()?.elicitation === undefined
-        ? Effect.succeed("unasked" as const)
-        : Effect.tryPromise(() => sendRequest(question(message), ElicitResultSchema)).pipe(
-          Effect.map((answer) => Schema.is(Yes)(answer) ? "yes" as const : "no" as const),
-          Effect.orElseSucceed(() => "no" as const)
-        )
-  }
-}
 
 /**
  * Serves `tools` on the ambient transport until the peer leaves.
@@ -188,26 +133,32 @@ export const serveWith = <T extends Tool.Any>(
   Effect.gen(function*() {
     const run = yield* FiberSet.makeRuntimePromise()
     const tools = widened(options.tools)
-    const resources = options.resources ?? []
-    const known = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
+    const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
+    const resources = (options.resources ?? []).filter(isServed)
+    const prompts = options.prompts ?? []
 
     const makeServer: MakeServer = Effect.fnUntraced(function*(caller) {
       const around = yield* Effect.context<never>()
       /** Runs for the caller, until the client cancels it. */
-      const runFor = <A>(effect: Effect.Effect<A, never, Tool.Services<T>>, { signal }: Extra) =>
+      const runFor: RunFor<Tool.Services<T>> = (effect, { signal }) =>
         run(
-          Effect.flatMap(
-            contextFor(caller),
-            (context) => Effect.provideContext(effect, Context.merge(around, context))
+          contextFor(caller).pipe(
+            Effect.flatMap((context) => Effect.provideContext(effect, Context.merge(around, context))),
+            Effect.result
           ),
           { signal }
-        )
+        ).then(Result.getOrThrowWith((error) => error))
 
       const server = new Server(
         { name: options.name, version: options.version },
         {
           jsonSchemaValidator,
-          capabilities: { tools: {}, ...(resources.length === 0 ? {} : { resources: {} }) },
+          capabilities: {
+            tools: {},
+            ...(resources.length === 0 ? {} : { resources: {} }),
+            ...(prompts.length === 0 ? {} : { prompts: {} }),
+            ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
+          },
           ...(options.instructions === undefined ? {} : { instructions: options.instructions })
         }
       )
@@ -219,36 +170,12 @@ export const serveWith = <T extends Tool.Any>(
       server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
         const tool = find(tools, params.name)
         if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
-        return runFor(
-          respond(tool, params.arguments).pipe(Effect.provideService(CallContext, callContext(server, extra))),
-          extra
-        )
+        return runFor(callContext.provide(server, extra)(respond(tool, params.arguments)), extra)
       })
-      if (resources.length > 0) {
-        server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }))
-        server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-          resourceTemplates: resources.map(({ description, name, title, uriTemplate }) => ({
-            name,
-            title,
-            description,
-            uriTemplate,
-            mimeType: "application/json"
-          }))
-        }))
-        server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
-          const found = Resource.find(resources, uri)
-          if (found === undefined) {
-            throw new McpError(ErrorCode.InvalidParams, `No resource '${uri}': there are ${known}`, { uri })
-          }
-          const answer = await runFor(
-            read(found.resource, found.id, uri).pipe(Effect.provideService(CallContext, callContext(server, extra))),
-            extra
-          )
-          if (answer instanceof McpError) {
-            throw answer
-          }
-          return answer
-        })
+      if (resources.length > 0) resourceHandlers.handle(server, resources, runFor)
+      if (prompts.length > 0) promptHandlers.handle(server, prompts)
+      if (resources.length > 0 || prompts.length > 0) {
+        promptHandlers.handleCompletion(server, prompts, resources, runFor)
       }
       return server
     })

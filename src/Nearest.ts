@@ -3,14 +3,21 @@ import { distance } from "fastest-levenshtein"
 
 const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
-/** The candidates most like `name`, best first: same letters but for case and separators, contained, or few typos. */
+const sorted = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted().join(" ")
+
+/**
+ * The candidates most like `name`, best first: same letters but for case and separators, same words in another order,
+ * contained, or few typos.
+ */
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
   const wanted = fold(name)
   return [...new Set(candidates)]
     .map((candidate) => {
       const folded = fold(candidate)
       const contained = wanted.length > 1 && folded.length > 1 && (folded.includes(wanted) || wanted.includes(folded))
-      const typos = distance(wanted, folded) / Math.max(wanted.length, folded.length, 1)
+      const typos = sorted(candidate) === sorted(name)
+        ? 0
+        : distance(wanted, folded) / Math.max(wanted.length, folded.length, 1)
       return { candidate, score: contained ? typos / 2 : typos }
     })
     .filter(({ score }) => score < 0.5)

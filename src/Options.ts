@@ -17,6 +17,8 @@ import * as Profiles from "./Profiles.ts"
 import * as Services from "./Services.ts"
 import * as Snapshots from "./Snapshots.ts"
 import * as Tool from "./Tool.ts"
+import * as tools from "./tools/index.ts"
+import * as selection from "./tools/selection.ts"
 
 /** The options of every command; each names its environment twin in the description. */
 export const flags = {
@@ -81,6 +83,25 @@ export const flags = {
     Flag.withFallbackConfig(Config.Boolean("N8N_MCP_READ_ONLY")),
     Flag.withDefault(false)
   ),
+  toolsets: Flag.String("toolsets").pipe(
+    Flag.withDescription(
+      `Offer only these tools: ${
+        Object.keys(tools.toolsets).join(", ")
+      }; may be given several times, or with commas between [N8N_MCP_TOOLSETS]`
+    ),
+    Flag.withMetavar("NAMES"),
+    Flag.atLeast(0)
+  ),
+  tools: Flag.String("tools").pipe(
+    Flag.withDescription("Offer these tools, besides those of --toolsets [N8N_MCP_TOOLS]"),
+    Flag.withMetavar("NAMES"),
+    Flag.atLeast(0)
+  ),
+  excludeTools: Flag.String("exclude-tools").pipe(
+    Flag.withDescription("Do not offer these tools, whatever else says [N8N_MCP_EXCLUDE_TOOLS]"),
+    Flag.withMetavar("NAMES"),
+    Flag.atLeast(0)
+  ),
   filesRoot: Flag.String("files-root").pipe(
     Flag.withDescription(
       "Folder whose .json files the tools may read and write; may be given several times. Default: CLAUDE_PROJECT_DIR, else the working directory [N8N_MCP_FILES_ROOT]"
@@ -117,6 +138,9 @@ export interface Options extends HttpOptions.HttpOptions {
   readonly maxResultChars: number
   readonly maxExecutionMb: number
   readonly readOnly: boolean
+  readonly toolsets: ReadonlyArray<string>
+  readonly tools: ReadonlyArray<string>
+  readonly excludeTools: ReadonlyArray<string>
   readonly filesRoot: ReadonlyArray<string>
   readonly nodes: ReadonlyArray<string>
   readonly showSecrets: boolean
@@ -229,6 +253,15 @@ export const filesRoots = (
   const roots = givenRoots(filesRoot, env)
   return roots.length > 0 || transport === "http" ? roots : [resolve(env["CLAUDE_PROJECT_DIR"] || ".")]
 }
+
+/** The tools that these options leave. */
+export const servedTools = (options: Options) =>
+  Effect.fromResult(selection.select({
+    toolsets: HttpOptions.values(options.toolsets, process.env["N8N_MCP_TOOLSETS"]),
+    tools: HttpOptions.values(options.tools, process.env["N8N_MCP_TOOLS"]),
+    excludeTools: HttpOptions.values(options.excludeTools, process.env["N8N_MCP_EXCLUDE_TOOLS"]),
+    files: filesRoots(options, process.env).length > 0
+  })).pipe(Effect.mapError((message) => new InvalidOption({ message })))
 
 const services = (options: Options) => {
   const nodes = paths(options.nodes, process.env["N8N_MCP_NODES"]).map((path) => resolve(path))

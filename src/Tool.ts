@@ -57,6 +57,8 @@ export interface Any<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
+  /** Words that people use for it, where a client searches its tools before it loads them. */
+  readonly searchHint: string | undefined
   readonly annotations: Annotations
   /** What the API key must be allowed, in n8n's words. */
   readonly scopes: ReadonlyArray<string>
@@ -136,6 +138,7 @@ export const make = <
   readonly name: Name
   readonly title: string
   readonly description: string
+  readonly searchHint?: string
   readonly annotations: Annotations
   readonly scopes: ReadonlyArray<string>
   readonly input: Schema.ConstraintCodec<In, unknown>
@@ -177,6 +180,7 @@ export const make = <
     name,
     title,
     description,
+    searchHint: definition.searchHint,
     annotations,
     scopes,
     get inputSchema() {

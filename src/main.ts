@@ -16,10 +16,11 @@ import { instructions } from "./instructions.ts"
 import * as Logging from "./Logging.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Options from "./Options.ts"
+import * as prompts from "./prompts.ts"
+import * as resources from "./resources.ts"
 import * as Snapshots from "./Snapshots.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Tool from "./Tool.ts"
-import * as tools from "./tools/index.ts"
 import * as Stdio from "./transport/Stdio.ts"
 import { version } from "./version.ts"
 
@@ -34,30 +35,27 @@ const root = Command.make(name).pipe(
   )
 )
 
-/** The tools under these options. */
-const served = (options: Options.Options) =>
-  tools.served({ files: Options.filesRoots(options, process.env).length > 0 })
-
 const serve = root.pipe(
-  Command.withHandler((options) => {
-    const mcp = { name, version, instructions, tools: served(options), resources: tools.resources }
-    return options.transport === "http"
-      ? Effect.flatMap(
-        Effect.promise(() => import("./HttpServing.ts")),
-        (HttpServing) => HttpServing.serve(mcp, options)
-      )
-      : McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options))))
-  })
+  Command.withHandler(Effect.fnUntraced(function*(options) {
+    const served = yield* Options.servedTools(options)
+    const mcp = { name, version, instructions, tools: served, resources: resources.all, prompts: prompts.all }
+    if (options.transport === "http") {
+      const HttpServing = yield* Effect.promise(() => import("./HttpServing.ts"))
+      return yield* HttpServing.serve(mcp, options)
+    }
+    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options))))
+  }))
 )
 
-/** Those of them that a client is shown. */
-const offered = (options: Options.Options) => Tool.offered(served(options), options.readOnly)
+/** The tools that a client is shown. */
+const offered = (options: Options.Options) =>
+  Effect.map(Options.servedTools(options), (served) => Tool.offered(served, options.readOnly))
 
 const listTools = Command.make(
   "tools",
   {},
   Effect.fnUntraced(function*() {
-    for (const tool of offered(yield* root)) yield* print(`${tool.name.padEnd(28)}${tool.description}`)
+    for (const tool of yield* offered(yield* root)) yield* print(`${tool.name.padEnd(28)}${tool.description}`)
   })
 ).pipe(
   Command.withDescription("List the tools")
@@ -73,11 +71,13 @@ const call = Command.make(
     )
   },
   Effect.fnUntraced(function*({ json, tool: wanted }) {
-    const tool = McpServer.find(tools.all, wanted)
+    const options = yield* root
+    const served = yield* Options.servedTools(options)
+    const tool = McpServer.find(served, wanted)
     if (tool === undefined) {
-      return yield* new Options.InvalidOption({ message: McpServer.unknownTool(tools.all, wanted) })
+      return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, wanted) })
     }
-    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(Options.layer(yield* root)))
+    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(Options.layer(options)))
     yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
     if (result.isError === true) process.exitCode = 1
   })
@@ -89,7 +89,7 @@ const doctor = Command.make(
   Effect.fnUntraced(function*({ json }) {
     const options = yield* root
     const checks = yield* Doctor.examine({
-      tools: offered(options),
+      tools: yield* offered(options),
       filesRoots: Options.filesRoots(options, process.env),
       stateFolder: Snapshots.defaultFolder(process.env)
     }).pipe(Effect.provide(Options.layer(options)))

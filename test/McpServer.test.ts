@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { type ClientCapabilities, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Schema from "effect/Schema"
 import { CallContext } from "../src/CallContext.ts"
 import * as Demo from "../src/Demo.ts"
 import * as McpServer from "../src/McpServer.ts"
@@ -16,53 +15,8 @@ import type { Caller } from "../src/McpTransport.ts"
 import * as Services from "../src/Services.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
-import * as Tool from "../src/Tool.ts"
 import * as tools from "../src/tools/index.ts"
-
-const tool = <R>(name: string, handler: Effect.Effect<string, never, R>) =>
-  Tool.make({
-    name,
-    title: name,
-    description: name,
-    annotations: Tool.readOnly,
-    scopes: [],
-    input: Schema.Struct({}),
-    output: Schema.Struct({ text: Schema.String }),
-    handler: () => handler,
-    summarize: (text) => ({ text }),
-    message: () => ({ en: name, ja: name })
-  })
-
-/** A real SDK client joined in memory to a server that runs until the test ends. */
-const connected = (serve: Effect.Effect<void, never, MemoryTransportNeeds>, capabilities: ClientCapabilities = {}) =>
-  Effect.gen(function*() {
-    const near = yield* Deferred.make<Transport>()
-    yield* serve.pipe(
-      Effect.provide(Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, MemoryTransport.layer(near))),
-      Effect.forkScoped
-    )
-    const transport = yield* Deferred.await(near)
-    const client = new Client({ name: "test", version: "0" }, { capabilities })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => client.connect(transport)),
-      () => Effect.promise(() => client.close())
-    )
-    return client
-  })
-
-type MemoryTransportNeeds = Effect.Services<ReturnType<typeof serve>>
-
-const serve = (more: ReadonlyArray<Tool.Any<never>> = []) =>
-  McpServer.serve({
-    name: "test",
-    version: "0",
-    instructions: "how to",
-    tools: [...tools.all, ...more],
-    resources: [
-      ...tools.resources,
-      { ...tools.resources[0], uriTemplate: "test://died/{type}", read: () => Effect.die("secret of the machine") }
-    ]
-  })
+import { connected, serve, tool } from "./connected.ts"
 
 describe("McpServer", () => {
   it.live("lists, with instructions, schemas and hints", () =>
@@ -95,35 +49,6 @@ describe("McpServer", () => {
         success: true,
         message: "Execution 239 of 'Sync orders to CRM': error"
       })
-    }))
-
-  it.live("offers as resources what tools answer, and names what is not there", () =>
-    Effect.gen(function*() {
-      const client = yield* connected(serve())
-      const { resourceTemplates } = yield* Effect.promise(() => client.listResourceTemplates())
-      assert.include(resourceTemplates.map(({ uriTemplate }) => uriTemplate), "n8n://node/{type}")
-      assert.deepStrictEqual((yield* Effect.promise(() => client.listResources())).resources, [])
-
-      const read = (uri: string) => Effect.tryPromise({ try: () => client.readResource({ uri }), catch: String })
-      const agent = "@n8n/n8n-nodes-langchain.agent"
-      const { content } = yield* Effect.promise(() => client.callTool({ name: "node_get", arguments: { type: agent } }))
-      const told = JSON.parse((content as ReadonlyArray<{ readonly text: string }>)[0]?.text ?? "").data
-      for (const uri of [`n8n://node/${agent}`, `n8n://node/${encodeURIComponent(agent)}`]) {
-        const [first, ...others] = (yield* read(uri)).contents
-        assert.isEmpty(others)
-        assert.deepInclude(first, { uri, mimeType: "application/json" })
-        assert.deepStrictEqual(JSON.parse(String(first !== undefined && "text" in first ? first.text : "")), told)
-      }
-
-      const refused = (uri: string) => Effect.flip(read(uri))
-      assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "-32602")
-      assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "Did you mean 'n8n-nodes-base.slack'")
-      for (const uri of ["n8n://node/", "n8n://nothing/x", "file:///etc/passwd", "n8n://node/%E0%A4%A"]) {
-        assert.include(yield* refused(uri), `No resource '${uri}': there are n8n://node/{type}`)
-      }
-      const bug = yield* refused("test://died/x")
-      assert.include(bug, "-32603")
-      assert.notInclude(bug, "secret")
     }))
 
   it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>
@@ -202,6 +127,19 @@ describe("McpServer", () => {
       )
       yield* Effect.promise(() => client.callTool({ name: "working", arguments: {} }))
       assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "half" }])
+    }))
+
+  it.live("tells every second that a call goes on which tells nothing itself", () =>
+    Effect.gen(function*() {
+      const silent = Effect.as(Effect.sleep("1200 millis"), "done")
+      const client = yield* connected(serve([tool("silent", silent)]))
+      const seen: Array<unknown> = []
+      yield* Effect.promise(() =>
+        client.callTool({ name: "silent", arguments: {} }, undefined, {
+          onprogress: (progress) => seen.push(progress)
+        })
+      )
+      assert.deepStrictEqual(seen, [{ progress: 1, message: "working for 1 s" }])
     }))
 
   for (const [action, said] of [["accept", "yes"], ["decline", "no"], ["cancel", "no"]] as const) {

@@ -25,7 +25,9 @@ describe("Visible", () => {
   it("walks keys and values, and keeps what holds nothing hidden", () => {
     const fine = { a: [{ b: "c" }], d: null, e: 1 }
     assert.strictEqual(Visible.json(fine), fine)
-    assert.deepStrictEqual<unknown>(Visible.json({ "k\u202E": [["\u0007"], fine] }), { "k\\u202e": [["\\u0007"], fine] })
+    assert.deepStrictEqual<unknown>(Visible.json({ "k\u202E": [["\u0007"], fine] }), {
+      "k\\u202e": [["\\u0007"], fine]
+    })
   })
 
   it("comes back in a write as what is stored", () => {

@@ -8,6 +8,7 @@ import * as writing from "./writing.ts"
 export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",
+  searchHint: "new automation, build, add a workflow to n8n",
   description: "Create a workflow in n8n, unpublished unless active. Small faults are repaired and named in warnings.",
   annotations: Tool.additive,
   scopes: ["workflow:create", "workflow:read"],

@@ -10,6 +10,7 @@ import * as writing from "./writing.ts"
 export const deleteWorkflow = Tool.make({
   name: "delete_workflow",
   title: "Delete workflow",
+  searchHint: "remove, drop, get rid of a workflow",
   description: "Delete a workflow and, with it, its executions. A snapshot is kept: workflow_restore creates it anew.",
   annotations: Tool.destructive,
   scopes: ["workflow:delete", "workflow:read"],

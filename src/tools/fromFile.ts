@@ -19,6 +19,7 @@ const notOfTheFile = new Set(["id", "active", "tags", "versionId"])
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
+  searchHint: "import, upload, deploy a workflow JSON file, template",
   description:
     "Create a workflow in n8n from an exported JSON file, unpublished. What is repaired or left out is named in warnings.",
   annotations: Tool.additive,
@@ -42,6 +43,7 @@ export const createWorkflowFromFile = Tool.make({
 export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",
+  searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
   description:
     "Replace a workflow's name, nodes, connections and settings by those of a JSON file. Its id, state and tags stay. The state before is kept: workflow_restore.",
   annotations: Tool.destructive,

@@ -29,6 +29,7 @@ export const trim = (summary: ExecutionSummary): ExecutionSummary => {
 export const getExecution = Tool.make({
   name: "get_execution",
   title: "Get execution summary",
+  searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
     "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
   annotations: Tool.readOnly,

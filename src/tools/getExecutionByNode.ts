@@ -45,6 +45,7 @@ const check = (execution: Execution, request: NodeExecution.Request) => {
 export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
+  searchHint: "debug step, input and output data, items, payload of a node",
   description:
     "What one node of an execution received, did and put out: items, parameters, error. For a node in a loop choose the run, for a branch the output.",
   annotations: Tool.readOnly,

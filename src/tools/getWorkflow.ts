@@ -72,6 +72,7 @@ const summaryOf = (node: Workflow.Node) =>
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
+  searchHint: "show, open, read a workflow, node parameters, settings",
   description:
     "Read one workflow: a few facts by default, its nodes and connections with raw, single nodes whole with nodes. For the graph alone use get_workflow_connections.",
   annotations: Tool.readOnly,

@@ -30,6 +30,7 @@ const GraphNode = Schema.Struct({
 export const getWorkflowConnections = Tool.make({
   name: "get_workflow_connections",
   title: "Get workflow connections",
+  searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
   description:
     "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
   annotations: Tool.readOnly,

@@ -1,6 +1,4 @@
 /** Every tool, in the order clients see them. */
-import * as Resource from "../Resource.ts"
-import type * as Tool from "../Tool.ts"
 import { createWorkflow } from "./createWorkflow.ts"
 import { deleteWorkflow } from "./deleteWorkflow.ts"
 import { createWorkflowFromFile, replaceWorkflowFromFile } from "./fromFile.ts"
@@ -56,53 +54,42 @@ export {
   workflowSave
 }
 
-/** All of them. */
+/** The tools by what they are for; `--toolsets` takes these names. */
+export const toolsets = {
+  workflows: [
+    listWorkflows,
+    getWorkflow,
+    getWorkflowConnections,
+    createWorkflow,
+    updateWorkflow,
+    deleteWorkflow,
+    activateWorkflow,
+    deactivateWorkflow
+  ],
+  files: [
+    createWorkflowFromFile,
+    replaceWorkflowFromFile,
+    workflowCreate,
+    workflowList,
+    workflowLoad,
+    workflowSave
+  ],
+  history: [workflowHistory, workflowRestore],
+  executions: [listExecutions, getExecution, getExecutionByNode, retryExecution, stopExecution],
+  credentials: [listCredentials],
+  nodes: [nodeSearch, nodeGet],
+  editing: [nodeAdd, nodeReplace, connectionCreate, workflowEdit, validateWorkflow],
+  testing: [testWorkflow]
+} as const
+
+/** All of them, in the order in which clients see them. */
 export const all = [
-  listWorkflows,
-  getWorkflow,
-  getWorkflowConnections,
-  createWorkflow,
-  updateWorkflow,
-  deleteWorkflow,
-  createWorkflowFromFile,
-  replaceWorkflowFromFile,
-  activateWorkflow,
-  deactivateWorkflow,
-  workflowHistory,
-  workflowRestore,
-  listExecutions,
-  getExecution,
-  getExecutionByNode,
-  retryExecution,
-  stopExecution,
-  listCredentials,
-  nodeSearch,
-  nodeGet,
-  validateWorkflow,
-  workflowCreate,
-  workflowList,
-  workflowLoad,
-  workflowSave,
-  nodeAdd,
-  nodeReplace,
-  connectionCreate,
-  workflowEdit,
-  testWorkflow
+  ...toolsets.workflows,
+  ...toolsets.files,
+  ...toolsets.history,
+  ...toolsets.executions,
+  ...toolsets.credentials,
+  ...toolsets.nodes,
+  ...toolsets.editing,
+  ...toolsets.testing
 ] as const
-
-/** What some of them answer, under a URI. */
-export const resources = [Resource.ofTool("n8n://node/{type}", nodeGet)] as const
-
-/** Those that are of no use where no folder is served. */
-const ofFiles: ReadonlySet<Tool.Any> = new Set([
-  createWorkflowFromFile,
-  replaceWorkflowFromFile,
-  workflowCreate,
-  workflowList,
-  workflowLoad,
-  workflowSave
-])
-
-/** Those that are served: all, or all but the file tools. */
-export const served = (options: { readonly files: boolean }) =>
-  options.files ? all : all.filter((tool) => !ofFiles.has(tool))

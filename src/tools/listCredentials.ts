@@ -12,6 +12,7 @@ const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema
 export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",
+  searchHint: "accounts, logins, api keys that nodes can use",
   description:
     "List credentials by id, name and type, to refer to in a node's credentials; never their values. n8n 2.x only.",
   annotations: Tool.readOnly,

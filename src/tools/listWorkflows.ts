@@ -21,6 +21,7 @@ const Row = Schema.Struct({
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
+  searchHint: "automations, find a workflow by name, tag, active",
   description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list"],

@@ -26,6 +26,7 @@ const theAdded = ({ added: [node] }: WorkflowEdit.Edited) => node ?? { id: "", n
 export const nodeAdd = Tool.make({
   name: "node_add",
   title: "Add node",
+  searchHint: "insert a step, new node into a workflow",
   description:
     "Add a node to a workflow (file, draft or n8n): right version, unique name, free position, wired after another if told. node_get has its parameters.",
   annotations: Tool.additive,
@@ -68,6 +69,7 @@ export const nodeAdd = Tool.make({
 export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",
+  searchHint: "swap a node, change its type, keep its connections",
   description:
     "Put another type of node in a node's place: its id, name, position and every connection and parameter that fits stay; compatibilityReport tells what did not.",
   annotations: Tool.destructive,
@@ -114,6 +116,7 @@ export const nodeReplace = Tool.make({
 export const connectionCreate = Tool.make({
   name: "connection_create",
   title: "Connect nodes",
+  searchHint: "wire, link, branch, error output, ai tool to agent",
   description:
     "Connect two nodes of a workflow. Ports go by index or by the name a person sees: true, done, error, a Switch rule, ai_tool, Chat Model.",
   annotations: { ...Tool.additive, idempotentHint: true },

@@ -34,6 +34,7 @@ const lacking = (type: string, { candidates, field, value }: NodeDetails.Lacking
 export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
+  searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
     "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a minimal valid example. Offline.",
   annotations: { ...Tool.readOnly, openWorldHint: false },

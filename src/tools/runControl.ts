@@ -10,6 +10,7 @@ const Output = Schema.Struct({ id: Schema.String, status: Schema.String })
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
+  searchHint: "run again, rerun a failed execution",
   description:
     "Run a failed execution again from the node that failed, with the data it had. Next: get_execution with the new id.",
   annotations: Tool.additive,
@@ -28,6 +29,7 @@ export const retryExecution = Tool.make({
 export const stopExecution = Tool.make({
   name: "stop_execution",
   title: "Stop execution",
+  searchHint: "cancel, kill, abort a running or waiting execution",
   description: "Stop an execution that is running or waiting.",
   annotations: Tool.destructive,
   scopes: ["execution:stop"],

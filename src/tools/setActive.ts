@@ -10,6 +10,7 @@ const input = Schema.Struct({ id: parameters.workflowId })
 export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",
+  searchHint: "activate, turn on, go live, deploy, enable a workflow",
   description: "Publish (activate) a workflow as it is now, drafts included, so that its trigger runs it.",
   annotations: { ...Tool.destructive, destructiveHint: false },
   scopes: ["workflow:activate", "workflow:read"],
@@ -24,6 +25,7 @@ export const activateWorkflow = Tool.make({
 export const deactivateWorkflow = Tool.make({
   name: "deactivate_workflow",
   title: "Unpublish workflow",
+  searchHint: "deactivate, turn off, pause, disable a workflow",
   description: "Unpublish (deactivate) a workflow: its trigger runs it no more. Runs under way go on.",
   annotations: { ...Tool.destructive, destructiveHint: false },
   scopes: ["workflow:deactivate", "workflow:read"],

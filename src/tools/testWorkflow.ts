@@ -96,6 +96,7 @@ const nextItems = ({ data, executionId }: Output) => (path: string, kept: number
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",
+  searchHint: "run, execute, try, trigger a workflow now with test data",
   description: "Run a workflow, published or not, as a temporary copy. Its nodes really run.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: [

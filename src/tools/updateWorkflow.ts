@@ -9,6 +9,7 @@ import * as writing from "./writing.ts"
 export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",
+  searchHint: "change, modify, rename a workflow, its nodes, settings, tags",
   description:
     "Change parts of a workflow: what is not given keeps its value, credentials included. A published workflow is published again. The state before is kept: workflow_restore.",
   annotations: Tool.destructive,

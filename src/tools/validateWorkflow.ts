@@ -45,6 +45,7 @@ const counted = (count: number, what: string) => `${count} ${what}${count === 1 
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",
+  searchHint: "check, lint, find mistakes, errors before running",
   description:
     "Check a workflow before it is written or published, as n8n judges: node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (equal fixes once).",
   annotations: Tool.readOnly,

@@ -36,6 +36,7 @@ const snapshotsOfFile = Effect.fnUntraced(function*({ path }: FilePlace) {
 export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",
+  searchHint: "versions, snapshots, who changed it, undo",
   description:
     "Versions of a workflow, newest first: n8n's own and the snapshots kept before each write of this server, also of a deleted workflow. Next: workflow_restore.",
   annotations: Tool.readOnly,
@@ -157,6 +158,7 @@ const restoreFile = Effect.fnUntraced(function*(id: string, { path }: FilePlace,
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
   title: "Restore workflow",
+  searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
     "Bring back a version from workflow_history. n8n's versions hold nodes and connections; snapshots hold everything, and bring back deleted workflows under a new id.",
   annotations: Tool.destructive,

@@ -22,6 +22,7 @@ const print = (workflow: Obj) => `${JSON.stringify(workflow, null, 2)}\n`
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",
+  searchHint: "new workflow file, build offline, start from scratch",
   description:
     "Start a workflow as a file under the files root; needs no n8n. Then node_add, connection_create or workflow_edit; create_workflow_from_file brings it to n8n.",
   annotations: { ...Tool.additive, ...offline },
@@ -76,6 +77,7 @@ export const workflowCreate = Tool.make({
 export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",
+  searchHint: "export, write, back up a workflow as JSON",
   description:
     "Write a workflow's JSON to a .json file under the files root, for instance one of n8n to keep in git. What was there is kept: workflow_restore.",
   annotations: { ...Tool.destructive, ...offline },
@@ -119,6 +121,7 @@ export const workflowSave = Tool.make({
 export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",
+  searchHint: "read a workflow JSON file or draft, export from n8n",
   description:
     "A workflow's whole JSON from a file, a draft or n8n. To read single nodes of one on n8n, get_workflow costs less.",
   annotations: Tool.readOnly,
@@ -155,6 +158,7 @@ export const workflowLoad = Tool.make({
 export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
+  searchHint: "find workflow JSON files, drafts in the project",
   description: "Workflow files in a folder under the files root, with their names; list_workflows lists those on n8n.",
   annotations: { ...Tool.readOnly, ...offline },
   scopes: [],

@@ -7,6 +7,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Demo from "../../src/Demo.ts"
 import * as McpServer from "../../src/McpServer.ts"
+import * as resources from "../../src/resources.ts"
 import * as Services from "../../src/Services.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import type * as Tool from "../../src/Tool.ts"
@@ -39,7 +40,7 @@ export const served = Effect.fnUntraced(function*(
       name: "test",
       version: "0",
       tools: [...tools.all, ...others],
-      resources: tools.resources
+      resources: resources.all
     }).pipe(
       Effect.provide(
         Layer.mergeAll(FakeN8n.layer(Demo.seed), Services.layerMemory, Http.layer({ ...options, ...more }))

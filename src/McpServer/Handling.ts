@@ -1,0 +1,34 @@
+/** What the handlers of a server share. */
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
+import { ErrorCode, McpError, type ServerNotification, type ServerRequest } from "@modelcontextprotocol/sdk/types.js"
+import * as Effect from "effect/Effect"
+import * as N8nError from "../N8nError.ts"
+import * as Visible from "../Visible.ts"
+
+/** What the SDK tells of a request besides its parameters. */
+export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+
+/** Runs for the caller until the client cancels it; what fails with an `McpError` rejects with it. */
+export type RunFor<R> = <A>(effect: Effect.Effect<A, McpError, R>, extra: Extra) => Promise<A>
+
+/** What a client is told when this server, not the caller, is wrong. */
+export const bug = "Internal error: a bug of this server, not of your call"
+
+/** Where there is no envelope for failures they are protocol errors in the same words; defects are logged and hidden. */
+export const orMcpError = <A, R>(
+  effect: Effect.Effect<A, N8nError.N8nError, R>,
+  data?: object
+): Effect.Effect<A, McpError, R> =>
+  effect.pipe(
+    Effect.mapError((error) => {
+      const { hint, message } = N8nError.toEnvelope(error)
+      const code = error._tag === "ApiError" ? ErrorCode.InternalError : ErrorCode.InvalidParams
+      return new McpError(code, Visible.text(`${message}. ${hint}`), data)
+    }),
+    Effect.catchDefect((defect) =>
+      Effect.andThen(
+        Effect.logError("request died", defect),
+        Effect.fail(new McpError(ErrorCode.InternalError, bug, data))
+      )
+    )
+  )
