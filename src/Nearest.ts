@@ -3,6 +3,9 @@ import { distance } from "fastest-levenshtein"
 
 const fold = (name: string) => name.toLowerCase().replace(/[\s_-]+/g, "")
 
+/** The same words in another order: worse than one letter, better than several. */
+const shuffled = 0.05
+
 const sorted = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted().join(" ")
 
 /**
@@ -15,10 +18,9 @@ export const nearest = (name: string, candidates: Iterable<string>, limit = 3): 
     .map((candidate) => {
       const folded = fold(candidate)
       const contained = wanted.length > 1 && folded.length > 1 && (folded.includes(wanted) || wanted.includes(folded))
-      const typos = sorted(candidate) === sorted(name)
-        ? 0
-        : distance(wanted, folded) / Math.max(wanted.length, folded.length, 1)
-      return { candidate, score: contained ? typos / 2 : typos }
+      const typos = distance(wanted, folded) / Math.max(wanted.length, folded.length, 1)
+      const score = contained ? typos / 2 : typos
+      return { candidate, score: sorted(candidate) === sorted(name) ? Math.min(score, shuffled) : score }
     })
     .filter(({ score }) => score < 0.5)
     .toSorted((a, b) => a.score - b.score)

@@ -6,6 +6,7 @@ import { Executions } from "../Executions.ts"
 import * as Minimize from "../Minimize.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 /** A summary that a model reads in one glance: 1,000 tokens for 12 nodes, 2,500 for any number. */
@@ -46,11 +47,7 @@ export const getExecution = Tool.make({
       const workflowName = execution.workflow === undefined
         ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => "Unknown Workflow"))
         : execution.workflow.name
-      const workflowUrl = `${n8n.instance.url}workflow/${encodeURIComponent(execution.workflowId)}`
-      // Of a test: the copy that ran is gone.
-      return TestMark.ownerOf(workflowName) === undefined
-        ? { execution, workflowName, url: `${workflowUrl}/executions/${execution.id}` }
-        : { execution, workflowName: TestMark.original(workflowName), url: undefined }
+      return { execution, workflowName: TestMark.original(workflowName), url: links.execution(n8n.instance, execution) }
     }),
   summarize: ({ execution, url, workflowName }, { nodeOffset }) =>
     summarize(execution, { nodeOffset, workflowName, url }),

@@ -2,10 +2,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Execution } from "../domain/executions/Execution.ts"
 import * as NodeExecution from "../domain/executions/NodeExecution.ts"
+import { defined } from "../domain/Json.ts"
 import { Executions } from "../Executions.ts"
+import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const invalid = (field: string, reason: string, hint: string) =>
@@ -60,12 +63,14 @@ export const getExecutionByNode = Tool.make({
     itemOffset: parameters.offset("itemOffset", "How many items of input and output to skip."),
     itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "How many items of each.")
   }),
-  output: NodeExecution.NodeExecution,
+  output: Schema.Struct({ ...NodeExecution.NodeExecution.fields, url: Schema.optionalKey(Schema.String) }),
   handler: (input) =>
     Effect.gen(function*() {
-      return yield* check(yield* (yield* Executions).get(input.id), input)
+      const { instance } = yield* N8nClient
+      const execution = yield* check(yield* (yield* Executions).get(input.id), input)
+      return { execution, url: links.execution(instance, execution) }
     }),
-  summarize: (execution, input) => NodeExecution.read(execution, input),
+  summarize: ({ execution, url }, input) => defined({ ...NodeExecution.read(execution, input), url }),
   message: ({ nodeName }) => ({
     en: `Execution details of node '${nodeName}'`,
     ja: `ノード '${nodeName}' の実行詳細を取得しました`

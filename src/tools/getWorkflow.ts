@@ -8,6 +8,7 @@ import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import { suggestion } from "../Nearest.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const NodeSummary = Schema.Struct({
@@ -94,7 +95,7 @@ export const getWorkflow = Tool.make({
       return {
         workflow,
         whole: nodes === undefined ? undefined : yield* pick(workflow, nodes),
-        url: `${n8n.instance.url}workflow/${encodeURIComponent(workflow.id)}`
+        url: links.workflow(n8n.instance, workflow.id)
       }
     }),
   summarize: ({ url, whole, workflow }, { raw }) =>

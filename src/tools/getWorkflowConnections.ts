@@ -3,8 +3,10 @@ import * as Schema from "effect/Schema"
 import * as Connections from "../domain/Connections.ts"
 import * as Mermaid from "../domain/Mermaid.ts"
 import { truncated } from "../domain/Truncated.ts"
+import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
 import * as Workflows from "../Workflows.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const GraphNode = Schema.Struct({
@@ -50,17 +52,24 @@ export const getWorkflowConnections = Tool.make({
     graph: Schema.optionalKey(Schema.Array(GraphNode)),
     mermaid: Schema.optionalKey(Schema.String),
     rawConnections: Schema.optionalKey(Schema.Json),
+    /** With the flowchart, which is for a person: where they see it in n8n. */
+    url: Schema.optionalKey(Schema.String),
     ...truncated
   }),
-  handler: ({ id }) => Workflows.graphOf(id),
-  summarize: ({ connections, name, nodes, place }, { format, id, raw }) => ({
+  handler: ({ id }) =>
+    Effect.gen(function*() {
+      const { instance } = yield* N8nClient
+      return { ...(yield* Workflows.graphOf(id)), instance }
+    }),
+  summarize: ({ connections, instance, name, nodes, place }, { format, id, raw }) => ({
     id,
     ...(place.kind === "n8n" ? {} : { source: place.kind }),
     name,
     ...(format === "mermaid"
       ? { mermaid: Mermaid.flowchart(nodes, connections) }
       : { graph: Connections.graph(nodes, connections) }),
-    ...(raw ? { rawConnections: connections } : {})
+    ...(raw ? { rawConnections: connections } : {}),
+    ...(format === "mermaid" && place.kind === "n8n" ? { url: links.workflow(instance, id) } : {})
   }),
   message: ({ name }) => ({ en: `Connections of '${name}'`, ja: "ワークフロー接続情報を取得しました" }),
   next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined

@@ -5,6 +5,7 @@ import { defined } from "../domain/Json.ts"
 import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
@@ -61,6 +62,7 @@ export const listExecutions = Tool.make({
     count: Schema.Int,
     executions: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
+    url: Schema.String,
     ...truncated
   }),
   handler: ({ raw: _, ...query }) =>
@@ -80,9 +82,9 @@ export const listExecutions = Tool.make({
           n8n.workflowName(id).pipe(Effect.orElseSucceed(() => unknownName), Effect.map((name) => [id, name] as const)),
         { concurrency: 4 }
       )
-      return { page, names: new Map(names) }
+      return { page, names: new Map(names), url: links.executions(n8n.instance, query.workflowId) }
     }),
-  summarize: ({ names, page }, { raw }) =>
+  summarize: ({ names, page, url }, { raw }) =>
     defined({
       count: page.executions.length,
       executions: page.executions.map((execution) => ({
@@ -95,7 +97,8 @@ export const listExecutions = Tool.make({
         stoppedAt: execution.stoppedAt ?? null,
         executionTime: Execution.duration(execution)
       })),
-      nextCursor: page.nextCursor
+      nextCursor: page.nextCursor,
+      url
     }),
   message: ({ count }) => ({ en: `Found ${count} execution${count === 1 ? "" : "s"}`, ja: "実行履歴を取得しました" }),
   next: ({ limit }) => (path) =>

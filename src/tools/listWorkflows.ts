@@ -1,9 +1,11 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "../domain/Json.ts"
 import { truncated } from "../domain/Truncated.ts"
 import * as Workflow from "../domain/Workflow.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const Row = Schema.Struct({
@@ -42,10 +44,17 @@ export const listWorkflows = Tool.make({
     count: Schema.Int,
     workflows: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
+    url: Schema.String,
     ...truncated
   }),
-  handler: ({ raw, ...query }) => N8nClient.use((n8n) => n8n.listWorkflows({ ...query, archived: raw })),
-  summarize: ({ nextCursor, workflows }, { raw }) =>
+  handler: ({ raw, ...query }) =>
+    N8nClient.use((n8n) =>
+      Effect.map(n8n.listWorkflows({ ...query, archived: raw }), (page) => ({
+        ...page,
+        url: links.workflows(n8n.instance)
+      }))
+    ),
+  summarize: ({ nextCursor, url, workflows }, { raw }) =>
     defined({
       count: workflows.length,
       workflows: workflows.map((workflow) => ({
@@ -62,7 +71,8 @@ export const listWorkflows = Tool.make({
           })
           : {})
       })),
-      nextCursor
+      nextCursor,
+      url
     }),
   message: ({ count }) => ({
     en: `Found ${count} workflow${count === 1 ? "" : "s"}`,

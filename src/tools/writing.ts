@@ -7,6 +7,7 @@ import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import type { Written } from "../WorkflowStore.ts"
+import * as links from "./links.ts"
 
 /** The answer of a write: small, unless the workflow as read back is asked for. */
 export const Output = Schema.Struct({
@@ -30,7 +31,7 @@ export const withUrl = <R>(write: Effect.Effect<Written, N8nError.N8nError, R>) 
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     const written = yield* write
-    return { ...written, url: `${n8n.instance.url}workflow/${encodeURIComponent(written.workflow.id)}` }
+    return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
 /** Makes the answer. */

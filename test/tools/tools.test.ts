@@ -66,25 +66,6 @@ const assertSnapshot = async (text: string, name: string) => {
 }
 
 describe("default answers", () => {
-  const typical = [
-    ["list_workflows", tools.listWorkflows, {}],
-    ["get_workflow", tools.getWorkflow, { id: Demo.seed.workflows[0]?.id }],
-    ["get_workflow_connections", tools.getWorkflowConnections, { id: Demo.seed.workflows[0]?.id }],
-    ["list_executions", tools.listExecutions, { limit: 3 }],
-    ["get_execution", tools.getExecution, { id: "239" }],
-    ["get_execution_by_node", tools.getExecutionByNode, { id: "239", nodeName: "Upsert CRM contact" }]
-  ] as const
-
-  for (const [name, tool, args] of typical) {
-    it.effect(`${name} is what it was`, () =>
-      Effect.gen(function*() {
-        const answer = yield* tool.run(args)
-        yield* Effect.promise(() =>
-          assertSnapshot(JSON.stringify({ tokens: tokens(answer), ...answer }, null, 2), `answer-${name}`)
-        )
-      }).pipe(Effect.provide(demo)))
-  }
-
   layer(recorded)("keep the promised reductions", (it) => {
     it.effect("lists: at least 70 %", () =>
       Effect.gen(function*() {

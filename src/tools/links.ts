@@ -1,0 +1,20 @@
+/** Where a person can look at it: addresses in n8n's editor. */
+import type { Execution } from "../domain/executions/Execution.ts"
+import * as TestMark from "../domain/testing/TestMark.ts"
+import type { Instance } from "../N8nClient.ts"
+
+/** The list of all workflows. */
+export const workflows = ({ url }: Instance): string => `${url}home/workflows`
+
+/** One workflow. */
+export const workflow = ({ url }: Instance, id: string): string => `${url}workflow/${encodeURIComponent(id)}`
+
+/** The list of executions, of one workflow or of all. */
+export const executions = (instance: Instance, workflowId: string | undefined): string =>
+  workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
+
+/** One execution; a test's is nowhere, for the copy that ran is gone. */
+export const execution = (instance: Instance, { id, workflow: ran, workflowId }: Execution): string | undefined =>
+  ran !== undefined && TestMark.ownerOf(ran.name) !== undefined
+    ? undefined
+    : `${workflow(instance, workflowId)}/executions/${id}`

@@ -1,0 +1,116 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { join } from "node:path"
+import * as Demo from "../../src/Demo.ts"
+import { type Obj, obj, str } from "../../src/domain/Json.ts"
+import * as McpServer from "../../src/McpServer.ts"
+import * as Services from "../../src/Services.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import * as tools from "../../src/tools/index.ts"
+import { folderWith } from "../folders.ts"
+
+/** What is another each time, in words of the same length or so. */
+const settled = (text: string, folder: string): string =>
+  text
+    .replaceAll(folder, "/home/you/project")
+    .replace(/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "8a1c0f5e-0000-4000-8000-000000000000")
+    .replace(/\bdraft-[\w-]+/g, "draft-0000")
+    .replace(/\b\d{8}T\d{9}Z[\w-]*/g, "20261122T100000000Z")
+    .replace(/\b2\d{3}-\d\d-\d\dT[\d:.]+Z/g, "2026-11-22T10:00:00.000Z")
+
+const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}) => ({
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion,
+  position: [0, 0],
+  parameters
+})
+const webhook = node("Orders", "webhook", 2, { path: "orders", httpMethod: "POST" })
+const set = node("Shape", "set", 3.4, { mode: "raw", jsonOutput: "={{ $json.body }}" })
+const connections = { Orders: { main: [[{ node: "Shape", type: "main", index: 0 }]] } }
+
+const text = (value: unknown) => str(value) ?? ""
+
+it.live("each tool's typical answer is what it was, token by token", () =>
+  Effect.gen(function*() {
+    const folder = yield* folderWith({
+      "orders.json": JSON.stringify({ name: "Orders", nodes: [webhook], connections: {} })
+    })
+    const services = yield* Layer.build(Services.layer({ filesRoots: [folder], stateFolder: join(folder, ".state") }))
+    const shown: Record<string, unknown> = {}
+    /** Calls the tool, keeps what a client is shown, and gives its data. */
+    const ask = (name: string, args: Obj = {}) =>
+      Effect.gen(function*() {
+        const tool = McpServer.find(tools.all, name)
+        if (tool === undefined) return assert.fail(`there is no ${name}`)
+        assert.notProperty(shown, name)
+        const answer = yield* tool.run(args).pipe(Effect.provideContext(services))
+        const json = settled(JSON.stringify(answer), folder)
+        shown[name] = { tokens: countTokens(json), ...JSON.parse(json) }
+        return obj(answer.data) ?? {}
+      })
+
+    // A person's afternoon: each tool once, with what the ones before have made.
+    const id = Demo.seed.workflows.find(({ name }) => name === "Sync orders to CRM")?.id
+    yield* ask("list_workflows")
+    yield* ask("get_workflow", { id })
+    yield* ask("get_workflow_connections", { id })
+    yield* ask("list_executions", { limit: 3 })
+    yield* ask("get_execution", { id: "239" })
+    yield* ask("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" })
+    yield* ask("retry_execution", { id: "239" })
+    yield* ask("stop_execution", { id: Demo.seed.executions.find(({ status }) => status === "running")?.id })
+    yield* ask("list_credentials")
+    yield* ask("node_search", { keyword: "send a slack message" })
+    yield* ask("node_get", { type: "n8n-nodes-base.slack", resource: "message", operation: "post" })
+
+    const draft = text((yield* ask("workflow_create", { name: "Orders to Slack" }))["workflowId"])
+    yield* ask("node_add", {
+      workflowId: draft,
+      nodeType: "n8n-nodes-base.webhook",
+      name: "Orders",
+      parameters: { path: "orders" }
+    })
+    yield* ask("workflow_edit", {
+      workflowId: draft,
+      operations: [
+        { op: "add", type: "n8n-nodes-base.noOp", name: "Shape" },
+        { op: "update", node: "Orders", parameters: { httpMethod: "POST" } }
+      ]
+    })
+    yield* ask("connection_create", { workflowId: draft, sourceNodeId: "Orders", targetNodeId: "Shape" })
+    yield* ask("node_replace", { workflowId: draft, targetNodeId: "Shape", newNodeType: "n8n-nodes-base.slack" })
+    yield* ask("validate_workflow", { workflowId: draft })
+    yield* ask("workflow_load", { workflowIdOrPath: "orders.json" })
+    yield* ask("workflow_save", {
+      workflowId: draft,
+      filePath: "slack.json",
+      workflowData: { name: "Orders to Slack", nodes: [webhook, set], connections }
+    })
+    yield* ask("workflow_list")
+
+    const made = text((yield* ask("create_workflow", { name: "Orders", nodes: [webhook, set], connections }))["id"])
+    yield* ask("update_workflow", { id: made, name: "Orders, shaped" })
+    yield* ask("activate_workflow", { id: made })
+    yield* ask("deactivate_workflow", { id: made })
+    yield* ask("create_workflow_from_file", { filePath: "slack.json" })
+    yield* ask("replace_workflow_from_file", { id: made, filePath: "slack.json", confirm: true })
+    const { versions } = yield* ask("workflow_history", { id: made })
+    const oldest = obj((versions as ReadonlyArray<unknown>).at(-1))?.["version"]
+    yield* ask("workflow_restore", { id: made, version: oldest, confirm: true })
+    yield* ask("delete_workflow", { id: made, confirm: true })
+
+    // Its runs need an n8n that runs: testWorkflow.test.ts has them.
+    const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))
+    assert.deepStrictEqual(rest, ["test_workflow"])
+    yield* Effect.promise(() =>
+      expect(JSON.stringify(shown, null, 2)).toMatchFileSnapshot("__snapshots__/answers.json")
+    )
+  }).pipe(
+    Effect.provide(FakeN8n.layer(Demo.seed)),
+    Effect.scoped,
+    Effect.provide(NodeServices.layer)
+  ))
