@@ -1,0 +1,151 @@
+/** What each scenario of the official conformance suite must come to: every one is here, once. */
+
+/**
+ * The servers that are examined, all of them on the transport that is shipped.
+ *
+ * **Details**
+ *
+ * `demo` is the program itself, `ours` is `McpServer` with what scenarios ask for, and `byHand` is the SDK's `Server`
+ * with what `McpServer` does not offer: there the transport alone is examined.
+ */
+export type Server = "demo" | "ours" | "byHand"
+
+/** `untested` is what the suite left out by itself: it has neither passed nor failed. */
+export type Verdict = "passed" | "failed" | "untested"
+
+/** One scenario. */
+export interface Expected {
+  readonly scenario: string
+  readonly server: Server
+  readonly verdict: Verdict
+  /** Why it does not pass, or why passing says nothing. */
+  readonly why?: string
+  /** The protocol version to run it at, though the suite does not have it for that one. */
+  readonly at?: string
+}
+
+const passing = (server: Server, scenarios: ReadonlyArray<string>): ReadonlyArray<Expected> =>
+  scenarios.map((scenario) => ({ scenario, server, verdict: "passed" }))
+
+/** Of the newest version that the SDK speaks, though the suite has it for a later one. */
+const older = (expected: ReadonlyArray<Expected>) => expected.map((each) => ({ ...each, at: "2025-11-25" }))
+
+/** Hold for any server with tools, resources and prompts, and so for the program as it is. */
+export const program: ReadonlyArray<Expected> = [
+  ...passing("demo", [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection"
+  ]),
+  ...older(passing("demo", ["sep-2164-resource-not-found"]))
+]
+
+/** Ask for tools, resources and prompts with names of the suite's own. */
+export const fixtures: ReadonlyArray<Expected> = [
+  ...passing("ours", [
+    "tools-call-simple-text",
+    "tools-call-error",
+    "tools-call-with-progress",
+    "json-schema-2020-12",
+    "resources-read-text",
+    "resources-templates-read",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "completion-complete"
+  ]),
+  ...passing("byHand", [
+    "tools-call-image",
+    "tools-call-audio",
+    "tools-call-embedded-resource",
+    "tools-call-mixed-content",
+    "resources-read-binary",
+    "prompts-get-embedded-resource",
+    "prompts-get-with-image"
+  ])
+]
+
+const except = (
+  server: Server,
+  verdict: Verdict,
+  because: string,
+  scenarios: Readonly<Record<string, string>>
+): ReadonlyArray<Expected> =>
+  Object.entries(scenarios).map(([scenario, why]) => ({ scenario, server, verdict, why: `${because}: ${why}` }))
+
+const stateless = "each request stands alone"
+const noQuestions = "over HTTP nobody is asked"
+const tooNew = "2026-07-28, and the SDK speaks up to 2025-11-25"
+const extension = "an extension that is not declared"
+
+/** Do not pass, each for a reason; one that comes to another verdict has to leave this list. */
+export const exceptions: ReadonlyArray<Expected> = [
+  ...except("demo", "untested", stateless, {
+    "server-session-lifecycle": "no session is given out, so none can be ended"
+  }),
+  ...except("demo", "failed", stateless, {
+    "server-sse-multiple-streams": "the streams are looked for in a session",
+    "server-sse-polling": "no stream is kept that a client could come back to",
+    "logging-set-level": "a level would have to last; the log goes to stderr",
+    "tools-call-with-logging": "it sets a level first; the log goes to stderr",
+    "resources-subscribe": "nobody is left to tell, and GET /mcp is 405",
+    "resources-unsubscribe": "there is no subscription to end"
+  }),
+  ...except("ours", "failed", noQuestions, {
+    "tools-call-elicitation": "the tool is told `unasked`, as where a client cannot ask"
+  }),
+  ...except("byHand", "failed", noQuestions, {
+    "tools-call-sampling": "what the client can do was said in another request",
+    "elicitation-sep1034-defaults": "what the client can do was said in another request",
+    "elicitation-sep1330-enums": "what the client can do was said in another request"
+  }),
+  ...except("demo", "failed", tooNew, {
+    "server-stateless": "server/discover in place of initialize",
+    "caching": "ttlMs and cacheScope on lists",
+    "http-header-validation": "Mcp-Method and Mcp-Name headers",
+    "http-custom-header-server-validation": "arguments as Mcp-Param headers",
+    "input-required-result-basic-elicitation": "questions as results",
+    "input-required-result-basic-sampling": "questions as results",
+    "input-required-result-basic-list-roots": "questions as results",
+    "input-required-result-request-state": "questions as results",
+    "input-required-result-multiple-input-requests": "questions as results",
+    "input-required-result-multi-round": "questions as results",
+    "input-required-result-missing-input-response": "questions as results",
+    "input-required-result-non-tool-request": "questions as results",
+    "input-required-result-result-type": "resultType on results",
+    "input-required-result-unsupported-methods": "its calls are refused before they could ask",
+    "input-required-result-tampered-state": "questions as results",
+    "input-required-result-capability-check": "questions as results",
+    "input-required-result-ignore-extra-params": "questions as results"
+  }),
+  ...except("demo", "passed", tooNew, {
+    "input-required-result-validate-input": "it wants an error, and refusing the version is one"
+  }),
+  ...except("demo", "failed", extension, {
+    "tasks-lifecycle": "tasks",
+    "tasks-wire-fields": "tasks",
+    "tasks-request-state-removal": "tasks",
+    "tasks-mrtr-input": "tasks",
+    "tasks-request-headers": "tasks",
+    "tasks-dispatch-and-envelope": "tasks",
+    "tasks-required-task-error": "tasks",
+    "tasks-mrtr-composition": "tasks"
+  }),
+  ...except("demo", "untested", extension, {
+    "tasks-status-notifications": "tasks, and the suite leaves it out by itself"
+  }),
+  // At 2026-07-28 these break off without a verdict.
+  ...older(except("demo", "failed", extension, {
+    "tasks-capability-negotiation": "tasks"
+  })),
+  ...older(except("demo", "untested", extension, {
+    "sep-2640-skills-directory": "skills as resources",
+    "sep-2640-skills-enumeration": "skills as resources",
+    "sep-2640-skills-manifest": "skills as resources"
+  }))
+]
+
+/** All of them. */
+export const all: ReadonlyArray<Expected> = [...program, ...fixtures, ...exceptions]
