@@ -20,7 +20,7 @@ import * as TestCopy from "./domain/testing/TestCopy.ts"
 import * as TestMark from "./domain/testing/TestMark.ts"
 import * as Workflow from "./domain/Workflow.ts"
 import { Executions } from "./Executions.ts"
-import { N8nClient, type WebhookAnswer } from "./N8nClient.ts"
+import { isV1, N8nClient, type WebhookAnswer } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import * as Workflows from "./Workflows.ts"
@@ -103,21 +103,22 @@ const observed = Effect.fnUntraced(function*(options: {
   /** How long it may take until the execution is found. */
   readonly patience: number
   readonly calling: Effect.Effect<WebhookAnswer, N8nError.N8nError, N8nClient>
-  readonly find: following.Search
+  readonly find: (calling: following.Calling) => following.Search
   readonly nodeCount: number
   readonly added: number
   readonly read: (id: string) => Effect.Effect<Execution.Execution, N8nError.N8nError, N8nClient>
 }) {
   const { added, nodeCount, timeout } = options
   const calling = yield* Effect.forkScoped(options.calling)
-  const begun = yield* following.begun(calling, options.find).pipe(Effect.timeoutOption(options.patience))
+  const find = options.find(calling)
+  const begun = yield* following.begun(calling, find).pipe(Effect.timeoutOption(options.patience))
   let id = Option.getOrUndefined(begun)
   const end = id === undefined
     ? Option.none()
     : yield* following.settled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
   const timedOut = Option.isNone(end)
   if (id === undefined) {
-    const { id: found, mayBe = [] } = yield* options.find
+    const { id: found, mayBe = [] } = yield* find
     id = found ?? (mayBe.length === 1 ? mayBe[0] : undefined)
   }
   if (id === undefined) {
@@ -150,6 +151,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
     ...options,
     isTrigger: isTriggerOf(lookups),
     path,
+    listsWaiting: release !== undefined && !isV1(release),
     name: TestMark.nameOf(subject.name, copies.self(), path.slice(0, 8)),
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -159,7 +161,6 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
   yield* Effect.ignore(copies.sweep)
 
   let isOver = false
-  const find = yield* following.ofCopy(release)
   return yield* Effect.acquireUseRelease(
     copies.create(copy.body, projectId),
     ({ id }) =>
@@ -171,7 +172,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
           timeout: options.timeout,
           patience: options.timeout + 30_000,
           calling: following.call(path, call),
-          find: find(id),
+          find: following.ofCopy(id, copy.responds),
           nodeCount: copy.nodeCount,
           added: copy.added.length,
           read: executions.keep
@@ -202,7 +203,7 @@ const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Opti
     // It is known for sure only once it is over.
     patience: options.timeout,
     calling: following.call(target.path, target.call),
-    find: target.find,
+    find: () => target.find,
     nodeCount: target.nodeCount,
     added: 0,
     read: executions.get
