@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import { CallContext } from "./CallContext.ts"
-import type * as Execution from "./domain/executions/Execution.ts"
+import * as Execution from "./domain/executions/Execution.ts"
 import { arr, obj, str } from "./domain/Json.ts"
 import * as TestCopy from "./domain/testing/TestCopy.ts"
 import * as TestMark from "./domain/testing/TestMark.ts"
@@ -44,9 +44,8 @@ export interface Options {
 /** What a test came to. */
 export interface Tested {
   readonly workflow: { readonly id: string; readonly name: string }
+  /** Without the nodes that the copy has besides the workflow's. */
   readonly execution: Execution.Execution
-  /** The nodes that the copy has besides the workflow's. */
-  readonly added: ReadonlyArray<string>
   readonly timedOut: boolean
   /** What the workflow itself answered the call, where it does. */
   readonly response: WebhookAnswer | undefined
@@ -172,7 +171,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
           timeout: options.timeout,
           patience: options.timeout + 30_000,
           calling: following.call(path, call),
-          find: following.ofCopy(id, copy.responds),
+          find: following.ofCopy(id, copy),
           nodeCount: copy.nodeCount,
           added: copy.added.length,
           read: executions.keep
@@ -181,9 +180,8 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
         yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
         return {
           workflow: { id: workflowId, name: subject.name },
-          execution,
+          execution: Execution.without(execution, copy.added),
           timedOut,
-          added: copy.added,
           response: copy.responds ? answer : undefined
         } satisfies Tested
       }),
@@ -209,7 +207,7 @@ const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Opti
     read: executions.get
   })
   const workflow = { id: workflowId, name: target.name }
-  return { workflow, execution, timedOut, added: [], response: answer } satisfies Tested
+  return { workflow, execution, timedOut, response: answer } satisfies Tested
 })
 
 /** Runs a workflow and waits until it is over, waits itself, or the time is. */

@@ -60,7 +60,11 @@ export const listed = [undefined, "running"] as const
  * A copy that does not respond answers with the id. Of one that does, the execution is listed; 1.x lists none that
  * has begun to wait, but its id is then in the copy's static data.
  */
-export const ofCopy = (workflowId: string, responds: boolean) => (calling: Calling): Search =>
+export const ofCopy = (
+  workflowId: string,
+  { notesId, responds }: Pick<TestCopy.Copy, "notesId" | "responds">
+) =>
+(calling: Calling): Search =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     if (!responds) {
@@ -73,7 +77,7 @@ export const ofCopy = (workflowId: string, responds: boolean) => (calling: Calli
       const found = executions.findLast(({ mode }) => mode !== "error")
       if (found !== undefined) return { id: String(found.id) }
     }
-    const id = responds ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    const id = notesId ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
     return id === undefined ? {} : { id }
   })
 

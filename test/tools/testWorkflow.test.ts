@@ -54,7 +54,15 @@ const executionOf = (copy: Obj, status: string) => ({
   startedAt: "2026-11-22T10:00:00.000Z",
   stoppedAt: "2026-11-22T10:00:00.120Z",
   workflowData: copy,
-  data: { resultData: { runData: { T: [run(0, { a: 1 })], Out: [run(1, { done: true }, "T")] } } }
+  data: {
+    resultData: {
+      runData: {
+        "test_workflow call": [run(0, { body: {} })],
+        T: [run(1, { a: 1 }, "test_workflow items")],
+        Out: [run(2, { done: true }, "T")]
+      }
+    }
+  }
 })
 
 type Hook = NonNullable<N8nApi.Options["before"]>
@@ -147,7 +155,9 @@ describe("test_workflow", () => {
         assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
         assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
         assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
-        assert.deepInclude(obj(found["summary"]), { workflowId: "orig", workflowName: "Orders" })
+        const summary = obj(found["summary"])
+        assert.deepInclude(summary, { workflowId: "orig", workflowName: "Orders" })
+        assert.deepInclude(obj(summary?.["statistics"]), { totalNodes: 2, executedNodes: 2, totalItemsProcessed: 2 })
         assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
         assert.deepStrictEqual(yield* names(api), ["Orders"])
 

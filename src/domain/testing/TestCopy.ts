@@ -58,6 +58,8 @@ export interface Copy {
   readonly added: ReadonlyArray<string>
   /** Whether the workflow answers the call; else the answer is the execution's id. */
   readonly responds: boolean
+  /** Whether it writes the execution's id down in its static data. */
+  readonly notesId: boolean
 }
 
 /** Why there is no copy. */
@@ -225,7 +227,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const named = (name: string) => free(name, taken)
     const [x = 0, y = 0] = start.position ?? []
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
-    const isTold = !responds || !listsWaiting
+    const notesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
     const added: ReadonlyArray<Node> = [
       {
@@ -237,7 +239,9 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         webhookId: path,
         parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
       },
-      ...(isTold ? [{ id: `${path}-id`, name: named(teller), position: [first - 440, y], ...telling(!responds) }] : []),
+      ...(!responds || notesId
+        ? [{ id: `${path}-id`, name: named(teller), position: [first - 440, y], ...telling(!responds) }]
+        : []),
       {
         id: `${path}-items`,
         name: named("test_workflow items"),
@@ -278,6 +282,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         : TriggerItems.asGiven(testData),
       nodeCount: enabled.length,
       added: before,
-      responds
+      responds,
+      notesId
     }
   })
