@@ -121,6 +121,7 @@ export const settled = Effect.fnUntraced(function*(id: string, nodeCount: number
   const { progress } = yield* CallContext
   const started = yield* Clock.currentTimeMillis
   let told = started
+  let node = 0
   for (;;) {
     const status = yield* statusOf(id)
     if (isSettled(status)) return status
@@ -132,8 +133,10 @@ export const settled = Effect.fnUntraced(function*(id: string, nodeCount: number
         Effect.map((execution) => execution.runs.size - added),
         Effect.orElseSucceed(() => 0)
       )
-      const node = Math.min(Math.max(runs, 0), nodeCount)
-      yield* progress(2 + node, nodeCount + 3, `running: node ${node} of ${nodeCount}`)
+      node = Math.max(node, Math.min(runs, nodeCount))
+      // Each has to be more than the one before, also while one node runs.
+      const onward = (now - started) / (now - started + 60_000)
+      yield* progress(2 + node + onward, nodeCount + 3, `running: node ${node} of ${nodeCount}`)
     }
     const ran = now - started
     yield* Effect.sleep(ran < 300 ? "40 millis" : ran < 3_000 ? "150 millis" : "500 millis")
