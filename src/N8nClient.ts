@@ -20,6 +20,7 @@ import * as workflows from "./N8nClient/workflows.ts"
 import * as writes from "./N8nClient/writes.ts"
 import * as N8nError from "./N8nError.ts"
 
+export { isV1 } from "./N8nClient/about.ts"
 export { type Query as ExecutionQuery } from "./N8nClient/executions.ts"
 export { type Options, retrySchedule } from "./N8nClient/Requests.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./N8nClient/webhooks.ts"

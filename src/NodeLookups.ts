@@ -5,6 +5,7 @@ import * as NodeType from "./domain/nodes/NodeType.ts"
 import * as Releases from "./domain/nodes/Releases.ts"
 import type { Lookups } from "./domain/problems/CheckedWorkflow.ts"
 import * as JavaScript from "./JavaScript.ts"
+import { isV1 } from "./N8nClient.ts"
 import type * as N8nError from "./N8nError.ts"
 import { nearest, suggestion } from "./Nearest.ts"
 import { NodeCatalogue } from "./NodeCatalogue.ts"
@@ -40,6 +41,7 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     types: known,
     release,
     connected,
+    isV1: isV1(connected),
     isLacked,
     newest: (type) => {
       const nodeType = found.get(type)

@@ -14,13 +14,13 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import { CallContext } from "./CallContext.ts"
-import type * as Execution from "./domain/executions/Execution.ts"
+import * as Execution from "./domain/executions/Execution.ts"
 import { arr, obj, str } from "./domain/Json.ts"
 import * as TestCopy from "./domain/testing/TestCopy.ts"
 import * as TestMark from "./domain/testing/TestMark.ts"
 import * as Workflow from "./domain/Workflow.ts"
 import { Executions } from "./Executions.ts"
-import { N8nClient, type WebhookAnswer } from "./N8nClient.ts"
+import { isV1, N8nClient, type WebhookAnswer } from "./N8nClient.ts"
 import * as N8nError from "./N8nError.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import * as Workflows from "./Workflows.ts"
@@ -44,9 +44,8 @@ export interface Options {
 /** What a test came to. */
 export interface Tested {
   readonly workflow: { readonly id: string; readonly name: string }
+  /** Without the nodes that the copy has besides the workflow's. */
   readonly execution: Execution.Execution
-  /** The nodes that the copy has besides the workflow's. */
-  readonly added: ReadonlyArray<string>
   readonly timedOut: boolean
   /** What the workflow itself answered the call, where it does. */
   readonly response: WebhookAnswer | undefined
@@ -103,21 +102,22 @@ const observed = Effect.fnUntraced(function*(options: {
   /** How long it may take until the execution is found. */
   readonly patience: number
   readonly calling: Effect.Effect<WebhookAnswer, N8nError.N8nError, N8nClient>
-  readonly find: following.Search
+  readonly find: (calling: following.Calling) => following.Search
   readonly nodeCount: number
   readonly added: number
   readonly read: (id: string) => Effect.Effect<Execution.Execution, N8nError.N8nError, N8nClient>
 }) {
   const { added, nodeCount, timeout } = options
   const calling = yield* Effect.forkScoped(options.calling)
-  const begun = yield* following.begun(calling, options.find).pipe(Effect.timeoutOption(options.patience))
+  const find = options.find(calling)
+  const begun = yield* following.begun(calling, find).pipe(Effect.timeoutOption(options.patience))
   let id = Option.getOrUndefined(begun)
   const end = id === undefined
     ? Option.none()
     : yield* following.settled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
   const timedOut = Option.isNone(end)
   if (id === undefined) {
-    const { id: found, mayBe = [] } = yield* options.find
+    const { id: found, mayBe = [] } = yield* find
     id = found ?? (mayBe.length === 1 ? mayBe[0] : undefined)
   }
   if (id === undefined) {
@@ -150,6 +150,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
     ...options,
     isTrigger: isTriggerOf(lookups),
     path,
+    listsWaiting: release !== undefined && !isV1(release),
     name: TestMark.nameOf(subject.name, copies.self(), path.slice(0, 8)),
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -159,7 +160,6 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
   yield* Effect.ignore(copies.sweep)
 
   let isOver = false
-  const find = yield* following.ofCopy(release)
   return yield* Effect.acquireUseRelease(
     copies.create(copy.body, projectId),
     ({ id }) =>
@@ -171,7 +171,7 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
           timeout: options.timeout,
           patience: options.timeout + 30_000,
           calling: following.call(path, call),
-          find: find(id),
+          find: following.ofCopy(id, copy),
           nodeCount: copy.nodeCount,
           added: copy.added.length,
           read: executions.keep
@@ -180,9 +180,8 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
         yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
         return {
           workflow: { id: workflowId, name: subject.name },
-          execution,
+          execution: Execution.without(execution, copy.added),
           timedOut,
-          added: copy.added,
           response: copy.responds ? answer : undefined
         } satisfies Tested
       }),
@@ -202,13 +201,13 @@ const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Opti
     // It is known for sure only once it is over.
     patience: options.timeout,
     calling: following.call(target.path, target.call),
-    find: target.find,
+    find: () => target.find,
     nodeCount: target.nodeCount,
     added: 0,
     read: executions.get
   })
   const workflow = { id: workflowId, name: target.name }
-  return { workflow, execution, timedOut, added: [], response: answer } satisfies Tested
+  return { workflow, execution, timedOut, response: answer } satisfies Tested
 })
 
 /** Runs a workflow and waits until it is over, waits itself, or the time is. */

@@ -13,6 +13,9 @@ export interface About {
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
+/** Whether n8n is surely of the 1.x line; a version that is not known is none. */
+export const isV1 = (version: string | undefined): boolean => version !== undefined && Number.parseInt(version) < 2
+
 const Release = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ release: Schema.String })))
 )

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import type { Obj } from "../domain/Json.ts"
 import * as Workflow from "../domain/Workflow.ts"
 import * as N8nError from "../N8nError.ts"
@@ -60,11 +61,13 @@ const isUnknownParameter = (error: N8nError.N8nError) =>
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const hasDrafts = yield* Ref.make(true)
+  // 1.x on SQLite without a pool, as it is by default: transactions that overlap break its connection for good.
+  const alone = (yield* Semaphore.make(1)).withPermits(1)
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
-    sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
+    alone(sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
       operation: "create workflow"
-    })
+    }))
   )
 
   /** A draft where there are drafts: what runs stays what it is until it is published. */
@@ -79,11 +82,11 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   })
 
   const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
-    requests.send(
+    alone(requests.send(
       { method: "DELETE", path: path(id) },
       workflowTarget(id, "delete workflow"),
       () => Effect.void
-    )
+    ))
   )
 
   /** `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
@@ -136,7 +139,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       switched(id, "publish", "activate", "publish workflow", versionId === undefined ? {} : { versionId })
     ),
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
-      switched(id, "unpublish", "deactivate", "unpublish workflow", {})
+      alone(switched(id, "unpublish", "deactivate", "unpublish workflow", {}))
     ),
     workflowHistory: history,
     workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) =>
@@ -154,7 +157,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         Schema.Unknown,
         workflowTarget(id, "set the tags of workflow")
       )
-    }),
+    }, alone),
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>
       sendJson(
         requests,

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { obj, str } from "../domain/Json.ts"
 import type { Copy } from "../domain/testing/TestCopy.ts"
 import type { Node } from "../domain/Workflow.ts"
-import { N8nClient } from "../N8nClient.ts"
+import { isV1, N8nClient } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
 import * as WorkflowValidation from "../WorkflowValidation.ts"
 
@@ -28,7 +28,7 @@ export const runnable = Effect.fnUntraced(function*(
   { body }: Copy,
   release: string | undefined
 ) {
-  if (release !== undefined && Number.parseInt(release) >= 2) return
+  if (release !== undefined && !isV1(release)) return
   const n8n = yield* N8nClient
   const { problems } = yield* WorkflowValidation.validate(body, release)
   const lacking = problems.filter(({ path, severity }) =>

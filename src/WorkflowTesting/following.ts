@@ -1,11 +1,12 @@
 /** One execution, followed to its end. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { CallContext } from "../CallContext.ts"
 import * as Execution from "../domain/executions/Execution.ts"
+import * as TestCopy from "../domain/testing/TestCopy.ts"
 import { Executions } from "../Executions.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../N8nClient.ts"
 import * as N8nError from "../N8nError.ts"
@@ -21,7 +22,7 @@ export const call = (path: string, request: WebhookCall) =>
     for (;;) {
       const answer = yield* n8n.callWebhook(path, request)
       if (!isUnregistered(answer) || (yield* Clock.currentTimeMillis) > until) return answer
-      yield* Effect.sleep("100 millis")
+      yield* Effect.sleep("50 millis")
     }
   })
 
@@ -51,39 +52,34 @@ export type Search = Effect.Effect<
 /** What to list to see all executions: those that run are shown only to whom asks for them. */
 export const listed = [undefined, "running"] as const
 
-/** How many ids after the last one known may be the one looked for. */
-const near = 20
-
 /**
  * The search for the execution of a copy.
  *
  * **Details**
  *
- * 1.x lists no execution that has begun to wait, but gives it by its id; ids are counted up.
+ * A copy that does not respond answers with the id. Of one that does, the execution is listed; 1.x lists none that
+ * has begun to wait, but its id is then in the copy's static data.
  */
-export const ofCopy = Effect.fnUntraced(function*(release: string | undefined) {
-  const n8n = yield* N8nClient
-  const listsAll = release?.startsWith("1.") !== true
-  const { executions: [newest] } = listsAll ? { executions: [] } : yield* n8n.listExecutions({ limit: 1 })
-  const last = newest === undefined ? 0 : Number(newest.id)
-  const next = listsAll ? [] : Array.from({ length: near }, (_, index) => last + 1 + index)
-  let searches = 0
-
-  return (workflowId: string): Search =>
-    Effect.gen(function*() {
-      for (const status of listed) {
-        const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
-        const found = executions.findLast(({ mode }) => mode !== "error")
-        if (found !== undefined) return { id: String(found.id) }
-      }
-      if (++searches % 4 !== 0) return {}
-      const heads = yield* Effect.forEach(next, (id) => Effect.option(n8n.executionHead(String(id))), {
-        concurrency: 4
-      })
-      const found = heads.flatMap(Option.toArray).find((head) => head.workflowId === workflowId)
-      return found === undefined ? {} : { id: String(found.id) }
-    })
-})
+export const ofCopy = (
+  workflowId: string,
+  { notesId, responds }: Pick<TestCopy.Copy, "notesId" | "responds">
+) =>
+(calling: Calling): Search =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    if (!responds) {
+      const answer = yield* Fiber.join(calling).pipe(Effect.option, Effect.timeoutOption("1 second"))
+      const id = TestCopy.idInAnswer(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
+      if (id !== undefined) return { id }
+    }
+    for (const status of listed) {
+      const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
+      const found = executions.findLast(({ mode }) => mode !== "error")
+      if (found !== undefined) return { id: String(found.id) }
+    }
+    const id = notesId ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    return id === undefined ? {} : { id }
+  })
 
 /** Waits for the execution that a search finds. */
 export const begun = Effect.fnUntraced(function*(calling: Calling, find: Search) {
@@ -125,6 +121,7 @@ export const settled = Effect.fnUntraced(function*(id: string, nodeCount: number
   const { progress } = yield* CallContext
   const started = yield* Clock.currentTimeMillis
   let told = started
+  let node = 0
   for (;;) {
     const status = yield* statusOf(id)
     if (isSettled(status)) return status
@@ -136,10 +133,13 @@ export const settled = Effect.fnUntraced(function*(id: string, nodeCount: number
         Effect.map((execution) => execution.runs.size - added),
         Effect.orElseSucceed(() => 0)
       )
-      const node = Math.min(Math.max(runs, 0), nodeCount)
-      yield* progress(2 + node, nodeCount + 3, `running: node ${node} of ${nodeCount}`)
+      node = Math.max(node, Math.min(runs, nodeCount))
+      // Each has to be more than the one before, also while one node runs.
+      const onward = (now - started) / (now - started + 60_000)
+      yield* progress(2 + node + onward, nodeCount + 3, `running: node ${node} of ${nodeCount}`)
     }
-    yield* Effect.sleep(now - started < 3_000 ? "150 millis" : "500 millis")
+    const ran = now - started
+    yield* Effect.sleep(ran < 300 ? "40 millis" : ran < 3_000 ? "150 millis" : "500 millis")
   }
 })
 

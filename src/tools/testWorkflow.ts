@@ -39,8 +39,8 @@ const maxLogs = 60
 const counted = (count: number) => `${count} item${count === 1 ? "" : "s"}`
 
 /** `Merge: 3 items, 12 ms`, in the order of the runs. */
-const logsOf = (execution: Execution.Execution, added: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const runs = [...execution.runs].filter(([node]) => !added.includes(node))
+const logsOf = (execution: Execution.Execution): ReadonlyArray<string> => {
+  const runs = [...execution.runs]
     .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
     .toSorted((a, b) => Execution.byOrder(a.run, b.run))
   const lines = runs.slice(0, maxLogs).map(({ isOne, node, run }) => {
@@ -131,13 +131,13 @@ export const testWorkflow = Tool.make({
       mode: mode === "live" ? "live" : "copy"
     }),
   summarize: (tested, { timeout }) => {
-    const { added, execution, response, workflow: { id, name } } = tested
+    const { execution, response, workflow: { id, name } } = tested
     return defined({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
       data: dataOf(execution),
-      logs: logsOf(execution, added),
+      logs: logsOf(execution),
       response: response === undefined ? undefined : { status: response.status, body: response.text.slice(0, 4_000) },
       hint: hintOf(tested, timeout),
       summary: { ...summarize(execution, { nodeOffset: 0, workflowName: name, url: undefined }), workflowId: id }

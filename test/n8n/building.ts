@@ -1,43 +1,15 @@
 /** Building workflows as an agent does, over stdio, up to the answer of a real n8n. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import { fileURLToPath } from "node:url"
 import { arr, type Obj, obj } from "../../src/domain/Json.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { live } from "./scenarios.ts"
+import * as session from "./session.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n>
-
-/** A client with a server of its own, on a folder. */
-const connected = Effect.fnUntraced(function*(folder: string) {
-  const { apiKey, url } = yield* RealN8n
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [fileURLToPath(new URL("../../src/main.ts", import.meta.url)), "--files-root", folder],
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      N8N_URL: url.href,
-      N8N_API_KEY: Redacted.value(apiKey),
-      XDG_STATE_HOME: `${folder}/.state`
-    }
-  })
-  const client = new Client({ name: "agent", version: "0" })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => client.connect(transport)),
-    () => Effect.promise(() => client.close())
-  )
-  return (name: string, args: Obj) =>
-    Effect.map(Effect.promise(() => client.callTool({ name, arguments: args })), (answer): Obj => {
-      assert.isUndefined(answer.isError, `${name}: ${JSON.stringify(answer.content)}`)
-      return obj(obj(answer.structuredContent)?.["data"]) ?? {}
-    })
-})
 
 /** What the webhook answers, as soon as it is there. */
 const ask = Effect.fnUntraced(function*(path: string, body: Obj) {
@@ -56,7 +28,7 @@ export const building = (it: It, v2: boolean) => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-      const call = yield* connected(folder)
+      const { call } = yield* session.open(folder)
       const path = `built-${crypto.randomUUID()}`
 
       const found = yield* call("node_search", { keyword: "receive a webhook" })

@@ -146,6 +146,12 @@ export const archive = Effect.fn("scenarios.archive")(function*(workflowId: stri
   else yield* editor(path)
 })
 
+/** Calls a webhook once, whether it is registered or not. */
+export const postWebhook = Effect.fn("scenarios.postWebhook")(function*(path: string) {
+  const { url } = yield* RealN8n
+  return yield* send(HttpClientRequest.post(new URL(`webhook/${path}`, url)))
+})
+
 /** Calls a webhook until it is registered, and gives its answer. */
 export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
   path: string,
@@ -221,7 +227,7 @@ export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
 })
 
 /** An OpenAI credential for that base URL. */
-const openAiCredential = Effect.fn("scenarios.openAiCredential")(function*(name: string, url: string) {
+export const openAiCredential = Effect.fn("scenarios.openAiCredential")(function*(name: string, url: string) {
   const { id } = yield* ok("POST", "credentials", {
     name,
     type: "openAiApi",

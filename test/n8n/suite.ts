@@ -19,6 +19,7 @@ import { building } from "./building.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
+import { testingLeftovers } from "./testingLeftovers.ts"
 import { validation } from "./validation.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
@@ -521,5 +522,6 @@ export const suite = (version: Version) => {
 
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
+    testingLeftovers(it)
   })
 }

@@ -1,70 +1,16 @@
 /** test_workflow against a real n8n: every kind of trigger, known outputs, and nothing left behind. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { arr, type Obj, obj, str } from "../../src/domain/Json.ts"
-import * as TestMark from "../../src/domain/testing/TestMark.ts"
 import type * as N8nClient from "../../src/N8nClient.ts"
 import type * as Services from "../../src/Services.ts"
 import * as tools from "../../src/tools/index.ts"
+import { chain, code, connected, copiesLeft, jsons, type Link, made, manual, node, set, test, wait } from "./making.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
-
-const base = (type: string) => `n8n-nodes-base.${type}`
-
-const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
-  id: name,
-  name,
-  type: type.includes(".") ? type : base(type),
-  typeVersion,
-  position: [0, 0],
-  parameters,
-  ...more
-})
-
-const set = (name: string, json: string) => node(name, "set", 3.4, { mode: "raw", jsonOutput: `={{ ${json} }}` })
-const code = (name: string, jsCode: string, more: Obj = {}) => node(name, "code", 2, { jsCode }, more)
-
-type Link = readonly [from: string, to: string, output?: number, input?: number]
-
-const connected = (links: ReadonlyArray<Link>) =>
-  Object.fromEntries([...Map.groupBy(links, ([from]) => from)].map(([from, out]) => [from, {
-    main: Array.from(
-      { length: Math.max(...out.map(([, , output = 0]) => output)) + 1 },
-      (_, index) =>
-        out.filter(([, , output = 0]) => output === index)
-          .map(([, to, , input = 0]) => ({ node: to, type: "main", index: input }))
-    )
-  }]))
-
-/** Links one after the other. */
-const chain = (...names: ReadonlyArray<string>): ReadonlyArray<Link> =>
-  names.slice(1).map((to, index) => [names[index] ?? "", to])
-
-const made = (name: string, nodes: ReadonlyArray<Obj>, links: ReadonlyArray<Link>, more: Obj = {}) =>
-  scenarios.create(
-    Object.assign({ name }, { nodes, connections: connected(links), settings: { executionOrder: "v1" } }, more)
-  )
-
-const test = (workflowId: string, more: Partial<Parameters<typeof tools.testWorkflow.call>[0]> = {}) =>
-  tools.testWorkflow.call({ workflowId, timeout: 60_000, mode: "auto", ...more })
-
-const jsons = ({ items }: { readonly items: ReadonlyArray<{ readonly json: unknown }> }) =>
-  items.map(({ json }) => json)
-
-const copiesLeft = Effect.map(
-  scenarios.fetchJson("workflows?limit=250"),
-  (body) =>
-    arr(obj(body)?.["data"]).map((each) => str(obj(each)?.["name"]) ?? "").filter((name) => TestMark.ownerOf(name))
-)
-
-const manual = node("T", "manualTrigger", 1)
 
 /** A trigger, what it is tested with, and what then holds of the item under its name. */
 const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj) => unknown, unknown]> = [
@@ -339,15 +285,10 @@ export const testing = (it: It, v2: boolean) => {
         const alone = yield* refusal(yield* made("alone", [manual, set("Out", "{}")], []))
         assert.match(alone.message, /No node would run/)
 
-        const waiting = (amount: number, unit: string) =>
+        const waiting = (...time: Parameters<typeof wait>) =>
           made(
-            `waits ${amount} ${unit}`,
-            [
-              manual,
-              set("First", "{ n: 1 }"),
-              node("Wait", "wait", 1.1, { amount, unit }, { webhookId: crypto.randomUUID() }),
-              set("Last", "{}")
-            ],
+            `waits ${time}`,
+            [manual, set("First", "{ n: 1 }"), wait(...time), set("Last", "{}")],
             chain("T", "First", "Wait", "Last")
           )
         const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
@@ -376,54 +317,50 @@ export const testing = (it: It, v2: boolean) => {
     60_000
   )
 
-  it.effect("test_workflow: 20 in a row and 4 at once leave nothing behind", () =>
-    Effect.gen(function*() {
-      const id = yield* made("many", [manual, set("Out", "{ n: $json.n }")], chain("T", "Out"))
-      const one = (n: number) =>
-        Effect.map(test(id, { testData: { n } }), (found) => assert.deepStrictEqual(jsons(found.data), [{ n }]))
-      yield* Effect.forEach(Array.from({ length: 20 }, (_, index) => index), one)
-      yield* Effect.forEach([1, 2, 3, 4], one, { concurrency: 4 })
-      assert.deepStrictEqual(yield* copiesLeft, [])
-    }), 90_000)
-
   it.effect(
-    "test_workflow: killed, its copy goes with the next test; interrupted or ended by SIGTERM, at once",
+    "test_workflow: an agent with its model and memory runs; without the model's credential nothing does",
     () =>
       Effect.gen(function*() {
-        const { apiKey, url } = yield* RealN8n
-        const id = yield* made(
-          "killed",
-          [manual, node("Wait", "wait", 1.1, { amount: 30 }, { webhookId: crypto.randomUUID() }), set("Out", "{}")],
-          chain("T", "Wait", "Out")
-        )
-        const present = copiesLeft.pipe(
-          Effect.repeat({ until: (left) => left.length > 0, schedule: Schedule.spaced("100 millis"), times: 200 })
-        )
-        const ended = (signal: NodeJS.Signals) =>
-          Effect.gen(function*() {
-            const child = spawn(process.execPath, [
-              fileURLToPath(new URL("../../src/main.ts", import.meta.url)),
-              "call",
-              "test_workflow",
-              JSON.stringify({ workflowId: id })
-            ], {
-              stdio: "ignore",
-              env: { PATH: process.env["PATH"], HOME: "/tmp", N8N_URL: url.href, N8N_API_KEY: Redacted.value(apiKey) }
-            })
-            const gone = new Promise((resolve) => child.once("exit", resolve))
-            assert.lengthOf(yield* present, 1)
-            yield* Effect.sleep("1 second")
-            child.kill(signal)
-            yield* Effect.promise(() => gone)
-            return yield* copiesLeft
-          })
-        assert.deepStrictEqual(yield* ended("SIGTERM"), [])
-        assert.lengthOf(yield* ended("SIGKILL"), 1)
-        const fine = yield* made("after", [manual, set("Out", "{}")], chain("T", "Out"))
-        yield* test(fine)
-        assert.deepStrictEqual(yield* copiesLeft, [])
+        const { openAiUrl } = yield* RealN8n
+        const langchain = (type: string) => `@n8n/n8n-nodes-langchain.${type}`
+        const agent = (name: string, credentials: Obj) => {
+          const serving = (type: string) => ({ [type]: [[{ node: "Agent", type, index: 0 }]] })
+          return made(
+            name,
+            [
+              node("T", langchain("chatTrigger"), 1.1, { options: {} }),
+              node("Agent", langchain("agent"), 2.2, { options: {} }),
+              node("Model", langchain("lmChatOpenAi"), 1.2, {
+                model: { __rl: true, mode: "list", value: "gpt-4o-mini" },
+                options: {}
+              }, credentials),
+              node("Memory", langchain("memoryBufferWindow"), 1.3, {})
+            ],
+            [],
+            {
+              connections: {
+                ...connected(chain("T", "Agent")),
+                Model: serving("ai_languageModel"),
+                Memory: serving("ai_memory")
+              }
+            }
+          )
+        }
+        const openAiApi = yield* scenarios.openAiCredential("Fake OpenAI", openAiUrl.href)
+        const found = yield* test(yield* agent("agent", { credentials: { openAiApi } }), { testData: "What is 6 * 7?" })
+        assert.strictEqual(found.status, "success", JSON.stringify(found.summary.failure))
+        assert.match(JSON.stringify(jsons(found.data)), /forty-two/)
+        const asked = yield* tools.getExecutionByNode.call({
+          id: found.executionId,
+          nodeName: "Model",
+          itemOffset: 0,
+          itemLimit: 1
+        })
+        assert.match(JSON.stringify(asked.input), /What is 6 \* 7\?/)
 
-        yield* test(id).pipe(Effect.timeoutOption("3 seconds"))
+        const lacking = yield* Effect.flip(tools.testWorkflow.run({ workflowId: yield* agent("mute agent", {}) }))
+        assert.match(JSON.stringify(lacking), /cannot be run.*(openAiApi|credential)/i)
+        assert.include(lacking.hint, "Nothing ran.")
         assert.deepStrictEqual(yield* copiesLeft, [])
       }),
     60_000

@@ -54,16 +54,38 @@ const executionOf = (copy: Obj, status: string) => ({
   startedAt: "2026-11-22T10:00:00.000Z",
   stoppedAt: "2026-11-22T10:00:00.120Z",
   workflowData: copy,
-  data: { resultData: { runData: { T: [run(0, { a: 1 })], Out: [run(1, { done: true }, "T")] } } }
+  data: {
+    resultData: {
+      runData: {
+        "test_workflow call": [run(0, { body: {} })],
+        T: [run(1, { a: 1 }, "test_workflow items")],
+        Out: [run(2, { done: true }, "T")]
+      }
+    }
+  }
 })
 
 type Hook = NonNullable<N8nApi.Options["before"]>
 
-/** An n8n in which the copy's webhook starts an execution. */
+/** An n8n in which the copy's webhook starts an execution, and a node of the copy answers with its id. */
 const world = Effect.fnUntraced(function*(
-  { hook, status = "success", version = "2", webhookUrl, workflows = [] }: {
+  {
+    answer = () => new Response("77"),
+    hook,
+    isListed = true,
+    status = "success",
+    subject = original,
+    version = "2",
+    webhookUrl,
+    workflows = []
+  }: {
+    /** What comes of the answer of our node. */
+    readonly answer?: () => Response
     readonly hook?: Hook
+    /** Whether the execution can be found in a list. */
+    readonly isListed?: boolean
     readonly status?: string
+    readonly subject?: N8nApi.Workflow
     readonly version?: "2" | "1"
     readonly webhookUrl?: URL
     readonly workflows?: ReadonlyArray<N8nApi.Workflow>
@@ -79,10 +101,18 @@ const world = Effect.fnUntraced(function*(
       if (replaced instanceof Response) return replaced
       const { pathname } = new URL(request.url)
       const copy = (yield* n8n.workflows).find(({ name }) => TestMark.ownerOf(name)?.pid === process.pid)
-      if (pathname.startsWith("/webhook/") && copy !== undefined) started = true
-      if (copy === undefined || !started || request.method === "OPTIONS") return
+      if (copy === undefined || request.method === "OPTIONS") return
+      const teller = arr(copy["nodes"]).map(obj).find((each) => each?.["name"] === "test_workflow id")?.["type"]
+      if (pathname.startsWith("/webhook/")) {
+        started = true
+        if (teller === "n8n-nodes-base.respondToWebhook") return answer()
+      }
+      if (!started) return
+      if (pathname === `/api/v1/workflows/${copy.id}` && teller === "n8n-nodes-base.code") {
+        return Response.json({ ...copy, staticData: { "node:test_workflow id": { id: "77" } } })
+      }
       if (pathname === "/api/v1/executions") {
-        return Response.json({ data: [executionOf(copy, ended)], nextCursor: null })
+        return Response.json({ data: isListed ? [executionOf(copy, ended)] : [], nextCursor: null })
       }
       if (pathname === "/api/v1/executions/77") return Response.json(executionOf(copy, ended))
       if (pathname === "/api/v1/executions/77/stop") {
@@ -91,7 +121,7 @@ const world = Effect.fnUntraced(function*(
       }
       return
     })
-  const api = yield* N8nApi.make({ workflows: [original, ...workflows], executions: [] }, { version, before })
+  const api = yield* N8nApi.make({ workflows: [subject, ...workflows], executions: [] }, { version, before })
   const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("the-key"), webhookUrl }).pipe(
     Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
   )
@@ -116,21 +146,23 @@ describe("test_workflow", () => {
   it.live("runs a copy in the original's project, removes it, and keeps what it read, for other processes too", () =>
     inWorld({}, ({ api, process }) =>
       Effect.gen(function*() {
-        const told: Array<string> = []
+        const told: Array<unknown> = []
         const caller = {
-          progress: (_done: number, _total: number | undefined, message: string) =>
-            Effect.sync(() => void told.push(message)),
+          progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
           confirm: () => Effect.succeed("unasked" as const)
         }
         const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
         assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
         assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
         assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
-        assert.deepInclude(obj(found["summary"]), { workflowId: "orig", workflowName: "Orders" })
-        assert.deepStrictEqual(told, ["published", "success"])
+        const summary = obj(found["summary"])
+        assert.deepInclude(summary, { workflowId: "orig", workflowName: "Orders" })
+        assert.deepInclude(obj(summary?.["statistics"]), { totalNodes: 2, executedNodes: 2, totalItemsProcessed: 2 })
+        assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
         assert.deepStrictEqual(yield* names(api), ["Orders"])
 
         const requests = yield* api.requests
+        assert.isFalse(requests.some(({ url }) => /\/executions\?/.test(url)))
         const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
         assert.strictEqual(created?.["projectId"], "p1")
         const called = requests.filter(({ url }) => url.includes("/webhook/"))
@@ -203,6 +235,29 @@ describe("test_workflow", () => {
         const found = yield* test().pipe(process())
         assert.strictEqual(found["status"], "waiting")
         assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
+      })))
+
+  it.live("knows the execution on 1.x, which lists none that waits", () => {
+    const { connections, nodes } = original
+    const responding = {
+      ...original,
+      nodes: [...nodes, node("R", "respondToWebhook")],
+      connections: { ...connections, Out: link("R") }
+    }
+    return Effect.forEach(
+      [original, responding],
+      (subject) =>
+        inWorld({ version: "1", isListed: false, status: "waiting", subject }, ({ process }) =>
+          Effect.gen(function*() {
+            assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "waiting" })
+          }))
+    )
+  })
+
+  it.live("finds the execution in the list where the answer does not come through", () =>
+    inWorld({ answer: () => new Response("Bad Gateway", { status: 502 }) }, ({ process }) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
       })))
 
   it.live("removes what others left behind, not what they use; doctor shows it", () => {

@@ -122,6 +122,17 @@ export const itemCount = (runs: ReadonlyArray<Run>): number =>
 export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
   runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
 
+/** The execution as if these nodes, which have not failed, were not in the workflow. */
+export const without = (execution: Execution, names: ReadonlyArray<string>): Execution => {
+  const gone = new Set(names.filter((name) => nodeStatus(execution.runs.get(name) ?? []) !== "error"))
+  const { runs, workflow } = execution
+  return {
+    ...execution,
+    workflow: workflow && { ...workflow, nodes: workflow.nodes.filter(({ name }) => !gone.has(name)) },
+    runs: new Map([...runs].filter(([name]) => !gone.has(name)))
+  }
+}
+
 /** Any error of n8n's in the few keys that say something; stacks, request dumps and node copies are left out. */
 export const ErrorDetail = Schema.Struct({
   name: Schema.optionalKey(Schema.String),

@@ -18,6 +18,8 @@ export interface Lookups {
   readonly release: string
   /** The release of the n8n that the workflow is for, where it is known. */
   readonly connected?: string | undefined
+  /** Whether that n8n is surely of the 1.x line. */
+  readonly isV1?: boolean
   /** Whether that n8n surely lacks this version of the type. */
   readonly isLacked?: (type: string, version: number) => boolean
   /** An earlier release that had a type which is no more. */

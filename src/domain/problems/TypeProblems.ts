@@ -109,7 +109,7 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   if (nodeType === undefined) return [unknownType(node, lookups)]
   if (version === undefined) return []
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
-  if (excluded.has(type) && !lookups.connected?.startsWith("1.")) {
+  if (excluded.has(type) && lookups.isV1 !== true) {
     return [problemOf(node, {
       severity: "warning",
       path: `${node.at}.type`,

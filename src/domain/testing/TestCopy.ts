@@ -5,7 +5,8 @@
  *
  * A Webhook node and a Split Out node, which makes items of what the webhook is sent, come before the trigger. The
  * trigger itself stays, disabled: n8n passes items through a disabled node, so that expressions find its data and its
- * parameters under its name.
+ * parameters under its name. Between them the webhook is answered with the execution's id at once; where the workflow
+ * answers it, a Code node writes the id down for those n8n that do not list an execution which waits.
  */
 import * as Result from "effect/Result"
 import * as Connections from "../Connections.ts"
@@ -39,6 +40,8 @@ export interface Options extends Omit<TriggerItems.Around, "timezone"> {
   readonly path: string
   /** Milliseconds that it may run. */
   readonly timeout: number
+  /** Whether n8n lists executions that wait. */
+  readonly listsWaiting: boolean
 }
 
 /** A copy. */
@@ -53,8 +56,10 @@ export interface Copy {
   readonly nodeCount: number
   /** The nodes of ours, by name. */
   readonly added: ReadonlyArray<string>
-  /** Whether a Respond to Webhook node answers the call. */
+  /** Whether the workflow answers the call; else the answer is the execution's id. */
   readonly responds: boolean
+  /** Whether it writes the execution's id down in its static data. */
+  readonly notesId: boolean
 }
 
 /** Why there is no copy. */
@@ -66,6 +71,10 @@ export interface Refused {
 
 const errorTrigger = "n8n-nodes-base.errorTrigger"
 const note = "n8n-nodes-base.stickyNote"
+const respond = "n8n-nodes-base.respondToWebhook"
+
+/** The node of ours that tells the execution's id. */
+const teller = "test_workflow id"
 
 const quoted = (names: ReadonlyArray<Node>) => names.slice(0, 8).map(({ name }) => `'${name}'`).join(", ")
 
@@ -93,6 +102,29 @@ const pinned = ({ id, name, position }: Node, items: ReadonlyArray<unknown>): No
     position: position ?? [0, 0],
     parameters: { jsCode: `return ${JSON.stringify(kept)}` }
   }
+}
+
+/** What tells the execution's id: an answer of ours to the call, or where n8n keeps a node's static data. */
+const telling = (inAnswer: boolean) =>
+  inAnswer
+    ? {
+      type: respond,
+      typeVersion: 1.1,
+      parameters: { respondWith: "text", responseBody: "={{ $execution.id }}" }
+    }
+    : {
+      type: "n8n-nodes-base.code",
+      typeVersion: 2,
+      parameters: { jsCode: "$getWorkflowStaticData('node').id = $execution.id\nreturn $input.all()" }
+    }
+
+/** The execution's id in the answer of a copy that does not itself respond. */
+export const idInAnswer = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
+
+/** The execution's id in the static data of a copy that responds: there once the execution is over, or waits. */
+export const idInStaticData = (staticData: unknown): string | undefined => {
+  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${teller}`))
+  return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
 }
 
 /** The node to start at: the one asked for, else the enabled trigger that leads to most nodes. */
@@ -139,7 +171,7 @@ const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): 
 /** Makes the copy, or tells why the workflow cannot be run. */
 export const make = (subject: Subject, options: Options): Result.Result<Copy, Refused> =>
   Result.gen(function*() {
-    const { isTrigger, now, path, testData, webhookUrl } = options
+    const { isTrigger, listsWaiting, now, path, testData, webhookUrl } = options
     const nodes = subject.nodes.filter(({ type }) => type !== note)
     const byName = new Map(nodes.map((node) => [node.name, node]))
     const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
@@ -192,29 +224,34 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     })
 
     const taken = new Set(byName.keys())
-    const [entry, items] = [free("test_workflow call", taken), free("test_workflow items", taken)]
+    const named = (name: string) => free(name, taken)
     const [x = 0, y = 0] = start.position ?? []
-    const responds = main.some(({ type }) => type === "n8n-nodes-base.respondToWebhook")
+    const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
+    const notesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
     const added: ReadonlyArray<Node> = [
       {
         id: `${path}-call`,
-        name: entry,
+        name: named("test_workflow call"),
         type: "n8n-nodes-base.webhook",
         typeVersion: 2,
-        position: [first - 440, y],
+        position: [first - 660, y],
         webhookId: path,
-        parameters: { path, httpMethod: "POST", responseMode: responds ? "responseNode" : "onReceived" }
+        parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
       },
+      ...(!responds || notesId
+        ? [{ id: `${path}-id`, name: named(teller), position: [first - 440, y], ...telling(!responds) }]
+        : []),
       {
         id: `${path}-items`,
-        name: items,
+        name: named("test_workflow items"),
         type: "n8n-nodes-base.splitOut",
         typeVersion: 1,
         position: [first - 220, y],
         parameters: { fieldToSplitOut: "body.items" }
       }
     ]
+    const before = added.map(({ name }) => name)
     const joined = (from: string, to: string): Connections.Link => {
       const port = { type: "main", index: 0 }
       return { from, output: port, to, input: port }
@@ -230,7 +267,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       body: {
         name: options.name,
         nodes: [...added, ...copied],
-        connections: asConnections([joined(entry, items), joined(items, start.name), ...links]),
+        connections: asConnections([
+          ...before.map((name, index) => joined(name, before[index + 1] ?? start.name)),
+          ...links
+        ]),
         settings: settingsOf(subject, options.timeout, isCyclic(links)),
         ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
       },
@@ -241,7 +281,8 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         ? TriggerItems.ofTrigger(start, testData, around)
         : TriggerItems.asGiven(testData),
       nodeCount: enabled.length,
-      added: [entry, items],
-      responds
+      added: before,
+      responds,
+      notesId
     }
   })

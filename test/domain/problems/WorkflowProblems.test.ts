@@ -252,7 +252,7 @@ describe("types", () => {
   it("that n8n 2 leaves out are a warning", () => {
     const command = line(node("A", `${base}executeCommand`, 1, { command: "ls" }))
     same(only(command).severity, "warning")
-    same(all(command, { connected: "1.123.81" }), [])
+    same(all(command, { connected: "1.123.81", isV1: true }), [])
   })
 
   it("are judged where nodes are disabled, too: n8n does", () => {

@@ -29,6 +29,7 @@ const options: TestCopy.Options = {
   now: Date.parse("2026-11-22T15:04:05.006Z"),
   timezone: "UTC",
   timeout: 1_500,
+  listsWaiting: true,
   webhookUrl: "http://n8n.test/webhook/x"
 }
 
@@ -51,14 +52,36 @@ describe("a copy", () => {
   it("is started by a webhook whose items pass through the trigger, disabled", () => {
     const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { testData: [{ a: 1 }, { a: 2 }] })
     assert.deepStrictEqual(linksOf(made), [
-      "test_workflow call main[0] > test_workflow items main[0]",
+      "test_workflow call main[0] > test_workflow id main[0]",
+      "test_workflow id main[0] > test_workflow items main[0]",
       "test_workflow items main[0] > T main[0]",
       "T main[0] > A main[0]"
     ])
     assert.isTrue(find(made, "T")?.disabled)
     assert.deepStrictEqual(made.items, [{ a: 1 }, { a: 2 }])
     assert.strictEqual(made.nodeCount, 1)
-    assert.strictEqual(obj(find(made, "test_workflow call")?.parameters)?.["responseMode"], "onReceived")
+  })
+
+  it("tells its execution's id: in its answer, or where that is the workflow's, on 1.x in its static data", () => {
+    const respond = (more: object = {}) => ({
+      nodes: [manual, node("R", "n8n-nodes-base.respondToWebhook", more)],
+      connections: { T: to("R") }
+    })
+    const told = (made: TestCopy.Copy) => [made.responds, find(made, "test_workflow id")?.type, made.added.length]
+    const answer = "n8n-nodes-base.respondToWebhook"
+    assert.deepStrictEqual(told(copy({ nodes: [manual, node("A")], connections: { T: to("A") } })), [false, answer, 3])
+    assert.deepStrictEqual(told(copy(respond())), [true, undefined, 2])
+    assert.deepStrictEqual(told(copy(respond(), { listsWaiting: false })), [true, "n8n-nodes-base.code", 3])
+    const pinned = copy({ ...respond(), pinData: { R: [{ json: {} }] } }, { listsWaiting: false })
+    assert.deepStrictEqual(told(pinned), [false, answer, 3])
+    const { connections, nodes } = respond({ disabled: true })
+    const off = copy({ nodes: [...nodes, node("A")], connections: { ...connections, R: to("A") } })
+    assert.deepStrictEqual(told(off), [false, answer, 3])
+
+    assert.strictEqual(TestCopy.idInAnswer("42"), "42")
+    assert.isUndefined(TestCopy.idInAnswer("{\"message\":\"Workflow was started\"}"))
+    assert.strictEqual(TestCopy.idInStaticData({ global: {}, "node:test_workflow id": { id: "42" } }), "42")
+    assert.isUndefined(TestCopy.idInStaticData(null))
   })
 
   it("saves its data, calls no error workflow, and keeps the rest of the settings", () => {
@@ -145,7 +168,7 @@ describe("a copy", () => {
     }
     for (const startNode of ["B", "id-B"]) {
       const made = copy(subject, { startNode, testData: { b: 1 } })
-      assert.deepStrictEqual(linksOf(made).slice(1), [
+      assert.deepStrictEqual(linksOf(made).slice(2), [
         "test_workflow items main[0] > B main[0]",
         "B main[0] > C main[0]"
       ])
