@@ -12,7 +12,8 @@ export default defineConfig({
         exclude: ["test/n8n/**", "test/pack/**", "test/conformance/**"],
         // All processors: by default one is left idle.
         maxWorkers: "100%",
-        testTimeout: 15_000
+        // On a busy machine the largest take a while.
+        testTimeout: 60_000
       }
       : {
         include: [`test/${suite}/**/*.test.ts`],

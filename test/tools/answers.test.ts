@@ -1,5 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, expect, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
@@ -11,6 +11,7 @@ import * as Services from "../../src/Services.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import { folderWith } from "../folders.ts"
+import { assertSnapshot } from "./snapshot.ts"
 
 /** What is another each time, in words of the same length or so. */
 const settled = (text: string, folder: string): string =>
@@ -106,9 +107,7 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     // Its runs need an n8n that runs: testWorkflow.test.ts has them.
     const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))
     assert.deepStrictEqual(rest, ["test_workflow"])
-    yield* Effect.promise(() =>
-      expect(JSON.stringify(shown, null, 2)).toMatchFileSnapshot("__snapshots__/answers.json")
-    )
+    yield* Effect.promise(() => assertSnapshot(JSON.stringify(shown, null, 2), "answers"))
   }).pipe(
     Effect.provide(FakeN8n.layer(Demo.seed)),
     Effect.scoped,

@@ -15,6 +15,7 @@ import * as N8nApi from "../../src/testing/N8nApi.ts"
 import * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as fixtures from "../fixtures.ts"
+import { assertSnapshot } from "./snapshot.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
 const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
@@ -58,12 +59,6 @@ describe("the listing", () => {
     for (const { name } of listed) assert.match(name, /^[a-z0-9_]{1,48}$/)
   })
 })
-
-/** Vitest's file snapshots want its own `expect`. */
-const assertSnapshot = async (text: string, name: string) => {
-  const { expect } = await import("vitest")
-  await expect(text).toMatchFileSnapshot(`__snapshots__/${name}.json`)
-}
 
 describe("default answers", () => {
   layer(recorded)("keep the promised reductions", (it) => {
