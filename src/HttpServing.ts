@@ -1,6 +1,7 @@
 /** The server over HTTP, put together as the options say; loaded only when it is wanted. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -68,23 +69,29 @@ const checkBounds = ({ maxCalls, port, rateLimit }: Options.Options) =>
     ? refuse("--rate-limit must be 0 or more")
     : Effect.void
 
-/** How long a look at n8n may take: who asks for the health waits a second, seldom longer. */
+/** How long who asks for the health waits for n8n; the look itself goes on, for who asks next. */
 const patience = "800 millis"
 
-/** Whether n8n answers; it is asked every ten seconds at most. */
-const health = (clients: ReadonlyArray<typeof N8nClient.Service>) => {
+/** Whether n8n answers; it is asked every ten seconds at most, and only when somebody wants to know. */
+const health = Effect.fnUntraced(function*(clients: ReadonlyArray<typeof N8nClient.Service>) {
   const answer = (client: typeof N8nClient.Service) =>
     client.about.pipe(
       Effect.as("ok"),
       Effect.catchTag("ValidationError", () => Effect.succeed("not configured")),
-      Effect.timeout(patience),
+      Effect.timeout("5 seconds"),
       Effect.orElseSucceed(() => "no answer")
     )
-  return Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
-    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly"),
-    Effect.cachedWithTTL("10 seconds")
+  const look = Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
+    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly")
   )
-}
+  const looking = yield* Effect.cachedWithTTL(Effect.forkIn(look, yield* Effect.scope), "10 seconds")
+  // The first look is the slowest.
+  yield* looking
+  return Effect.flatMap(looking, Fiber.join).pipe(
+    Effect.timeoutOption(patience),
+    Effect.map(Option.getOrElse(() => "no answer"))
+  )
+})
 
 const announce = (needsToken: boolean) =>
   Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
