@@ -12,10 +12,12 @@ import { N8nClient } from "./N8nClient.ts"
 import * as Options from "./Options.ts"
 import type * as Services from "./Services.ts"
 import type * as Tool from "./Tool.ts"
+import * as ToolContext from "./ToolContext.ts"
 import * as Http from "./transport/Http.ts"
 import * as Access from "./transport/http/Access.ts"
 import * as Hosts from "./transport/http/Hosts.ts"
 import * as NodeServer from "./transport/http/NodeServer.ts"
+import * as Upstreams from "./Upstreams.ts"
 
 const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
 
@@ -24,19 +26,18 @@ const callsPerMinute = 1200
 
 const tokenVariable = (env: NodeJS.ProcessEnv) => listed(env["N8N_MCP_AUTH_TOKEN"]).map((token) => Redacted.make(token))
 
-/** Every token with the connection it leads to. */
+/** Every token with the n8n it leads to. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
-  connections: Effect.Success<ReturnType<typeof Options.connections>>
+  { upstreams, usual }: Effect.Success<ReturnType<typeof Upstreams.all>>
 ) {
-  const { all, usual } = connections
   const own = options.authToken.length > 0 ? options.authToken : tokenVariable(process.env)
   if (own.length > 0 && usual === undefined) {
     return yield* refuse("--auth-token leads to one profile: say which with --profile")
   }
   const grants: ReadonlyArray<Access.Grant> = [
     ...own.map((token) => ({ token, client: usual?.name })),
-    ...all.flatMap(({ name, tokens }) => tokens.map((token) => ({ token, client: name })))
+    ...upstreams.flatMap(({ name, tokens }) => tokens.map((token) => ({ token, client: name })))
   ]
   const owners = new Map<string, string | undefined>()
   for (const { client, token } of grants) {
@@ -55,7 +56,7 @@ const grantsOf = Effect.fnUntraced(function*(
   if (grants.length === 0 && usual === undefined) {
     return yield* refuse("Several profiles: give each its tokens, or name one with --profile")
   }
-  const unreachable = all.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
+  const unreachable = upstreams.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
   yield* Effect.forEach(unreachable, ({ name }) => Effect.logWarning(`no token leads to profile '${name}'`))
   return grants
 })
@@ -107,14 +108,14 @@ export const serve = (
 ) =>
   Effect.gen(function*() {
     yield* checkBounds(options)
-    const connections = yield* Options.connections(options)
-    const grants = yield* grantsOf(options, connections)
-    const shared = yield* Layer.build(Options.shared(options))
+    const found = yield* Upstreams.all(options)
+    const grants = yield* grantsOf(options, found)
+    const shared = yield* Layer.build(ToolContext.shared(options))
     const contexts = new Map(
-      yield* Effect.forEach(connections.all, (connection) =>
+      yield* Effect.forEach(found.upstreams, (upstream) =>
         Effect.map(
-          Layer.build(Options.ofConnection(connection)),
-          (own) => [connection.name, Context.merge(shared, own)] as const
+          Layer.build(Upstreams.layerOf(upstream)),
+          (own) => [upstream.name, Context.merge(shared, own)] as const
         ))
     )
     const { maxCalls, rateLimit } = options
@@ -123,7 +124,7 @@ export const serve = (
       host: options.host,
       allowedHosts: values(options.allowedHosts, process.env["N8N_MCP_ALLOWED_HOSTS"]),
       allowedOrigins: values(options.allowedOrigins, process.env["N8N_MCP_ALLOWED_ORIGINS"]),
-      access: Access.make(grants, connections.usual?.name),
+      access: Access.make(grants, found.usual?.name),
       callsPerMinute: perMinute === 0 ? undefined : perMinute,
       maxInFlight: maxCalls,
       n8n: yield* health([...contexts.values()].map((context) => Context.get(context, N8nClient)))

@@ -21,6 +21,7 @@ import * as resources from "./resources.ts"
 import * as Snapshots from "./Snapshots.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Tool from "./Tool.ts"
+import * as ToolContext from "./ToolContext.ts"
 import * as Stdio from "./transport/Stdio.ts"
 import { version } from "./version.ts"
 
@@ -43,7 +44,7 @@ const serve = root.pipe(
       const HttpServing = yield* Effect.promise(() => import("./HttpServing.ts"))
       return yield* HttpServing.serve(mcp, options)
     }
-    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options))))
+    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, ToolContext.layer(options))))
   }))
 )
 
@@ -77,7 +78,7 @@ const call = Command.make(
     if (tool === undefined) {
       return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, wanted) })
     }
-    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(Options.layer(options)))
+    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(ToolContext.layer(options)))
     yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
     if (result.isError === true) process.exitCode = 1
   })
@@ -92,7 +93,7 @@ const doctor = Command.make(
       tools: yield* offered(options),
       filesRoots: Options.filesRoots(options, process.env),
       stateFolder: Snapshots.defaultFolder(process.env)
-    }).pipe(Effect.provide(Options.layer(options)))
+    }).pipe(Effect.provide(ToolContext.layer(options)))
     const coloured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
     yield* print(json ? JSON.stringify(checks) : Doctor.render(checks, coloured))
     if (!Doctor.isHealthy(checks)) process.exitCode = 1
