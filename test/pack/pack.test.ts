@@ -1,6 +1,6 @@
 /** `pnpm test:pack`: what npm would publish, in an empty folder. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { metadata } from "../../src/packaging/metadata.ts"
 import * as tools from "../../src/tools/index.ts"
@@ -29,9 +29,11 @@ describe("the package", () => {
       assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
     }))
 
-  it("starts with nothing installed", () =>
+  it("starts with nothing installed, and has nothing installed", () =>
     inFolder(async (folder) => {
       run("tar", ["xzf", tarball], folder)
+      const packed = JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8"))
+      assert.isUndefined(packed.dependencies)
       const main = join(folder, "package", "dist", "main.js")
       const told = await talk({ command: process.execPath, args: [main, "--demo"], cwd: folder })
       assert.strictEqual(told.version, version)
