@@ -15,9 +15,11 @@ const dist = join(root, "dist")
 
 const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
 
-/** All that the server needs to run. */
+/** All that the server needs to run, and the licences of what is in it. */
 const copyServer = (folder: string) => {
-  for (const file of ["main.js", "nodes.data", "nodes.data.LICENSE.md"]) copy(`dist/${file}`, join(folder, file))
+  for (const file of ["main.js", "NOTICES.md", "nodes.data", "nodes.data.LICENSE.md"]) {
+    copy(`dist/${file}`, join(folder, file))
+  }
 }
 
 const makeBundle = async () => {

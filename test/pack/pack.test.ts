@@ -23,6 +23,7 @@ describe("the package", () => {
         ".claude-plugin/plugin.json",
         ".claude-plugin/marketplace.json",
         ".claude-plugin/skills/n8n/SKILL.md",
+        "dist/NOTICES.md",
         "dist/nodes.data",
         "dist/nodes.data.LICENSE.md"
       ])
