@@ -30,10 +30,14 @@ const promised = <A>(step: string, run: () => Promise<A>) =>
     })
   )
 
-/** What our server is asked for. */
+const ok = "\"success\":true"
+
+/** What our server is asked for: find a workflow, and why its run failed. */
 export const messages: ReadonlyArray<clients.Message> = [
-  clients.toolCall("list_workflows", {}, "\"success\":true"),
-  clients.toolCall("get_execution", { id: "239" }, "\"success\":true")
+  clients.toolCall("list_workflows", {}, ok),
+  clients.toolCall("list_executions", { status: "error" }, ok),
+  clients.toolCall("get_execution", { id: "239" }, ok),
+  clients.toolCall("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }, ok)
 ]
 
 /** The bare server's turn at texts of the same sizes. */
