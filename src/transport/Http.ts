@@ -91,7 +91,7 @@ const cors = ({ allowedOrigins }: Hosts.Names) =>
     exposedHeaders: ["x-request-id", "retry-after"]
   })
 
-/** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new ones refused. */
+/** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused. */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
   Layer.effect(
     McpTransport,
@@ -124,14 +124,14 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
             const routed = yield* HttpRouter.toHttpEffect(routes(makeServer))
             let draining = false
             const app = ours(options).pipe(
-              Effect.andThen(Effect.suspend(() => draining ? Effect.fail(Refusal.draining) : cors(options)(routed))),
+              Effect.andThen(cors(options)(routed)),
               answered,
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
               )
             )
             yield* HttpServer.serveEffect(app, AccessLog.middleware)
-            // Runs before the server stops to listen, which waits for calls in flight.
+            // Runs before the server stops to listen; what comes on an open connection still is answered, and is its last.
             yield* Effect.addFinalizer(() => Effect.sync(() => void (draining = true)))
             return yield* Effect.never
           }).pipe(

@@ -33,7 +33,7 @@ export const served = Effect.fnUntraced(function*(
 ) {
   const listening = yield* Deferred.make<string>()
   const fiber = yield* Effect.gen(function*() {
-    const context = yield* Layer.build(NodeServer.layer({ host: "127.0.0.1", port: 0 }))
+    const context = yield* Layer.build(NodeServer.layer({ host: "127.0.0.1", port: 0, linger: 0 }))
     const { address } = Context.get(context, HttpServer.HttpServer)
     yield* Deferred.succeed(listening, HttpServer.formatAddress(address))
     yield* McpServer.serve({

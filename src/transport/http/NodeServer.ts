@@ -19,6 +19,9 @@ const maxHeaderBytes = 16 * 1024
 /** Seconds for calls in flight when the server ends; Docker kills after 10. */
 const drainSeconds = 8
 
+/** Milliseconds that idle connections stay open when the server ends: a balancer may just have put a call on one. */
+const lingerMillis = 1_000
+
 const unreadable = ({ code }: NodeJS.ErrnoException) => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
@@ -47,7 +50,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
   ].join("\r\n"))
 }
 
-const make = (): Server => {
+const make = (linger: number): Server => {
   const server = createServer({
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
@@ -57,6 +60,9 @@ const make = (): Server => {
     // Without one it is refused as any other host: in JSON.
     requireHostHeader: false
   })
+  // `close` cuts them at once, and with them what was sent in this moment.
+  const closeIdle = server.closeIdleConnections.bind(server)
+  server.closeIdleConnections = () => void setTimeout(closeIdle, linger).unref()
   server.on("clientError", refuse)
   server.on("checkExpectation", (_request, response) => {
     const text = body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT")
@@ -76,12 +82,15 @@ const make = (): Server => {
   return server
 }
 
-/** Listens; when it ends, it waits some seconds for calls in flight, then cuts what is left. */
+/**
+ * Listens; when it ends, it takes no connection any more, waits some seconds for calls in flight, then cuts what is
+ * left. `linger` is how many milliseconds idle connections stay open then; a second unless given.
+ */
 export const layer = (
-  options: { readonly host: string; readonly port: number }
+  options: { readonly host: string; readonly port: number; readonly linger?: number }
 ): Layer.Layer<HttpServer.HttpServer, ServeError> =>
   Layer.unwrap(Effect.sync(() => {
-    const server = make()
+    const server = make(options.linger ?? lingerMillis)
     const listening = NodeHttpServer.layerServer(() => server, {
       host: options.host,
       port: options.port,

@@ -55,13 +55,6 @@ export const bug: Refusal = {
   rpcCode: -32603
 }
 
-export const draining: Refusal = {
-  status: 503,
-  code: "UNAVAILABLE",
-  message: "This server is about to end: call again, another one answers.",
-  headers: { "retry-after": "1" }
-}
-
 export const busy = (limit: number): Refusal => ({
   status: 503,
   code: "UNAVAILABLE",
