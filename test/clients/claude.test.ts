@@ -1,5 +1,4 @@
 /** `pnpm test:clients`: Claude Code itself with a scripted model: what does the model see of what we answer? */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,6 +8,7 @@ import { instructions } from "../../src/instructions.ts"
 import { folderWith } from "../folders.ts"
 import { assertCalm, assertInline, atStart, load, ours, use } from "./calls.ts"
 import * as ClaudeCode from "./ClaudeCode.ts"
+import { claudeCodeMain, installed, options } from "./install.ts"
 import * as large from "./large.ts"
 import * as Model from "./Model.ts"
 import * as N8n from "./N8n.ts"
@@ -57,7 +57,7 @@ const assertDebugged = ({ answer, requests, shown, status }: ClaudeCode.Talked) 
   assert.include(shown.at(-1)?.text, "Jonas Weber")
 }
 
-layer(NodeServices.layer, { excludeTestServices: true })("in a conversation with Claude Code", (it) => {
+layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", (it) => {
   it.effect("debugs an execution over stdio", () =>
     Effect.gen(function*() {
       const talked = yield* ClaudeCode.talk(yield* folderWith(), {

@@ -1,5 +1,4 @@
 /** `pnpm test:clients`: what Claude Code makes of our tools, prompts and resources before anything is called. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
@@ -9,6 +8,7 @@ import * as tools from "../../src/tools/index.ts"
 import { folderWith } from "../folders.ts"
 import * as processes from "../n8n/processes.ts"
 import * as ClaudeCode from "./ClaudeCode.ts"
+import { claudeCodeMain, installed, options } from "./install.ts"
 import * as Model from "./Model.ts"
 import * as N8n from "./N8n.ts"
 
@@ -50,7 +50,7 @@ const ofAServer = ClaudeCode.tool("")
 /** The budget of the list of tools, and what Claude Code puts before each name. */
 const budget = 4_500 + tools.all.length * countTokens(ofAServer)
 
-layer(NodeServices.layer, { excludeTestServices: true })("at the start of Claude Code", (it) => {
+layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
   it.effect("costs n8n one request at start, for the list of workflows", () =>
     Effect.gen(function*() {
       const n8n = yield* N8n.serve(Demo.seed)

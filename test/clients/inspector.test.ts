@@ -1,5 +1,4 @@
 /** `pnpm test:clients`: the MCP Inspector's command line, over stdio and over HTTP. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { arr, obj, str } from "../../src/domain/Json.ts"
@@ -9,6 +8,7 @@ import * as tools from "../../src/tools/index.ts"
 import { folderWith } from "../folders.ts"
 import { assertCalm } from "./calls.ts"
 import * as Inspector from "./Inspector.ts"
+import { inspectorMain, installed, options } from "./install.ts"
 import * as Served from "./Served.ts"
 import * as Wire from "./Wire.ts"
 
@@ -90,7 +90,7 @@ const overHttp = tools.all.filter((tool) => !tools.toolsets.files.some(({ name }
 
 const header = (token: string) => ["--header", `Authorization: Bearer ${token}`]
 
-layer(NodeServices.layer, { excludeTestServices: true })("the Inspector", (it) => {
+layer(installed(inspectorMain), options)("the Inspector", (it) => {
   it.effect("over stdio", () => examine([process.execPath, Served.main, "--demo"], tools.all.map(({ name }) => name)))
 
   it.effect("over HTTP", () =>

@@ -1,6 +1,8 @@
 /** The clients that people use, pinned and installed once into the cache outside the repository. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import { homedir } from "node:os"
 import * as processes from "../n8n/processes.ts"
@@ -89,3 +91,10 @@ export const claudeCodeMain = Effect.gen(function*() {
 }).pipe(
   Effect.catchTag("PlatformError", ({ message }) => new ClientError({ step: "installing a client", detail: message }))
 )
+
+/** What the tests of a client run on: it is installed before the first of them, for that may take minutes. */
+export const installed = (main: typeof inspectorMain | typeof claudeCodeMain) =>
+  Layer.effectDiscard(main).pipe(Layer.provideMerge(NodeServices.layer))
+
+/** How a suite of a client is run. */
+export const options = { excludeTestServices: true, timeout: "20 minutes" } as const
