@@ -155,12 +155,14 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
         at: { args: [], env }
       })
       assertInline(talked)
-      const [inCharacters = "", ...inTokens] = ours(talked.shown).map(({ text }) => text)
+      const answers = ours(talked.shown)
+      assert.deepStrictEqual(answers.map(({ isError }) => isError), answers.map(() => false))
+      const [whole = "", ...cut] = answers.map(({ text }) => text)
+      assert.isAbove(whole.length, 30_000)
+      assert.notInclude(whole, "_truncated")
+      const [inCharacters = "", ...inTokens] = cut
       assert.isAbove(inCharacters.length, 30_000)
       for (const text of inTokens) assert.isAbove(countTokens(text), 20_000)
-      for (const { isError, text } of ours(talked.shown)) {
-        assert.isFalse(isError)
-        assert.include(text, "\"_truncated\"")
-      }
+      for (const text of cut) assert.include(text, "\"_truncated\"")
     }))
 })

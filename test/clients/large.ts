@@ -1,4 +1,4 @@
-/** Workflows whose answers have to be cut, each for another reason. */
+/** Workflows whose answers fill what one answer may hold. */
 import * as Demo from "../../src/Demo.ts"
 import type * as N8nApi from "../../src/testing/N8nApi.ts"
 
@@ -28,6 +28,8 @@ const workflow = (id: string, nodeCount: number, text: (node: number) => string)
 const repeated = (length: number, word: (i: number) => string) => Array.from({ length }, (_, i) => word(i)).join("")
 
 const workflows = [
+  // Comes as it is, hardly below the bound.
+  workflow("fits", 35, () => repeated(13, () => "// every order is checked before the customer hears of it\n")),
   // More characters than an answer takes, in lines as code has them.
   workflow("manyCharacters", 900, (node) => repeated(3, (i) => `const line${i} = items.at(${node + i})\n`)),
   // More tokens than an answer takes: hardly two characters make one.
