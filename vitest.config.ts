@@ -5,7 +5,7 @@ const suite = process.env["N8N_MCP_SUITE"]
 
 export default defineConfig({
   test: {
-    globalSetup: "test/setup.ts",
+    globalSetup: suite === "pack" ? "test/pack/setup.ts" : "test/setup.ts",
     ...suite === undefined
       ? {
         include: ["test/**/*.test.ts"],

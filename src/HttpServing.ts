@@ -1,6 +1,7 @@
 /** The server over HTTP, put together as the options say; loaded only when it is wanted. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -11,10 +12,12 @@ import { N8nClient } from "./N8nClient.ts"
 import * as Options from "./Options.ts"
 import type * as Services from "./Services.ts"
 import type * as Tool from "./Tool.ts"
+import * as ToolContext from "./ToolContext.ts"
 import * as Http from "./transport/Http.ts"
 import * as Access from "./transport/http/Access.ts"
 import * as Hosts from "./transport/http/Hosts.ts"
 import * as NodeServer from "./transport/http/NodeServer.ts"
+import * as Upstreams from "./Upstreams.ts"
 
 const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
 
@@ -23,19 +26,18 @@ const callsPerMinute = 1200
 
 const tokenVariable = (env: NodeJS.ProcessEnv) => listed(env["N8N_MCP_AUTH_TOKEN"]).map((token) => Redacted.make(token))
 
-/** Every token with the connection it leads to. */
+/** Every token with the n8n it leads to. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
-  connections: Effect.Success<ReturnType<typeof Options.connections>>
+  { upstreams, usual }: Effect.Success<ReturnType<typeof Upstreams.all>>
 ) {
-  const { all, usual } = connections
   const own = options.authToken.length > 0 ? options.authToken : tokenVariable(process.env)
   if (own.length > 0 && usual === undefined) {
     return yield* refuse("--auth-token leads to one profile: say which with --profile")
   }
   const grants: ReadonlyArray<Access.Grant> = [
     ...own.map((token) => ({ token, client: usual?.name })),
-    ...all.flatMap(({ name, tokens }) => tokens.map((token) => ({ token, client: name })))
+    ...upstreams.flatMap(({ name, tokens }) => tokens.map((token) => ({ token, client: name })))
   ]
   const owners = new Map<string, string | undefined>()
   for (const { client, token } of grants) {
@@ -54,7 +56,7 @@ const grantsOf = Effect.fnUntraced(function*(
   if (grants.length === 0 && usual === undefined) {
     return yield* refuse("Several profiles: give each its tokens, or name one with --profile")
   }
-  const unreachable = all.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
+  const unreachable = upstreams.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
   yield* Effect.forEach(unreachable, ({ name }) => Effect.logWarning(`no token leads to profile '${name}'`))
   return grants
 })
@@ -68,23 +70,29 @@ const checkBounds = ({ maxCalls, port, rateLimit }: Options.Options) =>
     ? refuse("--rate-limit must be 0 or more")
     : Effect.void
 
-/** How long a look at n8n may take: who asks for the health waits a second, seldom longer. */
+/** How long who asks for the health waits for n8n; the look itself goes on, for who asks next. */
 const patience = "800 millis"
 
-/** Whether n8n answers; it is asked every ten seconds at most. */
-const health = (clients: ReadonlyArray<typeof N8nClient.Service>) => {
+/** Whether n8n answers; it is asked every ten seconds at most, and only when somebody wants to know. */
+const health = Effect.fnUntraced(function*(clients: ReadonlyArray<typeof N8nClient.Service>) {
   const answer = (client: typeof N8nClient.Service) =>
     client.about.pipe(
       Effect.as("ok"),
       Effect.catchTag("ValidationError", () => Effect.succeed("not configured")),
-      Effect.timeout(patience),
+      Effect.timeout("5 seconds"),
       Effect.orElseSucceed(() => "no answer")
     )
-  return Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
-    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly"),
-    Effect.cachedWithTTL("10 seconds")
+  const look = Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
+    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly")
   )
-}
+  const looking = yield* Effect.cachedWithTTL(Effect.forkIn(look, yield* Effect.scope), "10 seconds")
+  // The first look is the slowest.
+  yield* looking
+  return Effect.flatMap(looking, Fiber.join).pipe(
+    Effect.timeoutOption(patience),
+    Effect.map(Option.getOrElse(() => "no answer"))
+  )
+})
 
 const announce = (needsToken: boolean) =>
   Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
@@ -100,14 +108,14 @@ export const serve = (
 ) =>
   Effect.gen(function*() {
     yield* checkBounds(options)
-    const connections = yield* Options.connections(options)
-    const grants = yield* grantsOf(options, connections)
-    const shared = yield* Layer.build(Options.shared(options))
+    const found = yield* Upstreams.all(options)
+    const grants = yield* grantsOf(options, found)
+    const shared = yield* Layer.build(ToolContext.shared(options))
     const contexts = new Map(
-      yield* Effect.forEach(connections.all, (connection) =>
+      yield* Effect.forEach(found.upstreams, (upstream) =>
         Effect.map(
-          Layer.build(Options.ofConnection(connection)),
-          (own) => [connection.name, Context.merge(shared, own)] as const
+          Layer.build(Upstreams.layerOf(upstream)),
+          (own) => [upstream.name, Context.merge(shared, own)] as const
         ))
     )
     const { maxCalls, rateLimit } = options
@@ -116,7 +124,7 @@ export const serve = (
       host: options.host,
       allowedHosts: values(options.allowedHosts, process.env["N8N_MCP_ALLOWED_HOSTS"]),
       allowedOrigins: values(options.allowedOrigins, process.env["N8N_MCP_ALLOWED_ORIGINS"]),
-      access: Access.make(grants, connections.usual?.name),
+      access: Access.make(grants, found.usual?.name),
       callsPerMinute: perMinute === 0 ? undefined : perMinute,
       maxInFlight: maxCalls,
       n8n: yield* health([...contexts.values()].map((context) => Context.get(context, N8nClient)))

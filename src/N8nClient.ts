@@ -45,7 +45,7 @@ export interface Service {
   readonly listWorkflows: (
     query: workflows.Query
   ) => Effect.Effect<
-    { readonly workflows: ReadonlyArray<Workflow.Workflow>; readonly nextCursor?: string },
+    { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
     N8nError.N8nError
   >
   /** `GET /workflows/{id}`. */

@@ -4,19 +4,12 @@ import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 import * as HttpOptions from "./HttpOptions.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
-import * as N8nClient from "./N8nClient.ts"
-import * as Profiles from "./Profiles.ts"
-import * as Services from "./Services.ts"
-import * as Snapshots from "./Snapshots.ts"
-import * as Tool from "./Tool.ts"
 import * as tools from "./tools/index.ts"
 import * as selection from "./tools/selection.ts"
 
@@ -155,91 +148,13 @@ export const configProvider = (env: NodeJS.ProcessEnv): ConfigProvider.ConfigPro
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
   })
 
-const parseUrl = (text: string, name = "N8N_URL (--n8n-url)") => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url?.protocol === "http:" || url?.protocol === "https:"
-    ? Effect.succeed(url)
-    : Effect.fail(
-      new InvalidOption({
-        message: `${name} is no http address: '${text}'. Write it as http://localhost:5678`
-      })
-    )
-}
-
-/** Loaded only when it is wanted: a whole n8n in memory. */
-const demo = Effect.promise(() =>
-  Promise.all([import("./Demo.ts"), import("./testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) => FakeN8n.layer(seed))
-)
-
-/** One n8n, and who is given it. */
-export interface Connection {
-  /** Its profile's, if there is one. */
-  readonly name: string | undefined
-  readonly client: Layer.Layer<N8nClient.N8nClient>
-  readonly readOnly: boolean
-  /** Over HTTP: the tokens that lead here. */
-  readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
-}
-
-const configured = Effect.fnUntraced(function*(
-  { apiKey, url, webhookUrl }: Pick<Profiles.Profile, "url" | "apiKey" | "webhookUrl">,
-  names: { readonly url?: string; readonly webhookUrl?: string } = {}
-) {
-  return N8nClient.layer({
-    url: yield* parseUrl(url, names.url),
-    apiKey,
-    webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, names.webhookUrl)
-  }).pipe(Layer.provide(FetchHttpClient.layer))
-})
-
-/** The n8n that `N8N_URL` names, or the one in memory. */
-const unnamed = Effect.fnUntraced(function*(options: Options) {
-  if (options.demo) return yield* demo
-  const { apiKey, n8nUrl, webhookUrl } = options
-  if (Option.isNone(n8nUrl) || Option.isNone(apiKey)) {
-    return N8nClient.layerUnconfigured([
-      ...(Option.isNone(n8nUrl) ? ["N8N_URL"] : []),
-      ...(Option.isNone(apiKey) ? ["N8N_API_KEY"] : [])
-    ])
-  }
-  return yield* configured(
-    { url: n8nUrl.value, apiKey: apiKey.value, webhookUrl: Option.getOrUndefined(webhookUrl) },
-    { webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)" }
-  )
-})
-
-const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnly: boolean) {
-  const named = (key: string) => `${key} of profile '${profile.name}'`
-  return {
-    name: profile.name,
-    client: yield* configured(profile, { url: named("url"), webhookUrl: named("webhookUrl") }),
-    readOnly: readOnly || profile.readOnly,
-    tokens: profile.tokens
-  }
-})
-
-/** Every n8n of the options, and the one that is meant where nobody says; with several profiles none may be. */
-export const connections = Effect.fnUntraced(function*(options: Options) {
-  if (options.demo || Option.isNone(options.config)) {
-    if (Option.isSome(options.profile)) {
-      return yield* new InvalidOption({ message: "--profile names one of a file's: give the file with --config" })
-    }
-    const client = yield* unnamed(options)
-    const only: Connection = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
-    return { all: [only], usual: only }
-  }
-  const profiles = yield* Profiles.load(options.config.value, process.env)
-  const picked = yield* Profiles.pick(profiles, Option.getOrUndefined(options.profile))
-  const all: ReadonlyArray<Connection> = yield* Effect.forEach(
-    profiles,
-    (profile) => ofProfile(profile, options.readOnly)
-  )
-  return { all, usual: all.find(({ name }) => name === picked?.name) }
-})
-
 /** The paths of an option, else those of its variable. */
 const paths = (given: ReadonlyArray<string>, listed: string | undefined): ReadonlyArray<string> =>
   given.length > 0 ? given : (listed ?? "").split(delimiter).filter((path) => path !== "")
+
+/** The packages of `--nodes`, else those of its variable. */
+export const nodePackages = ({ nodes }: Pick<Options, "nodes">, env: NodeJS.ProcessEnv): ReadonlyArray<string> =>
+  paths(nodes, env["N8N_MCP_NODES"]).map((path) => resolve(path))
 
 /** The folders of `--files-root`, else those of its variable. */
 const givenRoots = (given: ReadonlyArray<string>, env: NodeJS.ProcessEnv) =>
@@ -262,51 +177,3 @@ export const servedTools = (options: Options) =>
     excludeTools: HttpOptions.values(options.excludeTools, process.env["N8N_MCP_EXCLUDE_TOOLS"]),
     files: filesRoots(options, process.env).length > 0
   })).pipe(Effect.mapError((message) => new InvalidOption({ message })))
-
-const services = (options: Options) => {
-  const nodes = paths(options.nodes, process.env["N8N_MCP_NODES"]).map((path) => resolve(path))
-  return options.demo && options.filesRoot.length === 0
-    ? Services.memory({ nodes })
-    : Services.layer({
-      nodes,
-      filesRoots: filesRoots(options, process.env),
-      stateFolder: Snapshots.defaultFolder(process.env),
-      maxBodyBytes: options.maxExecutionMb * 1_000_000
-    })
-}
-
-/** Everything the tools need but an n8n. */
-export const shared = (options: Options) =>
-  Layer.unwrap(
-    Effect.gen(function*() {
-      if (options.maxResultChars < Minimize.minResultChars) {
-        return yield* new InvalidOption({ message: `--max-result-chars must be at least ${Minimize.minResultChars}` })
-      }
-      if (options.maxExecutionMb < 1) {
-        return yield* new InvalidOption({ message: "--max-execution-mb must be at least 1" })
-      }
-      return Layer.mergeAll(
-        services(options),
-        Layer.succeed(Locale.CurrentLocale, options.locale),
-        Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
-        Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
-      )
-    })
-  )
-
-/** The n8n of a connection, and whether it may be changed. */
-export const ofConnection = ({ client, readOnly }: Connection) =>
-  Layer.merge(client, Layer.succeed(Tool.ReadOnly, readOnly))
-
-/** Everything the tools need, as the options say. Starts with n8n down, and without `N8N_URL`. */
-export const layer = (options: Options) =>
-  Layer.unwrap(
-    Effect.gen(function*() {
-      const { all, usual } = yield* connections(options)
-      if (usual === undefined) {
-        const names = all.map(({ name }) => `'${name}'`).join(", ")
-        return yield* new InvalidOption({ message: `Which n8n is meant? Give --profile: ${names}` })
-      }
-      return Layer.merge(shared(options), ofConnection(usual))
-    })
-  )

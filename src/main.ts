@@ -21,7 +21,9 @@ import * as resources from "./resources.ts"
 import * as Snapshots from "./Snapshots.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Tool from "./Tool.ts"
+import * as ToolContext from "./ToolContext.ts"
 import * as Stdio from "./transport/Stdio.ts"
+import * as Upstreams from "./Upstreams.ts"
 import { version } from "./version.ts"
 
 const name = "effect-n8n-mcp"
@@ -47,7 +49,7 @@ const serve = root.pipe(
       const HttpServing = yield* Effect.promise(() => import("./HttpServing.ts"))
       return yield* HttpServing.serve(mcp, options)
     }
-    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, Options.layer(options))))
+    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, ToolContext.layer(options))))
   }))
 )
 
@@ -81,7 +83,7 @@ const call = Command.make(
     if (tool === undefined) {
       return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, wanted) })
     }
-    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(Options.layer(options)))
+    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(ToolContext.layer(options)))
     yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
     if (result.isError === true) process.exitCode = 1
   })
@@ -92,14 +94,20 @@ const doctor = Command.make(
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print the checks as JSON"), Flag.withDefault(false)) },
   Effect.fnUntraced(function*({ json }) {
     const options = yield* root
-    const checks = yield* Doctor.examine({
-      tools: yield* offered(options),
-      filesRoots: Options.filesRoots(options, process.env),
-      stateFolder: Snapshots.defaultFolder(process.env)
-    }).pipe(Effect.provide(Options.layer(options)))
+    const { upstreams, usual } = yield* Upstreams.all(options)
+    const offers = yield* offered(options)
     const coloured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
-    yield* print(json ? JSON.stringify(checks) : Doctor.render(checks, coloured))
-    if (!Doctor.isHealthy(checks)) process.exitCode = 1
+    for (const upstream of usual === undefined ? upstreams : [usual]) {
+      const checks = yield* Doctor.examine({
+        tools: offers,
+        filesRoots: Options.filesRoots(options, process.env),
+        stateFolder: Snapshots.defaultFolder(process.env)
+      }).pipe(Effect.provide(Layer.merge(ToolContext.shared(options), Upstreams.layerOf(upstream))))
+      const { name: profile } = upstream
+      if (json) yield* print(JSON.stringify(profile === undefined ? checks : { profile, checks }))
+      else yield* print(`${profile === undefined ? "" : `${profile}\n`}${Doctor.render(checks, coloured)}`)
+      if (!Doctor.isHealthy(checks)) process.exitCode = 1
+    }
   })
 ).pipe(Command.withDescription("Check address, key, scopes and version of n8n; 0 when all is well"))
 

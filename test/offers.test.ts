@@ -5,6 +5,7 @@ import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as Demo from "../src/Demo.ts"
 import { arr } from "../src/domain/Json.ts"
+import { instructions } from "../src/instructions.ts"
 import * as N8nClient from "../src/N8nClient.ts"
 import * as prompts from "../src/prompts.ts"
 import * as resources from "../src/resources.ts"
@@ -137,14 +138,15 @@ describe("prompts", () => {
       )
     }))
 
-  it("name only tools that there are", () => {
+  it("name only tools that there are, as the instructions do, which are short enough", () => {
     const names = new Set<string>(tools.all.map(({ name }) => name))
-    for (const prompt of prompts.all) {
-      const text = prompt.text({ description: "", workflowId: "", executionId: "" })
+    const texts = prompts.all.map((prompt) => prompt.text({ description: "", workflowId: "", executionId: "" }))
+    for (const text of [...texts, instructions]) {
       const mentioned = text.match(/\b[a-z]+_[a-z_]+\b/g) ?? []
       assert.isNotEmpty(mentioned)
-      for (const name of mentioned) assert.isTrue(names.has(name), `${prompt.name}: ${name}`)
+      for (const name of mentioned) assert.isTrue(names.has(name), name)
     }
+    assert.isAtMost(instructions.length, 2_000)
   })
 })
 

@@ -23,7 +23,7 @@ export interface Query {
 }
 
 const Page = Schema.Struct({
-  data: Schema.Array(Workflow.Workflow),
+  data: Schema.Array(Workflow.Listed),
   nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
@@ -67,12 +67,12 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const list = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
-    const wanted = (workflow: Workflow.Workflow) =>
+    const wanted = (workflow: Workflow.Listed) =>
       (query.archived || workflow.isArchived !== true) &&
       (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag))
     // n8n splits at commas, so a tag with one in its name is left to the filter above.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
-    const kept: Array<Workflow.Workflow> = []
+    const kept: Array<Workflow.Listed> = []
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
     // Twice as many each time: behind a page may lie any number of archived ones.

@@ -95,7 +95,9 @@ export const create = Effect.fn("WorkflowTesting.create")(function*(
   return yield* posted.pipe(
     Effect.catchIf(isUncertain, (error) =>
       Effect.gen(function*() {
-        const found: Workflow.Workflow | undefined = (yield* list).find(({ name }) => name === body.name)
+        const found: Pick<Workflow.Workflow, "id" | "name"> | undefined = (yield* list).find(({ name }) =>
+          name === body.name
+        )
         return found ?? (yield* error)
       }))
   )

@@ -49,8 +49,25 @@ export const Workflow = Schema.StructWithRest(
 )
 export type Workflow = typeof Workflow.Type
 
+/**
+ * What a list needs of a workflow: n8n lists each whole, and to look at every node and connection takes as long as to
+ * read the JSON.
+ */
+export const Listed = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
+  nodes: Schema.Array(Schema.Unknown)
+})
+export type Listed = typeof Listed.Type
+
 /** The names of a workflow's tags. */
-export const tagNames = (workflow: Workflow): ReadonlyArray<string> => (workflow.tags ?? []).map((tag) => tag.name)
+export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> =>
+  (workflow.tags ?? []).map((tag) => tag.name)
 
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 

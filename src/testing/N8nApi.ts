@@ -25,6 +25,9 @@ import type { Seed } from "./n8nApi/state.ts"
 import * as Tags from "./n8nApi/tags.ts"
 import * as Workflows from "./n8nApi/workflows.ts"
 
+/** The newest are kept: a demo that serves for days must not grow. */
+const mostRequests = 10_000
+
 export type { Credential, Execution, Seed, Stored, Workflow } from "./n8nApi/state.ts"
 
 /** A request as it arrived; `body` is what its JSON says. */
@@ -218,6 +221,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
 
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
+      if (requests.length > mostRequests) requests.shift()
       const instead = yield* before?.(request, n8n) ?? Effect.void
       if (instead instanceof Response) return instead
       const response = yield* answer(request, url)

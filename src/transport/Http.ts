@@ -9,6 +9,7 @@
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
  */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -21,6 +22,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import type { IncomingMessage } from "node:http"
 import { type MakeServer, McpTransport } from "../McpTransport.ts"
 import { version } from "../version.ts"
 import * as AccessLog from "./http/AccessLog.ts"
@@ -70,8 +72,12 @@ const ours = (names: Hosts.Names) =>
   Effect.gen(function*() {
     const { headers, source } = yield* HttpServerRequest.HttpServerRequest
     const { host, origin } = headers
-    const called = (source as { readonly socket?: { readonly localAddress?: string } }).socket?.localAddress
-    if (!Hosts.isOwnHost(names, host, called)) return yield* Effect.fail(Refusal.foreignHost(host))
+    const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
+    const twice = Hosts.ambiguous(rawHeaders)
+    if (twice !== undefined) {
+      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' is there twice.`, ErrorCode.InvalidRequest))
+    }
+    if (!Hosts.isOwnHost(names, host, socket?.localAddress)) return yield* Effect.fail(Refusal.foreignHost(host))
     if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
       return yield* Effect.fail(Refusal.foreignOrigin(origin))
     }

@@ -66,7 +66,8 @@ const stderrChars = 2_000
 const unknown: Usage = { memory: undefined, peak: undefined, cpuMillis: undefined }
 const millisPerTick = 10
 
-const usageOf = (pid: number): Usage => {
+/** Asks the system; undefined where there is no `/proc`. */
+export const usageOf = (pid: number): Usage => {
   const read = (file: string) => {
     try {
       return readFileSync(`/proc/${pid}/${file}`, "utf8")
@@ -141,7 +142,7 @@ const connect = (child: ChildProcess) => {
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
 /** Ends the process and waits until it is gone. */
-const stop = (child: ChildProcess) =>
+export const stop = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
     if (child.pid === undefined || hasEnded(child)) return resume(Effect.void)
     child.once("exit", () => resume(Effect.void))

@@ -15,6 +15,7 @@ import * as N8nClient from "../../src/N8nClient.ts"
 import * as Services from "../../src/Services.ts"
 import type * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
+import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
@@ -510,6 +511,7 @@ export const suite = (version: Version) => {
     writes(it, v2)
     validation(it, v2)
     building(it, v2)
+    if (v2) balanced(it)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
       Effect.gen(function*() {

@@ -1,45 +1,59 @@
 /** `pnpm test:pack`: what npm would publish, in an empty folder. */
 import { assert, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { metadata } from "../../src/packaging/metadata.ts"
+import * as tools from "../../src/tools/index.ts"
 import { version } from "../../src/version.ts"
-
-const root = new URL("../../", import.meta.url).pathname
-const run = (command: string, args: ReadonlyArray<string>, cwd: string) =>
-  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+import { inFolder, run, talk, tarball } from "./made.ts"
 
 describe("the package", () => {
   it("has one version", () => {
-    assert.strictEqual(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version, version)
+    assert.strictEqual(metadata.version, version)
   })
 
-  it(
-    "packs to less than 3 MB, starts with nothing installed, and composes in another app",
-    { timeout: 300_000 },
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-pack-"))
-      try {
-        run("pnpm", ["pack", "--pack-destination", folder], root)
-        const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
-        assert.isBelow(statSync(join(folder, tarball)).size, 3_000_000)
+  it("is less than 3 MB, and holds what runs and nothing else", () =>
+    inFolder((folder) => {
+      assert.isBelow(statSync(tarball).size, 3_000_000)
+      const files = run("tar", ["tzf", tarball], folder).trim().split("\n").map((file) => file.replace("package/", ""))
+      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file)), [
+        "LICENSE",
+        "README.md",
+        "package.json",
+        ".claude-plugin/plugin.json",
+        ".claude-plugin/marketplace.json",
+        ".claude-plugin/skills/n8n/SKILL.md",
+        "dist/NOTICES.md",
+        "dist/nodes.data",
+        "dist/nodes.data.LICENSE.md"
+      ])
+      assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
+    }))
 
-        run("tar", ["xzf", tarball], folder)
-        const main = join(folder, "package", "dist", "main.js")
-        const answer = run(process.execPath, [main, "--demo", "call", "get_execution", "{\"id\":\"239\"}"], folder)
-        assert.include(answer, "Upsert CRM contact")
-        for (const file of ["index.js", "index.d.ts", "testing/index.js", "testing/index.d.ts", "N8nClient.d.ts"]) {
-          assert.isTrue(existsSync(join(folder, "package", "dist", file)), file)
-        }
+  it("starts with nothing installed, and has nothing installed", () =>
+    inFolder(async (folder) => {
+      run("tar", ["xzf", tarball], folder)
+      const packed = JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8"))
+      assert.isUndefined(packed.dependencies)
+      const main = join(folder, "package", "dist", "main.js")
+      const told = await talk({ command: process.execPath, args: [main, "--demo"], cwd: folder })
+      assert.strictEqual(told.version, version)
+      assert.deepStrictEqual(told.tools, tools.all.map(({ name }) => name))
+      assert.include(JSON.stringify(told.content), "Upsert CRM contact")
+    }))
 
-        const app = join(folder, "package", "dist")
-        assert.notInclude(readdirSync(app), "src")
-        writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
-        run("npm", ["install", "--no-audit", "--no-fund", `./${tarball}`, "effect@4.1.0"], folder)
-        writeFileSync(
-          join(folder, "app.js"),
-          `import { Executions, tools } from "effect-n8n-mcp"
+  it("composes in another app, and brings its command", { timeout: 300_000 }, () =>
+    inFolder((folder) => {
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
+      run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0"], folder)
+      const installed = join(folder, "node_modules", metadata.name, "dist")
+      for (const file of ["index.js", "index.d.ts", "testing/index.js", "testing/index.d.ts", "N8nClient.d.ts"]) {
+        assert.isTrue(existsSync(join(installed, file)), file)
+      }
+      assert.include(run("node_modules/.bin/effect-n8n-mcp", ["--version"], folder), version)
+      writeFileSync(
+        join(folder, "app.js"),
+        `import { Executions, tools } from "effect-n8n-mcp"
 import { FakeN8n } from "effect-n8n-mcp/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -49,11 +63,7 @@ const { count } = await Effect.runPromise(
 )
 console.log("count", count)
 `
-        )
-        assert.strictEqual(run(process.execPath, ["app.js"], folder).trim(), "count 0")
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
-    }
-  )
+      )
+      assert.strictEqual(run(process.execPath, ["app.js"], folder).trim(), "count 0")
+    }))
 })

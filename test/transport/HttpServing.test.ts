@@ -101,6 +101,26 @@ describe("over HTTP", () => {
       assert.notMatch(errors(), /(old|new|staging|other)-token|-key/)
     }).pipe(Effect.provide(platform)))
 
+  it.live("doctor examines every profile where none is named", () =>
+    Effect.gen(function*() {
+      const address = yield* n8n
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({
+          profiles: ["a", "b"].map((name) => ({
+            name,
+            url: name === "a" ? address : "http://127.0.0.1:9",
+            apiKey: "k"
+          }))
+        })
+      })
+      const { ended } = start(["doctor", "--json", "--config", `${folder}/n8n.json`], { XDG_STATE_HOME: folder })
+      const { code, stdout } = yield* ended
+      const told = stdout.trim().split("\n").map((line) => JSON.parse(line) as { profile: string; checks: object[] })
+      assert.deepStrictEqual(told.map(({ profile }) => profile), ["a", "b"])
+      assert.deepInclude(told[1]?.checks.find((check) => "name" in check && check.name === "n8n"), { status: "failed" })
+      assert.strictEqual(code, 1)
+    }).pipe(Effect.provide(platform)))
+
   it.live("says what is missing instead of starting", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith({

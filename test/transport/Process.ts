@@ -9,11 +9,11 @@ import { join } from "node:path"
 const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
 const main = join(folder, "main.mjs")
 
-/** Makes the one file that it is. */
+/** Bundles it, with what it loads later beside it. */
 export const bundle = () => {
   const root = new URL("../../", import.meta.url)
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
-  execSync(`${scripts.bundle.replace("dist/main.js", main)}`, {
+  execSync(`${scripts.bundle.replace("--outdir=dist", `--outdir=${folder} --out-extension:.js=.mjs`)}`, {
     cwd: root,
     env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
   })

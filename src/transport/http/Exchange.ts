@@ -4,13 +4,17 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   ErrorCode,
-  isJSONRPCErrorResponse,
-  isJSONRPCResultResponse,
+  isInitializeRequest,
+  isJSONRPCRequest,
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
-  type JSONRPCResultResponse
+  JSONRPCMessageSchema,
+  type JSONRPCRequest,
+  type JSONRPCResultResponse,
+  SUPPORTED_PROTOCOL_VERSIONS
 } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
@@ -19,55 +23,81 @@ import { connect } from "../../McpTransport.ts"
 import * as AccessLog from "./AccessLog.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** Streamable HTTP: the SDK's transport, for one message. */
-export const streamable = Effect.fnUntraced(function*(server: Server, message: unknown) {
-  if (Array.isArray(message)) {
-    return yield* Effect.fail(Refusal.invalid("One message a request: MCP has no batches.", ErrorCode.InvalidRequest))
+const both = "Not Acceptable: Client must accept both application/json and text/event-stream"
+
+/** What the SDK's transport refuses, in its words: what it was sent is read here already. */
+const refusalOf = (headers: Headers.Headers, message: unknown): Refusal.Refusal | undefined => {
+  const accept = headers["accept"] ?? ""
+  if (!accept.includes("application/json") || !accept.includes("text/event-stream")) return Refusal.notAcceptable(both)
+  if (!JSONRPCMessageSchema.safeParse(message).success) {
+    return Refusal.invalid("Parse error: Invalid JSON-RPC message", ErrorCode.ParseError)
   }
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const { method, params } = obj(message) ?? {}
-  const { _meta, name } = obj(params) ?? {}
-  const entry = yield* AccessLog.CurrentEntry
-  entry.call = str(method === "tools/call" ? name : method)
-  // Progress needs an event stream; without it one JSON answer is simpler for everybody on the way.
-  const enableJsonResponse = obj(_meta)?.["progressToken"] === undefined
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse })
+  const version = headers["mcp-protocol-version"]
+  return version === undefined || isInitializeRequest(message) || SUPPORTED_PROTOCOL_VERSIONS.includes(version)
+    ? undefined
+    : Refusal.invalid(
+      `Bad Request: Unsupported protocol version: ${version} (supported versions: ${
+        SUPPORTED_PROTOCOL_VERSIONS.join(", ")
+      })`,
+      -32000
+    )
+}
+
+/** An answer in parts: the SDK's transport, for one message. */
+const events = Effect.fnUntraced(function*(server: Server, headers: Headers.Headers, message: JSONRPCRequest) {
+  const transport = new WebStandardStreamableHTTPServerTransport()
   yield* connect(server, transport as Transport)
   const answer = yield* Effect.promise(() =>
-    transport.handleRequest(
-      new Request("http://localhost/mcp", { method: "POST", headers: request.headers }),
-      { parsedBody: message }
-    )
+    transport.handleRequest(new Request("http://localhost/mcp", { method: "POST", headers }), { parsedBody: message })
   )
-  const { body, headers, status } = answer
-  const shown = Object.fromEntries(headers)
-  if (body === null) return HttpServerResponse.empty({ status, headers: shown })
-  return headers.get("content-type") === "text/event-stream"
-    ? HttpServerResponse.stream(
+  const { body, status } = answer
+  const shown = Object.fromEntries(answer.headers)
+  return body === null
+    ? HttpServerResponse.empty({ status, headers: shown })
+    : HttpServerResponse.stream(
       Stream.fromReadableStream({ evaluate: () => body, onError: () => "the stream broke" }),
       { status, headers: shown }
     )
-    : HttpServerResponse.uint8Array(new Uint8Array(yield* Effect.promise(() => answer.arrayBuffer())), {
-      status,
-      headers: shown
-    })
 })
 
-/** Asks the server one thing, without MCP's wrapping. */
-export const ask = (
+/** Whoever does not wait for the answer interrupts the tool. */
+const request = (
   server: Server,
-  method: string,
-  params: Readonly<Record<string, unknown>>
+  message: JSONRPCRequest
 ): Effect.Effect<JSONRPCErrorResponse | JSONRPCResultResponse> =>
   Effect.callback((resume) => {
     const transport: Transport = {
       start: () => Promise.resolve(),
-      close: () => Promise.resolve(),
-      send: (message: JSONRPCMessage) => {
-        if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) resume(Effect.succeed(message))
+      close: () => Promise.resolve(transport.onclose?.()),
+      send: (answer: JSONRPCMessage) => {
+        if ("result" in answer || "error" in answer) resume(Effect.succeed(answer))
         return Promise.resolve()
       }
     }
-    void server.connect(transport).then(() => transport.onmessage?.({ jsonrpc: "2.0", id: 1, method, params }))
+    void server.connect(transport).then(() => transport.onmessage?.(message))
     return Effect.promise(() => server.close())
   })
+
+/** Streamable HTTP, for one message. */
+export const streamable = Effect.fnUntraced(function*(server: Server, message: unknown) {
+  if (Array.isArray(message)) {
+    return yield* Effect.fail(Refusal.invalid("One message a request: MCP has no batches.", ErrorCode.InvalidRequest))
+  }
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const { method, params } = obj(message) ?? {}
+  const { _meta, name } = obj(params) ?? {}
+  const entry = yield* AccessLog.CurrentEntry
+  entry.call = str(method === "tools/call" ? name : method)
+  const refusal = refusalOf(headers, message)
+  if (refusal !== undefined) return yield* Effect.fail(refusal)
+  // A server that was made for this message waits for no notification and no answer.
+  if (!isJSONRPCRequest(message)) return HttpServerResponse.empty({ status: 202 })
+  // Progress needs an event stream; without it one JSON answer is simpler for everybody on the way.
+  return obj(_meta)?.["progressToken"] === undefined
+    ? HttpServerResponse.jsonUnsafe(yield* request(server, message))
+    : yield* events(server, headers, message)
+})
+
+/** Asks the server one thing, without MCP's wrapping. */
+export const ask = (server: Server, method: string, params: Readonly<Record<string, unknown>>) =>
+  request(server, { jsonrpc: "2.0", id: 1, method, params })

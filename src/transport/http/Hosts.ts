@@ -42,3 +42,11 @@ export const isOwnOrigin = (names: Names, origin: string, host: string | undefin
   }
   return /^https?:\/\//i.test(origin) && origin.replace(/^https?:\/\//i, "").toLowerCase() === host?.toLowerCase()
 }
+
+const once = ["host", "authorization"]
+
+/** A header that is there twice though it decides who is let in: a proxy may have read the other one. */
+export const ambiguous = (rawHeaders: ReadonlyArray<string>): string | undefined => {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
+  return once.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
+}

@@ -10,6 +10,9 @@ import type { Duplex } from "node:stream"
 /** Milliseconds that the headers, and the whole of a request, may take to arrive. */
 const patience = { headers: 10_000, request: 30_000 }
 
+/** Longer than a balancer keeps a connection idle (nginx: a minute): else one is cut as a call is put on it. */
+const idleMillis = 75_000
+
 /** Bytes of headers; Node's own bound, said here because what lies beyond is answered here. */
 const maxHeaderBytes = 16 * 1024
 
@@ -49,9 +52,21 @@ const make = (): Server => {
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: 1_000,
-    maxHeaderSize: maxHeaderBytes
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: idleMillis,
+    // Without one it is refused as any other host: in JSON.
+    requireHostHeader: false
   })
   server.on("clientError", refuse)
+  server.on("checkExpectation", (_request, response) => {
+    const text = body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT")
+    response.writeHead(417, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+      connection: "close"
+    })
+    response.end(text)
+  })
   // It listens a moment before and after it serves: without this nobody would answer then.
   server.on("request", (_request, response) => {
     if (server.listenerCount("request") > 1) return

@@ -105,6 +105,8 @@ export const notJson: Refusal = {
   message: "Content-Type must be application/json."
 }
 
+export const notAcceptable = (message: string): Refusal => ({ status: 406, code: "INVALID_REQUEST_FORMAT", message })
+
 export const tooLarge = (bytes: number): Refusal => ({
   status: 413,
   code: "INVALID_REQUEST_FORMAT",

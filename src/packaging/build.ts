@@ -1,0 +1,54 @@
+/**
+ * Makes of `dist` what people install: `pnpm package` packs the tarball, then runs this.
+ * Leaves `dist/server.json`, `dist/*.mcpb` and `dist/plugin`.
+ */
+import { packExtension } from "@anthropic-ai/mcpb"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { bundleManifest, entryPoint } from "./bundle.ts"
+import { metadata, root, writeJson } from "./metadata.ts"
+import { marketplace } from "./plugin.ts"
+import { serverJson } from "./serverJson.ts"
+
+const dist = join(root, "dist")
+
+const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
+
+/** All that the server needs to run, and the licences of what is in it. */
+const copyServer = (folder: string) => {
+  const parts = readdirSync(dist).filter((name) => /^main(-.*)?\.js$/.test(name))
+  for (const file of [...parts, "NOTICES.md", "nodes.data", "nodes.data.LICENSE.md"]) {
+    copy(`dist/${file}`, join(folder, file))
+  }
+}
+
+const makeBundle = async () => {
+  const folder = mkdtempSync(join(tmpdir(), `${metadata.name}-bundle-`))
+  try {
+    copyServer(dirname(join(folder, entryPoint)))
+    for (const file of ["README.md", "LICENSE"]) copy(file, join(folder, file))
+    writeJson(join(folder, "manifest.json"), bundleManifest)
+    const outputPath = join(dist, `${metadata.name}-${metadata.version}.mcpb`)
+    // It looks at the manifest first, and says what is wrong.
+    if (!await packExtension({ extensionPath: folder, outputPath, silent: false })) {
+      throw new Error("No bundle was made")
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The plugin and its marketplace in one folder, for who has no registry at hand. */
+const makePlugin = () => {
+  const folder = join(dist, "plugin")
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const file of [".claude-plugin", "README.md", "LICENSE"]) copy(file, join(folder, file))
+  copyServer(join(folder, "dist"))
+  writeJson(join(folder, ".claude-plugin/marketplace.json"), marketplace("./"))
+}
+
+writeJson(join(dist, "server.json"), serverJson)
+await makeBundle()
+makePlugin()

@@ -1,0 +1,36 @@
+/** The manifest of the `.mcpb` bundle, which desktop apps install by a double click. */
+import * as tools from "../tools/index.ts"
+import { metadata, repositoryUrl, title } from "./metadata.ts"
+import { asked, environment, filesRoot, form } from "./questions.ts"
+
+const questions = [...asked, filesRoot]
+
+/** Where the server lies in the bundle. */
+export const entryPoint = "server/main.js"
+
+/** 0.3: what 0.4 adds is for Python. */
+export const bundleManifest = {
+  manifest_version: "0.3",
+  name: metadata.name,
+  display_name: title,
+  version: metadata.version,
+  description: metadata.description,
+  author: { name: metadata.author },
+  repository: { type: metadata.repository.type, url: repositoryUrl },
+  homepage: metadata.homepage,
+  support: metadata.bugs.url,
+  license: metadata.license,
+  keywords: metadata.keywords,
+  server: {
+    type: "node",
+    entry_point: entryPoint,
+    mcp_config: {
+      command: "node",
+      args: [`\${__dirname}/${entryPoint}`],
+      env: environment(questions)
+    }
+  },
+  tools: tools.all.map(({ description, name }) => ({ name, description })),
+  compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: metadata.engines.node } },
+  user_config: form(questions)
+}

@@ -1,0 +1,33 @@
+/** What package.json tells of this package: the one place of its name, version, description and addresses. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+/** The repository's folder, with a slash at its end. */
+export const root = fileURLToPath(new URL("../../", import.meta.url))
+
+interface Metadata {
+  readonly name: string
+  readonly mcpName: string
+  readonly version: string
+  readonly description: string
+  readonly keywords: ReadonlyArray<string>
+  readonly license: string
+  readonly author: string
+  readonly homepage: string
+  readonly bugs: { readonly url: string }
+  readonly repository: { readonly type: string; readonly url: string }
+  readonly engines: { readonly node: string }
+}
+
+/** package.json, read. */
+export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
+
+/** The repository as a browser shows it. */
+export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
+
+/** How a person calls it. */
+export const title = "n8n"
+
+/** As a person would write it. */
+export const writeJson = (file: string, value: unknown) =>
+  writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)

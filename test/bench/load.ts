@@ -1,0 +1,76 @@
+/**
+ * `pnpm bench:load`: our server over HTTP beside a bare one of the SDK's, under two hundred clients, in one run.
+ *
+ * **Details**
+ *
+ * Against the demo, over loopback. Prints Markdown on stdout and its progress on stderr; everything it starts ends with
+ * it. Exit code 1 when a criterion is missed or a call fails. `--quick`: a fifth of the calls.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import { cpus, loadavg } from "node:os"
+import { fileURLToPath } from "node:url"
+import { version } from "../../src/version.ts"
+import { say } from "../n8n/processes.ts"
+import * as HttpProcess from "./load/HttpProcess.ts"
+import * as measure from "./load/measure.ts"
+import * as report from "./load/report.ts"
+import { verdict } from "./report.ts"
+
+const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
+  quick: { clients: 200, calls: 5, rounds: 4, step: 2_000, steps: 10, odd: 2_000 },
+  full: { clients: 200, calls: 10, rounds: 10, step: 10_000, steps: 10, odd: 10_000 }
+}
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+const run = Effect.fn("load.run")(function*(plan: measure.Plan) {
+  const fs = yield* FileSystem.FileSystem
+  const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-load-" })
+  const args = [file("../../dist/main.js"), "--transport", "http", "--demo", "--port", "0"]
+  const ours = yield* HttpProcess.start("ours", args, home)
+  const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home)
+  yield* say(`${plan.clients} clients, in turns`)
+  const speed = yield* measure.speed(ours, bare, plan)
+  yield* say("memory over many calls")
+  return { speed, memory: yield* measure.memory(ours, plan) } satisfies measure.Results
+}, Effect.scoped)
+
+const load = Command.make(
+  "load",
+  { quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false)) },
+  Effect.fnUntraced(function*({ quick }) {
+    const plan = quick ? plans.quick : plans.full
+    const before = `${cpus().length} processors, load before ${
+      (loadavg()[0] ?? 0).toFixed(1)
+    }, Node ${process.versions.node}`
+    const results = yield* run(plan)
+    const criteria = report.criteria(results)
+    yield* Effect.sync(() =>
+      void process.stdout.write(`${[before, report.text(results, plan), verdict(criteria)].join("\n\n")}\n`)
+    )
+    if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
+  })
+).pipe(Command.withDescription("Measure the server over HTTP beside a bare one"))
+
+load.pipe(
+  Command.run({ version }),
+  Effect.tapCause((cause) =>
+    Effect.forEach(
+      // a wrong invocation was explained already
+      Cause.prettyErrors(cause).filter(({ name }) => name !== "~effect/cli/CliError/ShowHelp"),
+      ({ message }) => say(message)
+    )
+  ),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode ?? 0 : 1)
+  })
+)

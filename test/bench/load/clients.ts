@@ -1,0 +1,116 @@
+/** Clients of a server over HTTP: plain `node:http` on connections that are kept, so that little of them is measured. */
+import { Agent, request } from "node:http"
+
+/** A message with what a right answer has in it. */
+export interface Message {
+  readonly body: string
+  readonly expect: string
+}
+
+/** What came of some calls. */
+export interface Outcome {
+  readonly millis: Array<number>
+  readonly errors: Array<string>
+  /** From the first call's beginning to the last one's end. */
+  readonly seconds: number
+}
+
+const patienceMillis = 30_000
+
+/** One tool call as a message. */
+export const toolCall = (name: string, args: object, expect: string, meta?: object): Message => ({
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) }
+  }),
+  expect
+})
+
+const headers = (body: string) => ({
+  "content-type": "application/json",
+  "accept": "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-11-25",
+  "content-length": Buffer.byteLength(body)
+})
+
+const options = (port: number, agent: Agent, body: string) => ({
+  host: "127.0.0.1",
+  port,
+  path: "/mcp",
+  method: "POST",
+  agent,
+  headers: headers(body),
+  timeout: patienceMillis
+})
+
+/** Sends one message; the body of the answer, or why there is none. */
+export const post = (port: number, agent: Agent, { body, expect }: Message): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const sent = request(options(port, agent, body), (answer) => {
+      const parts: Array<Buffer> = []
+      answer.on("data", (part: Buffer) => void parts.push(part))
+      answer.once("error", reject)
+      answer.once("end", () => {
+        const text = Buffer.concat(parts).toString()
+        if (answer.statusCode === 200 && text.includes(expect)) resolve(text)
+        else reject(new Error(`${answer.statusCode} ${text.slice(0, 300)}`))
+      })
+    })
+    sent.once("timeout", () => void sent.destroy(new Error(`no answer in ${patienceMillis} ms`)))
+    sent.once("error", reject)
+    sent.end(body)
+  })
+
+/** Sends one message and is gone: in the middle of it, or some milliseconds later. */
+const abort = (port: number, agent: Agent, { body }: Message, turn: number): Promise<void> =>
+  new Promise((resolve) => {
+    const sent = request(options(port, agent, body), (answer) => void answer.resume())
+    sent.once("error", () => undefined)
+    sent.once("close", () => resolve())
+    if (turn % 4 === 0) sent.write(body.slice(0, body.length / 2), () => void sent.destroy())
+    else sent.end(body, () => void setTimeout(() => void sent.destroy(), turn % 5))
+  })
+
+/** So many clients, each on a connection of its own. */
+export const connections = (count: number) => new Agent({ keepAlive: true, maxSockets: count, scheduling: "fifo" })
+
+const each = async (clients: number, calls: number, one: (turn: number) => Promise<void>) => {
+  const began = performance.now()
+  await Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      for (let turn = 0; turn < calls; turn++) await one(client + turn)
+    })
+  )
+  return (performance.now() - began) / 1000
+}
+
+/** Each client calls so often, one call after the other; the messages take turns. */
+export const run = async (
+  port: number,
+  agent: Agent,
+  plan: { readonly clients: number; readonly calls: number },
+  messages: ReadonlyArray<Message>
+): Promise<Outcome> => {
+  const millis: Array<number> = []
+  const errors: Array<string> = []
+  const seconds = await each(plan.clients, plan.calls, async (turn) => {
+    const message = messages[turn % messages.length]
+    if (message === undefined) return
+    const from = performance.now()
+    await post(port, agent, message).then(
+      () => void millis.push(performance.now() - from),
+      (error: unknown) => void errors.push(String(error))
+    )
+  })
+  return { millis, errors, seconds }
+}
+
+/** Each client begins so many calls and gives them up. */
+export const runAborting = (
+  port: number,
+  agent: Agent,
+  plan: { readonly clients: number; readonly calls: number },
+  message: Message
+): Promise<number> => each(plan.clients, plan.calls, (turn) => abort(port, agent, message, turn))

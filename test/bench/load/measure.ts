@@ -1,0 +1,148 @@
+/** What is measured under load: speed beside a bare server in turns, and memory over many calls. */
+import * as Effect from "effect/Effect"
+import { obj, str } from "../../../src/domain/Json.ts"
+import { BenchError } from "../BenchError.ts"
+import type { Usage } from "../McpProcess.ts"
+import * as clients from "./clients.ts"
+import type { HttpProcess } from "./HttpProcess.ts"
+
+/** How much of everything. */
+export interface Plan {
+  readonly clients: number
+  /** Calls of each client in a round; both servers have their turn in each. */
+  readonly calls: number
+  readonly rounds: number
+  /** Calls between two looks at the memory, and looks. */
+  readonly step: number
+  readonly steps: number
+  /** Calls given up, and calls with an event stream. */
+  readonly odd: number
+}
+
+const failed = (step: string, errors: ReadonlyArray<string>) =>
+  new BenchError({ step, detail: `${errors.length} errors, the first: ${errors[0]}` })
+
+const promised = <A>(step: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (error) => new BenchError({ step, detail: String(error) }) }).pipe(
+    Effect.timeoutOrElse({
+      duration: "10 minutes",
+      orElse: () => Effect.fail(new BenchError({ step, detail: "not done in 10 minutes" }))
+    })
+  )
+
+const ok = "\"success\":true"
+
+/** What our server is asked for: find a workflow, and why its run failed. */
+export const messages: ReadonlyArray<clients.Message> = [
+  clients.toolCall("list_workflows", {}, ok),
+  clients.toolCall("list_executions", { status: "error" }, ok),
+  clients.toolCall("get_execution", { id: "239" }, ok),
+  clients.toolCall("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }, ok)
+]
+
+/** The bare server's turn at texts of the same sizes. */
+const bareMessages = Effect.fn("measure.bareMessages")(function*(ours: HttpProcess) {
+  const agent = clients.connections(1)
+  return yield* Effect.forEach(
+    messages,
+    (message) =>
+      Effect.map(promised("a first call", () => clients.post(ours.port, agent, message)), (answer) => {
+        const { content } = obj(obj(JSON.parse(answer))?.["result"]) ?? {}
+        const size = str(obj(Array.isArray(content) ? content[0] : undefined)?.["text"])?.length ?? 0
+        return clients.toolCall("text", { size }, "xxxx")
+      })
+  )
+})
+
+/** One server's calls. */
+export interface Side {
+  readonly calls: number
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  /** Processor time of a call, in milliseconds. */
+  readonly cpuMillis: number | undefined
+  readonly peak: number | undefined
+  readonly errors: number
+}
+
+const at = (sorted: ReadonlyArray<number>, part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? 0
+
+const between = (before: Usage, after: Usage) =>
+  before.cpuMillis === undefined || after.cpuMillis === undefined ? undefined : after.cpuMillis - before.cpuMillis
+
+const sided = Effect.fn("measure.sided")(
+  function*(server: HttpProcess, before: Usage, all: ReadonlyArray<clients.Outcome>) {
+    const after = yield* server.usage
+    const errors = all.flatMap((outcome) => outcome.errors)
+    if (errors.length > 0) return yield* failed(server.title, errors)
+    const millis = all.flatMap((outcome) => outcome.millis).toSorted((a, b) => a - b)
+    const cpu = between(before, after)
+    return {
+      calls: millis.length,
+      perSecond: millis.length / all.reduce((sum, { seconds }) => sum + seconds, 0),
+      p50: at(millis, 0.5),
+      p99: at(millis, 0.99),
+      cpuMillis: cpu === undefined ? undefined : cpu / millis.length,
+      peak: after.peak,
+      errors: errors.length
+    } satisfies Side
+  }
+)
+
+/** Both servers in turns, after one round of each to warm up. */
+export const speed = Effect.fn("measure.speed")(function*(ours: HttpProcess, bare: HttpProcess, plan: Plan) {
+  const sides = [
+    { server: ours, agent: clients.connections(plan.clients), messages },
+    { server: bare, agent: clients.connections(plan.clients), messages: yield* bareMessages(ours) }
+  ] as const
+  const turn = ({ agent, messages, server }: typeof sides[number]) =>
+    promised(server.title, () => clients.run(server.port, agent, plan, messages))
+  for (const side of sides) yield* turn(side)
+  const before = [yield* ours.usage, yield* bare.usage] as const
+  const outcomes: readonly [Array<clients.Outcome>, Array<clients.Outcome>] = [[], []]
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const index of round % 2 === 0 ? [0, 1] as const : [1, 0] as const) {
+      outcomes[index].push(yield* turn(sides[index]))
+    }
+  }
+  for (const { agent } of sides) agent.destroy()
+  return {
+    ours: yield* sided(ours, before[0], outcomes[0]),
+    bare: yield* sided(bare, before[1], outcomes[1])
+  }
+})
+
+/** Resident megabytes after each part of many calls. */
+export const memory = Effect.fn("measure.memory")(function*(ours: HttpProcess, plan: Plan) {
+  const agent = clients.connections(plan.clients)
+  const calls = (count: number, wanted: ReadonlyArray<clients.Message>) =>
+    promised("memory", () => clients.run(ours.port, agent, { ...plan, calls: Math.ceil(count / plan.clients) }, wanted))
+      .pipe(
+        Effect.filterOrFail(({ errors }) => errors.length === 0, ({ errors }) => failed("memory", errors)),
+        Effect.andThen(ours.usage),
+        Effect.map(({ memory }) => memory)
+      )
+  const plain: Array<number | undefined> = []
+  for (let step = 0; step < plan.steps; step++) plain.push(yield* calls(plan.step, messages))
+  const [, message] = messages
+  if (message !== undefined) {
+    const each = { ...plan, calls: Math.ceil(plan.odd / plan.clients) }
+    const fleeting = clients.connections(plan.clients)
+    yield* promised("aborting", () => clients.runAborting(ours.port, fleeting, each, message))
+    fleeting.destroy()
+  }
+  // a counter of calls in flight that leaks would refuse these
+  const aborted = yield* calls(plan.step, messages)
+  const streamed = yield* calls(plan.odd, [
+    clients.toolCall("get_execution", { id: "239" }, "data: {", { progressToken: "load" })
+  ])
+  agent.destroy()
+  return { plain, aborted, streamed }
+})
+
+/** What the measurements gave. */
+export interface Results {
+  readonly speed: Effect.Success<ReturnType<typeof speed>>
+  readonly memory: Effect.Success<ReturnType<typeof memory>>
+}

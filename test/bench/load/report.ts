@@ -1,0 +1,53 @@
+/** Results as Markdown, and what they must be. */
+import type { Criterion } from "../report.ts"
+import type { Plan, Results, Side } from "./measure.ts"
+
+const format = (value: number | undefined, digits: number) =>
+  value === undefined
+    ? "–"
+    : value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+
+const line = (name: string, { calls, cpuMillis, errors, p50, p99, peak, perSecond }: Side) =>
+  `| ${name} | ${format(calls, 0)} | ${errors} | ${format(perSecond, 0)} | ${format(p50, 1)} | ${format(p99, 1)} | ${
+    format(cpuMillis, 2)
+  } | ${format(peak, 0)} |`
+
+/** The speeds, and how memory went. */
+export const text = ({ memory, speed }: Results, { odd, step }: Plan): string =>
+  [
+    "| | calls | errors | calls/s | p50 ms | p99 ms | processor ms a call | peak MB |",
+    "| --- | --: | --: | --: | --: | --: | --: | --: |",
+    line("effect-n8n-mcp", speed.ours),
+    line("bare SDK server", speed.bare),
+    "",
+    `Memory in MB after each ${format(step, 0)} calls: ${memory.plain.map((value) => format(value, 0)).join(", ")}; ` +
+    `after ${format(odd, 0)} given up: ${format(memory.aborted, 0)}; ` +
+    `after ${format(odd, 0)} event streams: ${format(memory.streamed, 0)}`
+  ].join("\n")
+
+/** Megabytes that the heap may breathe. */
+const room = 40
+
+/** The least part of a bare server's calls in a second. */
+const leastRatio = 0.6
+
+const most = (values: ReadonlyArray<number | undefined>) => Math.max(...values.map((value) => value ?? 0))
+
+const flat = (what: string, value: number, before: number): Criterion => ({
+  what: `${what}: at most ${room} MB more`,
+  value: format(value - before, 0),
+  isMet: before === 0 ? undefined : value - before <= room
+})
+
+/** The criteria. */
+export const criteria = ({ memory: { aborted, plain, streamed }, speed }: Results): ReadonlyArray<Criterion> => {
+  const middle = plain.length >> 1
+  const first = most(plain.slice(0, middle))
+  const ratio = speed.ours.perSecond / speed.bare.perSecond
+  return [
+    { what: `calls/s ÷ the bare server's ≥ ${leastRatio}`, value: format(ratio, 2), isMet: ratio >= leastRatio },
+    flat("memory in the second half", most(plain.slice(middle)), first),
+    flat("memory after calls given up", most([aborted]), most(plain)),
+    flat("memory after event streams", most([streamed]), most([...plain, aborted]))
+  ]
+}
