@@ -9,7 +9,7 @@ export default defineConfig({
     ...suite === undefined
       ? {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/n8n/**", "test/pack/**", "test/conformance/**"],
+        exclude: ["test/n8n/**", "test/pack/**", "test/conformance/**", "test/clients/**"],
         // All processors: by default one is left idle.
         maxWorkers: "100%",
         // On a busy machine the largest take a while.

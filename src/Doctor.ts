@@ -21,13 +21,14 @@ const ok = (name: string, detail: string): Check => ({ name, status: "ok", detai
 /** `engines.node` of package.json. */
 const minNode = [22, 19] as const
 
-const node: Effect.Effect<Check> = Effect.sync(() => {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+/** Whether this server runs on a version of Node; on older ones it starts, and then dies of what they lack. */
+export const checkNode = (version: string): Check => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
   const enough = major > minNode[0] || major === minNode[0] && minor >= minNode[1]
   return enough
-    ? ok("Node", process.versions.node)
-    : { name: "Node", status: "failed", detail: process.versions.node, cure: `Needs ${minNode.join(".")} or later.` }
-})
+    ? ok("Node", version)
+    : { name: "Node", status: "failed", detail: version, cure: `Needs ${minNode.join(".")} or later.` }
+}
 
 const failed = (name: string, error: N8nError.N8nError): Check => {
   const { context, hint, message } = N8nError.toEnvelope(error)
@@ -149,7 +150,7 @@ export const examine = (
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     const local = [
-      yield* node,
+      checkNode(process.versions.node),
       ...yield* Effect.forEach(filesRoots, filesRoot),
       yield* stateFolder(folder),
       yield* catalogue

@@ -39,6 +39,10 @@ const root = Command.make(name).pipe(
 
 const serve = root.pipe(
   Command.withHandler(Effect.fnUntraced(function*(options) {
+    const runtime = Doctor.checkNode(process.versions.node)
+    if (runtime.status === "failed") {
+      return yield* new Options.InvalidOption({ message: `Node ${runtime.detail} is too old. ${runtime.cure}` })
+    }
     const served = yield* Options.servedTools(options)
     const mcp = { name, version, instructions, tools: served, resources: resources.all, prompts: prompts.all }
     if (options.transport === "http") {

@@ -5,6 +5,17 @@ import * as resources from "./resources.ts"
 /** What a person wrote is data in our sentence. */
 const quoted = (text: string) => JSON.stringify(text)
 
+/**
+ * The same of what may have many words.
+ *
+ * **Gotchas**
+ *
+ * Claude Code hands on one word for each argument of a prompt, quotation marks or not; the command as it was typed
+ * stands in the conversation too.
+ */
+const quotedWords = (text: string) =>
+  /\s/.test(text) ? quoted(text) : `${quoted(text)} and whatever else I typed after the command`
+
 export const debugExecution = {
   name: "debug_execution",
   title: "Debug an execution",
@@ -38,7 +49,7 @@ export const buildWorkflow = {
     { name: "description", description: "What it should do, in plain words.", required: true }
   ],
   text: ({ description = "" }: Readonly<Record<string, string>>) =>
-    `Build an n8n workflow that does this: ${quoted(description)}
+    `Build an n8n workflow that does this: ${quotedWords(description)}
 
 1. Ask me what is missing, if it decides the design: the trigger, the accounts, what happens on an error.
 2. node_search for each step, then node_get for its parameters and a valid example; use no type or parameter that these do not name. list_credentials has the accounts.
@@ -61,7 +72,7 @@ export const reviewWorkflow = {
     }
   ],
   text: ({ workflowId = "" }: Readonly<Record<string, string>>) =>
-    `Review the n8n workflow ${quoted(workflowId)} (list_workflows finds it by name).
+    `Review the n8n workflow ${quotedWords(workflowId)} (list_workflows finds it by name).
 
 1. get_workflow_connections for its graph, validate_workflow for what n8n itself would refuse, get_workflow with nodes: ["*"] for the parameters.
 2. list_executions with its id: how often does it fail, and where (get_execution)?

@@ -42,7 +42,7 @@ const normalized = (time: string | undefined) => time === undefined ? undefined 
 export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
-  searchHint: "runs, history, logs, failed, errors, last night, recent",
+  searchHint: "execution history, runs, logs, failed, errors, last night, recent",
   description:
     "List past and present runs, newest first: what ran, when, and whether it failed. Next: get_execution with an id.",
   annotations: Tool.readOnly,

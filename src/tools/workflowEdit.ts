@@ -15,7 +15,7 @@ const same = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",
-  searchHint: "change parameters, rename, remove, move nodes, patch, dry run",
+  searchHint: "modify, update, fix, rename, delete, remove a node, its parameters, in a workflow; patch, dry run",
   description:
     "Change a workflow (file, draft or n8n) by several operations, all or nothing; problems lists what they brought. On n8n the result stays a draft.",
   annotations: Tool.destructive,

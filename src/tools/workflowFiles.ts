@@ -22,7 +22,7 @@ const print = (workflow: Obj) => `${JSON.stringify(workflow, null, 2)}\n`
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",
-  searchHint: "new workflow file, build offline, start from scratch",
+  searchHint: "new workflow file, draft, build offline, start from scratch",
   description:
     "Start a workflow as a file under the files root; needs no n8n. Then node_add, connection_create or workflow_edit; create_workflow_from_file brings it to n8n.",
   annotations: { ...Tool.additive, ...offline },
