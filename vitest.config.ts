@@ -10,8 +10,11 @@ export default defineConfig({
       ? {
         include: ["test/**/*.test.ts"],
         exclude: ["test/n8n/**", "test/pack/**", "test/conformance/**", "test/clients/**"],
+        setupFiles: "test/properties.ts",
         // All processors: by default one is left idle.
         maxWorkers: "100%",
+        // One process for many files: else each loads n8n's catalogue and Effect anew, a quarter of all time.
+        isolate: false,
         // On a busy machine the largest take a while.
         testTimeout: 60_000
       }

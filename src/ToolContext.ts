@@ -1,6 +1,8 @@
 /** Everything the tools need, put together as the options say. */
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { join } from "node:path"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import * as Options from "./Options.ts"
@@ -9,17 +11,22 @@ import * as Snapshots from "./Snapshots.ts"
 import * as Tool from "./Tool.ts"
 import * as Upstreams from "./Upstreams.ts"
 
-const services = (options: Options.Options) => {
-  const nodes = Options.nodePackages(options, process.env)
-  return options.demo && options.filesRoot.length === 0
-    ? Services.memory({ nodes })
-    : Services.layer({
-      nodes,
-      filesRoots: Options.filesRoots(options, process.env),
-      stateFolder: Snapshots.defaultFolder(process.env),
+/** Where files and state are: the demo's are in a folder that goes with it, unless a person names one. */
+const places = Effect.fnUntraced(function*(options: Options.Options) {
+  const filesRoots = Options.filesRoots(options, process.env)
+  if (!options.demo) return { filesRoots, stateFolder: Snapshots.defaultFolder(process.env) }
+  const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-demo-" }))
+  const isTheirs = options.filesRoot.length > 0 || options.transport === "http"
+  return { filesRoots: isTheirs ? filesRoots : [folder], stateFolder: join(folder, ".state") }
+}, Effect.orDie)
+
+const services = (options: Options.Options) =>
+  Layer.unwrap(Effect.map(places(options), (found) =>
+    Services.layer({
+      ...found,
+      nodes: Options.nodePackages(options, process.env),
       maxBodyBytes: options.maxExecutionMb * 1_000_000
-    })
-}
+    })))
 
 /** Everything the tools need but an n8n. */
 export const shared = (options: Options.Options) =>

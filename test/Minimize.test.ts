@@ -172,12 +172,12 @@ describe("cost", () => {
     })
     const text = Array.from({ length: 200 }, () => drawn[next(characters)]).join("")
     assert.isAtLeast(cost([text]), tokens([text]) * unitsPerToken)
-  }, { arbitrary: { runs: 300 } })
+  }, { arbitrary: { runs: 120 } })
 
   it.prop("covers any JSON", { json: Json }, ({ json }) => {
     assert.isAtLeast(cost(json), size(json))
     assert.isAtLeast(cost(json), tokens(json) * unitsPerToken)
-  }, { arbitrary: { runs: 300, size: 20 } })
+  }, { arbitrary: { runs: 120, size: 20 } })
 
   it.each(workflows)("of ordinary English JSON is little above its length: %s", (name, workflow) => {
     assert.isAtLeast(40_000 * size(workflow) / cost(workflow), name.startsWith("請求書") ? 33_000 : 35_000)

@@ -1,7 +1,14 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as HttpServing from "../../src/HttpServing.ts"
+import type * as Options from "../../src/Options.ts"
+import * as ToolContext from "../../src/ToolContext.ts"
+import * as tools from "../../src/tools/index.ts"
 import { folderWith, platform } from "../folders.ts"
 import { bundle, remove, start } from "./Process.ts"
 
@@ -40,6 +47,34 @@ const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) 
     }
     return { ...started, url }
   })
+
+/** As they are when nothing is given but `--transport http --demo --port 0`. */
+const options: Options.Options = {
+  n8nUrl: Option.none(),
+  apiKey: Option.none(),
+  webhookUrl: Option.none(),
+  config: Option.none(),
+  profile: Option.none(),
+  demo: true,
+  locale: "en",
+  maxResultChars: 40_000,
+  maxExecutionMb: 512,
+  readOnly: false,
+  toolsets: [],
+  tools: [],
+  excludeTools: [],
+  filesRoot: [],
+  nodes: [],
+  showSecrets: false,
+  transport: "http",
+  host: "127.0.0.1",
+  port: 0,
+  authToken: [],
+  allowedHosts: [],
+  allowedOrigins: [],
+  rateLimit: Option.none(),
+  maxCalls: 256
+}
 
 const execute = (url: string, token: string, name: string, parameters: object = {}) =>
   Effect.promise(async () => {
@@ -131,35 +166,53 @@ describe("over HTTP", () => {
           profiles: ["a", "b"].map((name) => ({ name, url: "http://127.0.0.1:9", apiKey: "k", tokens: ["t"] }))
         })
       })
-      const { url } = yield* serving(["--demo"])
-      const http = ["--transport", "http", "--port", "0"]
-      const two = ["--config", `${folder}/two.json`]
-      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-        [[...http, "--demo", "--host", "0.0.0.0"], /Listening on 0\.0\.0\.0 needs a token: set N8N_MCP_AUTH_TOKEN/],
-        [
-          ["--transport", "http", "--demo", "--port", new URL(url).port],
-          /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/
-        ],
-        [[...http, ...two], /Several profiles: give each its tokens/],
-        [[...http, ...two, "--auth-token", "x"], /say which with --profile/],
-        [[...http, "--config", `${folder}/same.json`], /Profiles 'a' and 'b' have the same token/],
-        [[...http, "--demo", "--auth-token", "a b"], /has spaces in it/],
+      const taken = yield* Effect.acquireRelease(
+        Effect.sync(() => createServer().listen(0, "127.0.0.1")),
+        (server) => Effect.sync(() => void server.close())
+      )
+      yield* Effect.callback<void>((resume) => {
+        taken.once("listening", () => resume(Effect.void))
+      })
+      const two = { demo: false, config: Option.some(`${folder}/two.json`) }
+      const token = (text: string) => ({ authToken: [Redacted.make(text)] })
+      const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
+        [{ port: (taken.address() as AddressInfo).port }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
+        [{ ...two }, /Several profiles: give each its tokens/],
+        [{ ...two, ...token("x") }, /say which with --profile/],
+        [{ demo: false, config: Option.some(`${folder}/same.json`) }, /Profiles 'a' and 'b' have the same token/],
+        [token("a b"), /has spaces in it/],
+        [{ port: 65_536 }, /--port must be between 0 and 65535/],
+        [{ maxCalls: 0 }, /--max-calls must be at least 1/],
+        [{ rateLimit: Option.some(-1) }, /--rate-limit must be 0 or more/]
+      ]
+      const mcp = { name: "test", version: "0", tools: tools.all }
+      for (const [more, message] of overHttp) {
+        const error = yield* Effect.flip(HttpServing.serve(mcp, { ...options, ...more }))
+        assert.match(error.message, message)
+      }
+      const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [two, /Which n8n is meant\? Give --profile: 'a', 'b'/],
-        [[...two, "--profile", "c"], /There is no profile 'c'/],
-        [["--profile", "a"], /give the file with --config/],
-        [["--transport", "http", "--demo", "--port", "65536"], /--port must be between 0 and 65535/],
-        [[...http, "--demo", "--max-calls", "0"], /--max-calls must be at least 1/],
-        [[...http, "--demo", "--rate-limit", "-1"], /--rate-limit must be 0 or more/],
+        [{ ...two, profile: Option.some("c") }, /There is no profile 'c'/],
+        [{ profile: Option.some("a") }, /give the file with --config/]
+      ]
+      for (const [more, message] of overStdio) {
+        const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
+        assert.match((yield* Effect.flip(Effect.scoped(Layer.build(layer)))).message, message)
+      }
+      const asStarted: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [
+          ["--transport", "http", "--demo", "--host", "0.0.0.0"],
+          /Listening on 0\.0\.0\.0 needs a token: set N8N_MCP_AUTH_TOKEN/
+        ],
         [["--transport", "htpt"], /stdio.*http/]
       ]
-      yield* Effect.forEach(cases, ([args, message]) =>
+      yield* Effect.forEach(asStarted, ([args, message]) =>
         Effect.gen(function*() {
-          const { child, ended } = start(args)
-          child.stdin.end()
+          const { ended } = start(args)
           const { code, stderr, stdout } = yield* ended
           assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
           assert.match(stderr, message)
           assert.notInclude(stderr, "    at ")
-        }), { concurrency: 4 })
+        }), { concurrency: 2 })
     }).pipe(Effect.provide(platform)))
 })

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Links from "../../../src/domain/edits/EditLinks.ts"
@@ -9,8 +8,6 @@ import { problems } from "../../../src/domain/problems/WorkflowProblems.ts"
 import { Json, Key } from "../../arbitrary.ts"
 import { all } from "../../nodeTypes.ts"
 import { agent, ai, attempt, base, edit, flow, hook, joined, lookups, model, node, nodeOf, set } from "./edits.ts"
-
-Arbitrary.configureGlobal({ check: { runs: 40 } })
 
 const text = (value: unknown) => JSON.stringify(value)
 

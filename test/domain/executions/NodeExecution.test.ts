@@ -395,7 +395,7 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 25 } })
+  }, { arbitrary: { runs: 12 } })
 
   it.effect.prop("lists every item once when the calls are followed", {
     recipe: Recipe,
@@ -411,5 +411,5 @@ describe("any run data", () => {
         }
       }
     }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
-  }, { arbitrary: { runs: 20 } })
+  }, { arbitrary: { runs: 10 } })
 })

@@ -307,7 +307,7 @@ describe("value", () => {
       const expected: unknown = JSON.parse(textOf(bytes))
       for (const cut of [sizes, [1], [0, 2], []]) assert.deepStrictEqual(parsed(bytes, cut), expected)
     },
-    { arbitrary: { runs: 400 } }
+    { arbitrary: { runs: 200 } }
   )
 
   it("reads every odd number, string and key, byte by byte", () => {
@@ -400,7 +400,7 @@ describe("handlings", () => {
         assert.deepStrictEqual(byPath(told), byPath(expected))
       }
     },
-    { arbitrary: { runs: 600 } }
+    { arbitrary: { runs: 250 } }
   )
 
   it("step over what is of another kind", () => {
@@ -680,7 +680,7 @@ describe("what is no JSON", () => {
         scan(bytes, handling(json, "[]", salt, []), sizes)
       }
     },
-    { arbitrary: { runs: 600 } }
+    { arbitrary: { runs: 250 } }
   )
 })
 
