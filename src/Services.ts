@@ -62,7 +62,8 @@ const unserved = () =>
     new N8nError.Validation({
       reason: "No files are served here",
       field: "filePath",
-      hint: "Give the workflow's name, nodes and connections to create_workflow instead."
+      hint:
+        "Give the workflow's name, nodes and connections to create_workflow instead, or have the server started with --files-root."
     })
   )
 
@@ -76,9 +77,10 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   list: unserved
 })
 
-/** In memory, without files but the node catalogue's: for the demo. */
-export const memory = (options: NodeCatalogue.Options): Layer.Layer<Services, UnreadablePackage> =>
-  assemble(options, Executions.layer(), Snapshots.layerMemory, noFiles)
-
-/** The same with n8n's own node types: for tests. */
-export const layerMemory: Layer.Layer<Services> = memory({}).pipe(Layer.orDie)
+/** In memory, without files but the node catalogue's: for tests. */
+export const layerMemory: Layer.Layer<Services> = assemble(
+  {},
+  Executions.layer(),
+  Snapshots.layerMemory,
+  noFiles
+).pipe(Layer.orDie)
