@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { CallContext } from "../../src/CallContext.ts"
 import * as Doctor from "../../src/Doctor.ts"
 import { arr, type Obj, obj, str } from "../../src/domain/Json.ts"
@@ -14,6 +15,7 @@ import * as Services from "../../src/Services.ts"
 import * as N8nApi from "../../src/testing/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 import { self } from "../../src/WorkflowTesting/copies.ts"
+import { assertSnapshot } from "./snapshot.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
   id: name,
@@ -143,6 +145,14 @@ const test = (more: Obj = {}) =>
 const names = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map(({ name }) => name))
 
 describe("test_workflow", () => {
+  it.live("answers what it did, token by token", () =>
+    inWorld({}, ({ process }) =>
+      Effect.gen(function*() {
+        const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } }).pipe(process())
+        const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
+        yield* Effect.promise(() => assertSnapshot(shown, "answer-test_workflow"))
+      })))
+
   it.live("runs a copy in the original's project, removes it, and keeps what it read, for other processes too", () =>
     inWorld({}, ({ api, process }) =>
       Effect.gen(function*() {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as HttpServing from "../../src/HttpServing.ts"
 import type * as Options from "../../src/Options.ts"
@@ -15,24 +15,28 @@ import { bundle, remove, start } from "./Process.ts"
 beforeAll(bundle)
 afterAll(remove)
 
+/** Something that listens until the test ends; its address. */
+const listening = (answer: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+
 /** An n8n with one workflow, named after the API key that asks. */
-const n8n = Effect.acquireRelease(
-  Effect.callback<ReturnType<typeof createServer>>((resume) => {
-    const server = createServer((request, response) => {
-      const name = String(request.headers["x-n8n-api-key"])
-      response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({
-        data: [{ id: "1", name, active: false, nodes: [], connections: {}, createdAt: "", updatedAt: "" }],
-        nextCursor: null
-      }))
-    }).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-  }),
-  (server) =>
-    Effect.sync(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+const n8n = listening((request, response) => {
+  const name = String(request.headers["x-n8n-api-key"])
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify({
+    data: [{ id: "1", name, active: false, nodes: [], connections: {}, createdAt: "", updatedAt: "" }],
+    nextCursor: null
+  }))
+})
 
 /** The server, once it tells where it listens. */
 const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
@@ -136,6 +140,49 @@ describe("over HTTP", () => {
       assert.notMatch(errors(), /(old|new|staging|other)-token|-key/)
     }).pipe(Effect.provide(platform)))
 
+  it.live("traces, metrics and logs go where OTEL_* says, joined to the caller's trace, without secrets", () =>
+    Effect.gen(function*() {
+      const received = new Map<string, string>()
+      const collector = yield* listening((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          const path = request.url ?? ""
+          received.set(path, `${received.get(path) ?? ""}${Buffer.concat(chunks)}`)
+          response.end("{}")
+        })
+      })
+      const folder = yield* folderWith()
+      const { child, ended, url } = yield* serving(["--demo", "--auth-token", "secret-token"], {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        XDG_STATE_HOME: folder
+      })
+      const trace = "0af7651916cd43dd8448eb211c80319c"
+      yield* Effect.promise(() =>
+        fetch(`${url}/mcp/execute`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: "Bearer secret-token",
+            traceparent: `00-${trace}-b7ad6b7169203331-01`
+          },
+          body: JSON.stringify({ name: "get_workflow", parameters: { id: "no-such-id" } })
+        })
+      )
+      // What is left is sent when the server ends.
+      child.kill("SIGTERM")
+      yield* ended
+      const [traces, metrics, logs] = ["traces", "metrics", "logs"].map((name) => received.get(`/v1/${name}`) ?? "")
+      for (const name of ["tools/call get_workflow", "N8nClient.getWorkflow", "http.route"]) {
+        assert.include(traces, name)
+      }
+      assert.include(traces, `"traceId":"${trace}"`)
+      assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
+      assert.match(logs ?? "", /"call".*get_workflow/)
+      assert.notMatch([...received.values()].join(), /secret-token|fake-key/)
+    }).pipe(Effect.provide(platform)))
+
   it.live("doctor examines every profile where none is named", () =>
     Effect.gen(function*() {
       const address = yield* n8n
@@ -166,17 +213,11 @@ describe("over HTTP", () => {
           profiles: ["a", "b"].map((name) => ({ name, url: "http://127.0.0.1:9", apiKey: "k", tokens: ["t"] }))
         })
       })
-      const taken = yield* Effect.acquireRelease(
-        Effect.sync(() => createServer().listen(0, "127.0.0.1")),
-        (server) => Effect.sync(() => void server.close())
-      )
-      yield* Effect.callback<void>((resume) => {
-        taken.once("listening", () => resume(Effect.void))
-      })
+      const taken = yield* listening((_request, response) => void response.end())
       const two = { demo: false, config: Option.some(`${folder}/two.json`) }
       const token = (text: string) => ({ authToken: [Redacted.make(text)] })
       const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [{ port: (taken.address() as AddressInfo).port }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
+        [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
         [{ ...two }, /Several profiles: give each its tokens/],
         [{ ...two, ...token("x") }, /say which with --profile/],
         [{ demo: false, config: Option.some(`${folder}/same.json`) }, /Profiles 'a' and 'b' have the same token/],
