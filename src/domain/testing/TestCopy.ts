@@ -104,6 +104,9 @@ const pinned = ({ id, name, position }: Node, items: ReadonlyArray<unknown>): No
   }
 }
 
+/** On PostgreSQL n8n has room for 36 characters: a longer id of a trigger leaves it "still being unpublished" for good. */
+const idOf = (path: string, end: string) => `${path.slice(0, 36 - end.length)}${end}`
+
 /** What tells the execution's id: an answer of ours to the call, or where n8n keeps a node's static data. */
 const telling = (inAnswer: boolean) =>
   inAnswer
@@ -231,7 +234,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
     const added: ReadonlyArray<Node> = [
       {
-        id: `${path}-call`,
+        id: idOf(path, ""),
         name: named("test_workflow call"),
         type: "n8n-nodes-base.webhook",
         typeVersion: 2,
@@ -240,10 +243,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
       },
       ...(!responds || notesId
-        ? [{ id: `${path}-id`, name: named(teller), position: [first - 440, y], ...telling(!responds) }]
+        ? [{ id: idOf(path, "-id"), name: named(teller), position: [first - 440, y], ...telling(!responds) }]
         : []),
       {
-        id: `${path}-items`,
+        id: idOf(path, "-items"),
         name: named("test_workflow items"),
         type: "n8n-nodes-base.splitOut",
         typeVersion: 1,

@@ -49,6 +49,14 @@ const linksOf = ({ body }: TestCopy.Copy) =>
   )
 
 describe("a copy", () => {
+  it("has ids that are its own and fit where n8n keeps those of triggers on PostgreSQL: 36 characters", () => {
+    const path = "8a1c0f5e-0000-4000-8000-000000000001"
+    const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { path })
+    const ids = made.body.nodes.map(({ id }) => id ?? "")
+    assert.strictEqual(new Set(ids).size, ids.length)
+    for (const id of ids) assert.isAtMost(id.length, 36)
+  })
+
   it("is started by a webhook whose items pass through the trigger, disabled", () => {
     const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { testData: [{ a: 1 }, { a: 2 }] })
     assert.deepStrictEqual(linksOf(made), [
