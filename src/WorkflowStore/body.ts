@@ -42,8 +42,12 @@ export const resolved = (given: Obj, stored: unknown) =>
     )
   )
 
-/** Checks and repairs what a caller or a file gives, before anything is sent. */
-export const prepare = Effect.fnUntraced(function*(input: unknown, source: "caller" | "file") {
+/** Checks and repairs what a caller or a file gives, before anything is sent; `before` is what n8n has of it. */
+export const prepare = Effect.fnUntraced(function*(
+  input: unknown,
+  source: "caller" | "file",
+  before: ReadonlyArray<Workflow.Node> = []
+) {
   const types = WorkflowInput.withoutVersion(input)
   // Without a catalogue nothing is known of them.
   const versionOf = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
@@ -51,7 +55,8 @@ export const prepare = Effect.fnUntraced(function*(input: unknown, source: "call
     Effect.map(({ newest }) => newest),
     Effect.orElseSucceed(() => undefined)
   )
-  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf })
+  const stored = new Set(before.flatMap(({ id }) => id ?? []))
+  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf, stored })
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 
@@ -99,7 +104,7 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, give
   }
   if (nodes === undefined) {
     const asNow = before.nodes.map((node) => ({ typeVersion: 1, position: [0, 0], ...node }))
-    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings, nodes: asNow }, source)
+    const { warnings, workflow } = yield* prepare({ ...base, ...patch, settings, nodes: asNow }, source, before.nodes)
     return { warnings, body: { ...workflow, nodes: before.nodes } as Obj }
   }
   const { warnings, workflow } = yield* prepare(
@@ -115,7 +120,8 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, give
       nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
     },
     // Links that the caller did not write may lead to a node that the caller took away.
-    connections === undefined ? "file" : source
+    connections === undefined ? "file" : source,
+    before.nodes
   )
   return { warnings, body: workflow as Obj }
 })

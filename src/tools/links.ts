@@ -6,6 +6,12 @@ import type { Instance } from "../N8nClient.ts"
 /** The list of all workflows. */
 export const workflows = ({ url }: Instance): string => `${url}home/workflows`
 
+/** The list of all credentials. */
+export const credentials = ({ url }: Instance): string => `${url}home/credentials`
+
+/** The versions that n8n has of a workflow. */
+export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
+
 /** One workflow. */
 export const workflow = ({ url }: Instance, id: string): string => `${url}workflow/${encodeURIComponent(id)}`
 

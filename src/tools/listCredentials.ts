@@ -4,6 +4,7 @@ import { defined } from "../domain/Json.ts"
 import { truncated } from "../domain/Truncated.ts"
 import { N8nClient } from "../N8nClient.ts"
 import * as Tool from "../Tool.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 
 const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
@@ -26,6 +27,7 @@ export const listCredentials = Tool.make({
     count: Schema.Int,
     credentials: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
+    url: Schema.String,
     ...truncated
   }),
   handler: ({ cursor, limit, type }) =>
@@ -39,13 +41,14 @@ export const listCredentials = Tool.make({
         found.push(...page.data.filter((credential) => type === undefined || credential.type === type))
         next = page.nextCursor ?? undefined
       } while (found.length < limit && next !== undefined)
-      return { found, next }
+      return { found, next, url: links.credentials(n8n.instance) }
     }),
-  summarize: ({ found, next }) =>
+  summarize: ({ found, next, url }) =>
     defined({
       count: found.length,
       credentials: found.map(({ id, name, type }) => ({ id, name, type })),
-      nextCursor: next
+      nextCursor: next,
+      url
     }),
   message: ({ count }) => ({
     en: `Found ${count} credential${count === 1 ? "" : "s"}`,

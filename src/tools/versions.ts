@@ -11,6 +11,7 @@ import * as Tool from "../Tool.ts"
 import { WorkflowFiles } from "../WorkflowFiles.ts"
 import * as Workflows from "../Workflows.ts"
 import { WorkflowStore } from "../WorkflowStore.ts"
+import * as links from "./links.ts"
 import * as parameters from "./parameters.ts"
 import * as writing from "./writing.ts"
 
@@ -42,11 +43,17 @@ export const workflowHistory = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: anyId, limit: parameters.limit }),
-  output: Schema.Struct({ id: Schema.String, versions: Schema.Array(Row), ...truncated }),
+  output: Schema.Struct({
+    id: Schema.String,
+    versions: Schema.Array(Row),
+    /** Where a person sees those of n8n. */
+    url: Schema.optionalKey(Schema.String),
+    ...truncated
+  }),
   handler: ({ id }) =>
     Effect.gen(function*() {
       const place = placeOf(id)
-      if (place.kind !== "n8n") return { kept: yield* snapshotsOfFile(place), versions: [] }
+      if (place.kind !== "n8n") return { kept: yield* snapshotsOfFile(place), versions: [], url: undefined }
       const n8n = yield* N8nClient
       const kept = yield* Snapshots.use((snapshots) => snapshots.list(n8n.instance, id))
       // A workflow that is gone still has its snapshots; without any, it is simply not found.
@@ -54,9 +61,13 @@ export const workflowHistory = Tool.make({
         Effect.andThen(n8n.workflowHistory(id)),
         Effect.catchTag("NotFoundError", (error) => kept.length > 0 ? Effect.succeed([]) : Effect.fail(error))
       )
-      return { kept, versions: versions ?? [] }
+      return {
+        kept,
+        versions: versions ?? [],
+        url: versions === undefined || versions.length === 0 ? undefined : links.history(n8n.instance, id)
+      }
     }),
-  summarize: ({ kept, versions }, { id, limit }) => {
+  summarize: ({ kept, url, versions }, { id, limit }) => {
     const rows: ReadonlyArray<Row> = [
       ...versions.map(({ authors, createdAt, versionId }): Row =>
         defined({ version: versionId, source: "n8n" as const, createdAt, authors: authors ?? undefined })
@@ -68,7 +79,11 @@ export const workflowHistory = Tool.make({
         operation: `before ${operation}`
       }))
     ]
-    return { id, versions: rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, limit) }
+    return defined({
+      id,
+      versions: rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, limit),
+      url
+    })
   },
   message: ({ id, versions }) => ({
     en: `${versions.length} versions of workflow '${id}'`,

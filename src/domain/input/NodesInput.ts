@@ -34,7 +34,12 @@ export interface Supply {
   readonly newId: () => string
   /** The version of a type that a new node gets, where it is known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
+  /** The ids of the nodes that n8n has already: they stay, whatever they are. */
+  readonly stored?: ReadonlySet<string> | undefined
 }
+
+/** On PostgreSQL n8n has room for no more: a workflow whose trigger has a longer id can never be unpublished. */
+const longestId = 36
 
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
   const given = obj(value)
@@ -87,10 +92,12 @@ export const nodesOf = (given: unknown, supply: Supply, repairs: Repairs): Check
       taken.add(name)
       next.set(node.name, Math.max(number, 1))
       const id = str(node["id"]) ?? ""
+      const fits = id.length <= longestId || supply.stored?.has(id) === true
       if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
       else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
       else byId.set(id, name)
-      return { ...node, name, id: byId.get(id) === name ? id : supply.newId() }
+      if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${longestId} characters`, `'${name}'`)
+      return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
     })
     return { nodes: placed(nodes, repairs), names, byId }
   })

@@ -222,6 +222,16 @@ describe("what is missing", () => {
     ])
   })
 
+  it("ids: no longer than n8n on PostgreSQL takes, but for those that it has", () => {
+    const long = "webhook-trigger-that-receives-customer-orders"
+    const given = flow({ nodes: [node("A", { id: long }), node("B")] })
+    const { warnings, workflow } = caller(given)
+    same(workflow.nodes.map((each) => each["id"]), ["new1", node("B").id])
+    same(warnings, ["Gave new ids to nodes whose id has more than 36 characters: 'A'."])
+    const kept = Result.getOrThrow(prepare(given, { source: "caller", newId: () => "new", stored: new Set([long]) }))
+    same(kept, { workflow: given, warnings: [] })
+  })
+
   it("positions: a row to the right of everything, wide notes included", () => {
     const positions = (nodes: ReadonlyArray<Obj>) =>
       file(flow({ nodes })).workflow.nodes.map((each) => each["position"])
