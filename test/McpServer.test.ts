@@ -47,7 +47,7 @@ describe("McpServer", () => {
       assert.deepStrictEqual(JSON.parse(block?.text ?? ""), answer.structuredContent)
       assert.deepInclude(answer.structuredContent, {
         success: true,
-        message: "Execution 239 of 'Sync orders to CRM': error"
+        message: "Execution 239: error"
       })
     }))
 

@@ -199,7 +199,7 @@ describe("cost", () => {
     assert.isAbove(cost([["x".repeat(200)], trap], 100), 100)
     assert.throws(() => cost(["x".repeat(50), trap], 100), "counted on")
     const long = "x".repeat(5_000_000)
-    assert.isBelow(time(() => Array.from({ length: 1000 }, () => cost([long, { [long]: long }], 4_000))), 500)
+    assert.isBelow(time(() => Array.from({ length: 1000 }, () => cost([long, { [long]: long }], 4_000))), 2_000)
   })
 })
 
@@ -565,7 +565,7 @@ describe("fit", () => {
     ]
     for (const value of values) {
       assert.isAbove(size(value), 4_000_000)
-      assert.isBelow(time(() => fit(value, 40_000)), 2_000)
+      assert.isBelow(time(() => fit(value, 40_000)), 6_000)
     }
   })
 })

@@ -51,7 +51,7 @@ describe("the right node", () => {
 
   it("is found in few bytes and little time", () => {
     assert.isAtMost(Math.max(...asked.map(({ bytes }) => bytes)), 1_430)
-    assert.isAtMost(asked.map(({ ms }) => ms).toSorted((a, b) => a - b)[asked.length >> 1] ?? 0, 5)
+    assert.isAtMost(asked.map(({ ms }) => ms).toSorted((a, b) => a - b)[asked.length >> 1] ?? 0, 15)
   })
 
   it.each([
@@ -172,7 +172,7 @@ describe("a question", () => {
   ])("is answered whatever it is ($keyword)", ({ keyword }) => {
     const start = performance.now()
     const { count, nodes } = search({ keyword })
-    assert.isBelow(performance.now() - start, 250)
+    assert.isBelow(performance.now() - start, 1_000)
     assert.isAtMost(nodes.length, count)
   })
 

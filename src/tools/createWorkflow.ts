@@ -27,5 +27,5 @@ export const createWorkflow = Tool.make({
   handler: ({ active, raw: _, tags, ...workflow }) =>
     writing.withUrl(WorkflowStore.use((store) => store.create(workflow, { source: "caller", active, tags }))),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ name }) => ({ en: `Created workflow '${name}'`, ja: "ワークフローを作成しました" })
+  message: ({ id }) => ({ en: `Created workflow '${id}'`, ja: "ワークフローを作成しました" })
 })

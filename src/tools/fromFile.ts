@@ -33,8 +33,8 @@ export const createWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...written.warnings] }
     }).pipe(writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ name }) => ({
-    en: `Created workflow '${name}' from a file`,
+  message: ({ id }) => ({
+    en: `Created workflow '${id}' from a file`,
     ja: "ファイルからワークフローを作成しました"
   })
 })
@@ -68,8 +68,8 @@ export const replaceWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...written.warnings] }
     }).pipe(writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ name }) => ({
-    en: `Replaced workflow '${name}' by the file`,
+  message: ({ id }) => ({
+    en: `Replaced workflow '${id}' by the file`,
     ja: "ファイルでワークフローを置き換えました"
   })
 })

@@ -51,8 +51,8 @@ export const getExecution = Tool.make({
     }),
   summarize: ({ execution, url, workflowName }, { nodeOffset }) =>
     summarize(execution, { nodeOffset, workflowName, url }),
-  message: ({ id, status, workflowName }) => ({
-    en: `Execution ${id} of '${workflowName}': ${status}`,
+  message: ({ id, status }) => ({
+    en: `Execution ${id}: ${status}`,
     ja: "実行サマリーを取得しました"
   }),
   next: ({ id, nodeOffset }) => (path, kept) =>

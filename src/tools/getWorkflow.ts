@@ -116,7 +116,7 @@ export const getWorkflow = Tool.make({
       connections: raw ? Connections.simplified(workflow.connections) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),
-  message: ({ name }) => ({ en: `Workflow '${name}'`, ja: "ワークフローを取得しました" }),
+  message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),
   next: ({ id }) => (path) =>
     path === "nodes" ? `get_workflow(id: '${id}', nodes: [names from get_workflow_connections])` : undefined
 })

@@ -71,6 +71,6 @@ export const getWorkflowConnections = Tool.make({
     ...(raw ? { rawConnections: connections } : {}),
     ...(format === "mermaid" && place.kind === "n8n" ? { url: links.workflow(instance, id) } : {})
   }),
-  message: ({ name }) => ({ en: `Connections of '${name}'`, ja: "ワークフロー接続情報を取得しました" }),
+  message: ({ id }) => ({ en: `Connections of '${id}'`, ja: "ワークフロー接続情報を取得しました" }),
   next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined
 })

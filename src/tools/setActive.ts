@@ -18,7 +18,7 @@ export const activateWorkflow = Tool.make({
   output: writing.Output,
   handler: ({ id }) => writing.withUrl(WorkflowStore.use((store) => store.setActive(id, true))),
   summarize: (written) => writing.summarize(written, false),
-  message: ({ name }) => ({ en: `Published workflow '${name}'`, ja: "ワークフローを有効化しました" })
+  message: ({ id }) => ({ en: `Published workflow '${id}'`, ja: "ワークフローを有効化しました" })
 })
 
 /** `POST /workflows/{id}/unpublish` (`/deactivate` on 1.x); answers once it has taken effect. */
@@ -33,5 +33,5 @@ export const deactivateWorkflow = Tool.make({
   output: writing.Output,
   handler: ({ id }) => writing.withUrl(WorkflowStore.use((store) => store.setActive(id, false))),
   summarize: (written) => writing.summarize(written, false),
-  message: ({ name }) => ({ en: `Unpublished workflow '${name}'`, ja: "ワークフローを無効化しました" })
+  message: ({ id }) => ({ en: `Unpublished workflow '${id}'`, ja: "ワークフローを無効化しました" })
 })

@@ -144,9 +144,7 @@ export const testWorkflow = Tool.make({
     })
   },
   message: ({ executionTime, status, summary }) => ({
-    en: `Test of '${summary.workflowName}': ${status}${
-      executionTime === undefined ? "" : ` after ${executionTime} ms`
-    }`,
+    en: `Test of '${summary.workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`,
     ja: "ワークフローをテストしました"
   }),
   maxChars: () => 24_000,

@@ -46,5 +46,5 @@ export const updateWorkflow = Tool.make({
       )
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ name }) => ({ en: `Updated workflow '${name}'`, ja: "ワークフローを更新しました" })
+  message: ({ id }) => ({ en: `Updated workflow '${id}'`, ja: "ワークフローを更新しました" })
 })

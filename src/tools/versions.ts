@@ -194,5 +194,5 @@ export const workflowRestore = Tool.make({
         : yield* restoreFile(id, place, version, confirm)
     }),
   summarize: (restored) => restored,
-  message: ({ name }) => ({ en: `Restored workflow '${name}'`, ja: "ワークフローを復元しました" })
+  message: ({ id }) => ({ en: `Restored workflow '${id}'`, ja: "ワークフローを復元しました" })
 })

@@ -775,11 +775,12 @@ describe("speed", () => {
     let ratio = Infinity
     let [least, most] = [Infinity, Infinity]
     // A busy machine may spoil a try, not all of them; what takes so long that it cannot be that is not tried again.
-    for (let attempt = 0; attempt < 5 && ratio >= 6 && (attempt === 0 || least < 2_000); attempt++) {
+    for (let attempt = 0; attempt < 5 && ratio >= 10 && (attempt === 0 || least < 2_000); attempt++) {
       least = Math.min(least, milliseconds(small, Math.min(chunk, small.length), root))
       most = Math.min(most, milliseconds(large, Math.min(chunk, large.length), root))
       ratio = most / least
     }
-    assert.isBelow(ratio, 6)
+    // Sixteen, if it were quadratic.
+    assert.isBelow(ratio, 10)
   })
 })

@@ -251,7 +251,7 @@ describe("a workflow's text", () => {
     const started = performance.now()
     const changed = JsonText.rewrite(large, { nodes: nodes.with(1000, { ...nodes[1000], name: "?" }), connections: {} })
     // A busy machine has four times as long.
-    assert.isBelow(performance.now() - started, 1200)
+    assert.isBelow(performance.now() - started, 4000)
     assert.strictEqual(changed, large.replace("\"Node 1000\"", "\"?\""))
   })
 })

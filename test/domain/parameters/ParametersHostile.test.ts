@@ -65,7 +65,7 @@ describe("hostile values", () => {
       all(description, Object.fromEntries(description.properties.map(({ name }) => [name, value])))
       all(description, Object.fromEntries(description.properties.map((property) => [property.name, inside(property)])))
     }
-    assert.isBelow(performance.now() - start, 3_000)
+    assert.isBelow(performance.now() - start, 8_000)
   })
 
   it("of a thousand items take as long as they are many", () => {
@@ -81,7 +81,7 @@ describe("hostile values", () => {
       return performance.now() - start
     }
     assert.deepStrictEqual(found(http, parameters), [])
-    assert.isBelow(time(() => found(http, parameters)), 200)
+    assert.isBelow(time(() => found(http, parameters)), 1_000)
     assert.isBelow(time(() => found("n8n-nodes-base.notion", { resource: "databasePage", operation: "create" })), 100)
   })
 })

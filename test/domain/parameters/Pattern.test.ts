@@ -26,7 +26,7 @@ describe("patterns", () => {
           assert.isBoolean(Pattern.matches(pattern, `${begin}${seed.repeat(2_000)}`.slice(0, 1_999) + "\n"), pattern)
         }
       }
-      assert.isBelow(performance.now() - start, 500, pattern)
+      assert.isBelow(performance.now() - start, 2_000, pattern)
     }
   })
 
