@@ -545,7 +545,7 @@ describe("fit", () => {
     })
   })
 
-  it("takes well under a second for 5 MB", () => {
+  it("takes some tenths of a second for 5 MB, on a busy machine some seconds", () => {
     const item = {
       json: { id: 1, email: "user@example.com", body: "lorem ipsum dolor sit amet ".repeat(4) },
       pairedItem: 0
