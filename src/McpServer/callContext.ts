@@ -45,6 +45,7 @@ export const provide =
       return Effect.provideService(call, CallContext, { progress: () => Effect.void, confirm: ask })
     }
     let toldItself = false
+    let beats = 0
     const notify = (params: { readonly progress: number; readonly total?: number; readonly message: string }) =>
       Effect.ignore(
         Effect.tryPromise(() =>
@@ -52,19 +53,22 @@ export const provide =
         )
       )
     const beat = Effect.suspend(() => {
-      let seconds = 0
-      return Effect.suspend(() => {
-        seconds += 1
-        return toldItself ? Effect.void : notify({ progress: seconds, message: `working for ${seconds} s` })
-      }).pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever))
-    })
+      if (toldItself) return Effect.void
+      beats += 1
+      return notify({ progress: beats, message: `working for ${beats} s` })
+    }).pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever))
     return Effect.scoped(Effect.andThen(
       Effect.forkScoped(beat),
       Effect.provideService(call, CallContext, {
         progress: (progress, total, message) =>
           Effect.suspend(() => {
             toldItself = true
-            return notify({ progress, message, ...(total === undefined ? {} : { total }) })
+            // Each has to be more than the one before, those of the beat included.
+            return notify({
+              progress: beats + progress,
+              message,
+              ...(total === undefined ? {} : { total: beats + total })
+            })
           }),
         confirm: ask
       })
