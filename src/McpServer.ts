@@ -124,7 +124,8 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator()
  * **Details**
  *
  * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
- * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are interrupted; a call that the client cancels is, too.
+ * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
+ * interrupted; a call that the client cancels is, too.
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,

@@ -1,7 +1,6 @@
 /** What can be set, on the command line or in the environment; the command line wins. */
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -143,10 +142,8 @@ export interface Options extends HttpOptions.HttpOptions {
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
 /** The environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
-export const configProvider = (env: NodeJS.ProcessEnv): ConfigProvider.ConfigProvider =>
-  ConfigProvider.fromEnv({
-    env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
-  })
+export const variables = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
 
 /** The paths of an option, else those of its variable. */
 const paths = (given: ReadonlyArray<string>, listed: string | undefined): ReadonlyArray<string> =>
@@ -156,16 +153,15 @@ const paths = (given: ReadonlyArray<string>, listed: string | undefined): Readon
 export const nodePackages = ({ nodes }: Pick<Options, "nodes">, env: NodeJS.ProcessEnv): ReadonlyArray<string> =>
   paths(nodes, env["N8N_MCP_NODES"]).map((path) => resolve(path))
 
-/** The folders of `--files-root`, else those of its variable. */
-const givenRoots = (given: ReadonlyArray<string>, env: NodeJS.ProcessEnv) =>
-  paths(given, env["N8N_MCP_FILES_ROOT"]).map((folder) => resolve(folder))
-
-/** Those, else the client's project, else where the server runs; over HTTP none, for the client is elsewhere. */
+/**
+ * The folders of `--files-root`, else those of its variable, else the client's project, else where the server runs; over
+ * HTTP none, for the client is elsewhere.
+ */
 export const filesRoots = (
   { filesRoot, transport }: Pick<Options, "filesRoot" | "transport">,
   env: NodeJS.ProcessEnv
 ): ReadonlyArray<string> => {
-  const roots = givenRoots(filesRoot, env)
+  const roots = paths(filesRoot, env["N8N_MCP_FILES_ROOT"]).map((folder) => resolve(folder))
   return roots.length > 0 || transport === "http" ? roots : [resolve(env["CLAUDE_PROJECT_DIR"] || ".")]
 }
 

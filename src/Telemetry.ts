@@ -22,21 +22,20 @@ const load = Effect.promise(() =>
  * `http/protobuf`, or `http/json` if `OTEL_EXPORTER_OTLP_PROTOCOL` says so; the service is `effect-n8n-mcp` unless
  * `OTEL_SERVICE_NAME` says so. What is left is sent when the server ends.
  */
-export const layer = (env: Readonly<Record<string, string | undefined>>) => {
-  const set = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
-  if (!Object.keys(set).some((name) => endpoint.test(name))) return Layer.empty
+export const layer = (variables: Readonly<Record<string, string>>) => {
+  if (!Object.keys(variables).some((name) => endpoint.test(name))) return Layer.empty
   const exporting = Effect.map(load, ([Otlp, OtlpSerialization]) =>
     Otlp.layerFromConfig({
-      resource: { serviceName: set["OTEL_SERVICE_NAME"] ?? "effect-n8n-mcp", serviceVersion: version }
+      resource: { serviceName: variables["OTEL_SERVICE_NAME"] ?? "effect-n8n-mcp", serviceVersion: version }
     }).pipe(
       Layer.provide(FetchHttpClient.layer),
       Layer.provide(
-        set["OTEL_EXPORTER_OTLP_PROTOCOL"] === "http/json"
+        variables["OTEL_EXPORTER_OTLP_PROTOCOL"] === "http/json"
           ? OtlpSerialization.layerJson
           : OtlpSerialization.layerProtobuf
       )
     ))
   return Layer.unwrap(exporting).pipe(
-    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...usual, ...set } })))
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...usual, ...variables } })))
   )
 }

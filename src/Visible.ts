@@ -8,9 +8,7 @@ import * as Predicate from "effect/Predicate"
  * Controls (but tab and line ends), bidirectional marks and overrides, invisible operators, and the tag characters that
  * spell hidden ASCII. Joiners stay: emoji and whole scripts need them.
  */
-const hidden =
-  // oxlint-disable-next-line no-control-regex
-  /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u061C\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF]|\u{E0001}|[\u{E0020}-\u{E007F}]/gu
+const hidden = /(?![\t\n\r])\p{Cc}|[\p{Bidi_Control}\u2060-\u206F\uFEFF]|\u{E0001}|[\u{E0020}-\u{E007F}]/gu
 
 /** Such as `\u202e`, and `\u{e0041}` beyond the first plane. */
 const spelled = (character: string): string => {

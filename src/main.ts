@@ -138,15 +138,17 @@ const explain = (error: Error) =>
     process.stderr.write(`${name}: ${theirs.has(error.name) ? error.message : error.stack ?? error.message}\n`)
   })
 
+const variables = Options.variables(process.env)
+
 serve.pipe(
   Command.withSubcommands([listTools, call, doctor]),
   Command.run({ version }),
   Effect.tapCause((cause) => Effect.forEach(Cause.prettyErrors(cause), explain)),
   Effect.provide(
     Layer.mergeAll(NodeServices.layer, Layer.succeed(CliOutput.Presenter, presenter)).pipe(
-      Layer.provideMerge(Telemetry.layer(process.env)),
+      Layer.provideMerge(Telemetry.layer(variables)),
       Layer.provideMerge(Logging.layer),
-      Layer.provideMerge(ConfigProvider.layer(Options.configProvider(process.env)))
+      Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
     )
   ),
   // runMain would report failures on stdout, outside any logger provided here.

@@ -16,7 +16,8 @@ import * as Services from "../src/Services.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
 import * as tools from "../src/tools/index.ts"
-import { connected, serve, tool } from "./connected.ts"
+import { connected, serve } from "./connected.ts"
+import { tool } from "./tool.ts"
 
 describe("McpServer", () => {
   it.live("lists, with instructions, schemas and hints", () =>
@@ -140,6 +141,24 @@ describe("McpServer", () => {
         })
       )
       assert.deepStrictEqual(seen, [{ progress: 1, message: "working for 1 s" }])
+    }))
+
+  it.live("goes on from there when the call begins to tell: progress only grows", () =>
+    Effect.gen(function*() {
+      const late = Effect.sleep("1200 millis").pipe(
+        Effect.andThen(CallContext),
+        Effect.flatMap(({ progress }) => progress(1, 2, "half")),
+        Effect.as("done")
+      )
+      const client = yield* connected(serve([tool("late", late)]))
+      const seen: Array<unknown> = []
+      yield* Effect.promise(() =>
+        client.callTool({ name: "late", arguments: {} }, undefined, { onprogress: (progress) => seen.push(progress) })
+      )
+      assert.deepStrictEqual(seen, [
+        { progress: 1, message: "working for 1 s" },
+        { progress: 2, total: 3, message: "half" }
+      ])
     }))
 
   for (const [action, said] of [["accept", "yes"], ["decline", "no"], ["cancel", "no"]] as const) {

@@ -7,6 +7,7 @@ import { Mark } from "../src/domain/Truncated.ts"
 import { cost, fit } from "../src/Minimize.ts"
 import { Json } from "./arbitrary.ts"
 import * as fixtures from "./fixtures.ts"
+import { random } from "./random.ts"
 
 const unitsPerToken = 1.6
 
@@ -21,17 +22,6 @@ const time = (run: () => void): number => {
 }
 
 // ---- texts of every kind
-
-/** Numbers that look random and are the same in every run (a 32-bit mix by Steele and Vigna). */
-const random = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state + 0x9e3779b9) | 0
-    const mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
-    const again = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
-    return ((again ^ (again >>> 15)) >>> 0) % below
-  }
-}
 
 type Text = (length: number) => string
 

@@ -5,7 +5,6 @@ import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Demo from "../src/Demo.ts"
 import * as McpServer from "../src/McpServer.ts"
 import * as prompts from "../src/prompts.ts"
@@ -13,23 +12,8 @@ import * as resources from "../src/resources.ts"
 import * as Services from "../src/Services.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as MemoryTransport from "../src/testing/MemoryTransport.ts"
-import * as Tool from "../src/Tool.ts"
+import type * as Tool from "../src/Tool.ts"
 import * as tools from "../src/tools/index.ts"
-
-/** A tool that takes nothing. */
-export const tool = <R>(name: string, handler: Effect.Effect<string, never, R>) =>
-  Tool.make({
-    name,
-    title: name,
-    description: name,
-    annotations: Tool.readOnly,
-    scopes: [],
-    input: Schema.Struct({}),
-    output: Schema.Struct({ text: Schema.String }),
-    handler: () => handler,
-    summarize: (text) => ({ text }),
-    message: () => ({ en: name, ja: name })
-  })
 
 /** A real SDK client joined in memory to a server that runs until the test ends. */
 export const connected = (

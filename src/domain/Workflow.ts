@@ -29,18 +29,23 @@ export type Node = typeof Node.Type
 
 const Tag = Schema.Struct({ name: Schema.String })
 
+/** What tells one workflow from another, in a list as by itself. */
+const head = {
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag)))
+}
+
 /** What `GET /workflows/{id}` answers. Keys that this schema does not name are kept: a write must not lose them. */
 export const Workflow = Schema.StructWithRest(
   Schema.Struct({
-    id: Schema.String,
-    name: Schema.String,
-    active: Schema.Boolean,
-    isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-    createdAt: Schema.optionalKey(Schema.String),
-    updatedAt: Schema.optionalKey(Schema.String),
+    ...head,
     versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
     activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
     settings: Schema.optionalKey(Schema.Unknown),
     nodes: Schema.Array(Node),
     connections: Connections.Connections
@@ -53,16 +58,7 @@ export type Workflow = typeof Workflow.Type
  * What a list needs of a workflow: n8n lists each whole, and to look at every node and connection takes as long as to
  * read the JSON.
  */
-export const Listed = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  active: Schema.Boolean,
-  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  createdAt: Schema.optionalKey(Schema.String),
-  updatedAt: Schema.optionalKey(Schema.String),
-  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag))),
-  nodes: Schema.Array(Schema.Unknown)
-})
+export const Listed = Schema.Struct({ ...head, nodes: Schema.Array(Schema.Unknown) })
 export type Listed = typeof Listed.Type
 
 /** The names of a workflow's tags. */

@@ -6,21 +6,17 @@
  * Prints Markdown on stdout and its progress on stderr. Everything it starts ends with it. Exit code 1 when a criterion
  * is missed or a server does not do what it is asked. `--quick`: fewer rounds, and no 66 MB.
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import { cpus, loadavg, totalmem } from "node:os"
-import { version } from "../../src/version.ts"
 import { say } from "../n8n/processes.ts"
 import { RealN8n } from "../n8n/RealN8n.ts"
 import { queries } from "../nodeQueries.ts"
 import * as contenders from "./contenders.ts"
+import { main } from "./main.ts"
 import * as measure from "./measure.ts"
 import * as peer from "./peer.ts"
 import * as Relay from "./Relay.ts"
@@ -140,18 +136,4 @@ const bench = Command.make(
   })
 ).pipe(Command.withDescription("Measure the server beside n8n-mcp and a bare one"))
 
-bench.pipe(
-  Command.run({ version }),
-  Effect.tapCause((cause) =>
-    Effect.forEach(
-      // a wrong invocation was explained already
-      Cause.prettyErrors(cause).filter(({ name }) => name !== "~effect/cli/CliError/ShowHelp"),
-      ({ message }) => say(message)
-    )
-  ),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode ?? 0 : 1)
-  })
-)
+main(bench)

@@ -6,21 +6,17 @@
  * Against the demo, over loopback. Prints Markdown on stdout and its progress on stderr; everything it starts ends with
  * it. Exit code 1 when a criterion is missed or a call fails. `--quick`: a fifth of the calls.
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import { cpus, loadavg } from "node:os"
 import { fileURLToPath } from "node:url"
-import { version } from "../../src/version.ts"
 import { say } from "../n8n/processes.ts"
 import * as HttpProcess from "./load/HttpProcess.ts"
 import * as measure from "./load/measure.ts"
 import * as report from "./load/report.ts"
+import { main } from "./main.ts"
 import { verdict } from "./report.ts"
 
 const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
@@ -59,18 +55,4 @@ const load = Command.make(
   })
 ).pipe(Command.withDescription("Measure the server over HTTP beside a bare one"))
 
-load.pipe(
-  Command.run({ version }),
-  Effect.tapCause((cause) =>
-    Effect.forEach(
-      // a wrong invocation was explained already
-      Cause.prettyErrors(cause).filter(({ name }) => name !== "~effect/cli/CliError/ShowHelp"),
-      ({ message }) => say(message)
-    )
-  ),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode ?? 0 : 1)
-  })
-)
+main(load)

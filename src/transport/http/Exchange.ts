@@ -5,7 +5,6 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import {
   ErrorCode,
   isInitializeRequest,
-  isJSONRPCRequest,
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
@@ -25,22 +24,27 @@ import * as Refusal from "./Refusal.ts"
 
 const both = "Not Acceptable: Client must accept both application/json and text/event-stream"
 
-/** What the SDK's transport refuses, in its words: what it was sent is read here already. */
-const refusalOf = (headers: Headers.Headers, message: unknown): Refusal.Refusal | undefined => {
+/** The message, or why the SDK's transport would refuse it, in its words: what it was sent is read here already. */
+const received = (headers: Headers.Headers, body: unknown): Effect.Effect<JSONRPCMessage, Refusal.Refusal> => {
   const accept = headers["accept"] ?? ""
-  if (!accept.includes("application/json") || !accept.includes("text/event-stream")) return Refusal.notAcceptable(both)
-  if (!JSONRPCMessageSchema.safeParse(message).success) {
-    return Refusal.invalid("Parse error: Invalid JSON-RPC message", ErrorCode.ParseError)
+  if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
+    return Effect.fail(Refusal.notAcceptable(both))
+  }
+  const message = JSONRPCMessageSchema.safeParse(body)
+  if (!message.success) {
+    return Effect.fail(Refusal.invalid("Parse error: Invalid JSON-RPC message", ErrorCode.ParseError))
   }
   const version = headers["mcp-protocol-version"]
-  return version === undefined || isInitializeRequest(message) || SUPPORTED_PROTOCOL_VERSIONS.includes(version)
-    ? undefined
-    : Refusal.invalid(
-      `Bad Request: Unsupported protocol version: ${version} (supported versions: ${
-        SUPPORTED_PROTOCOL_VERSIONS.join(", ")
-      })`,
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version) || isInitializeRequest(message.data)) {
+    return Effect.succeed(message.data)
+  }
+  const supported = SUPPORTED_PROTOCOL_VERSIONS.join(", ")
+  return Effect.fail(
+    Refusal.invalid(
+      `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
       -32000
     )
+  )
 }
 
 /** An answer in parts: the SDK's transport, for one message. */
@@ -79,19 +83,18 @@ const request = (
   })
 
 /** Streamable HTTP, for one message. */
-export const streamable = Effect.fnUntraced(function*(server: Server, message: unknown) {
-  if (Array.isArray(message)) {
+export const streamable = Effect.fnUntraced(function*(server: Server, body: unknown) {
+  if (Array.isArray(body)) {
     return yield* Effect.fail(Refusal.invalid("One message a request: MCP has no batches.", ErrorCode.InvalidRequest))
   }
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const { method, params } = obj(message) ?? {}
+  const { method, params } = obj(body) ?? {}
   const { _meta, name } = obj(params) ?? {}
   const entry = yield* AccessLog.CurrentEntry
   entry.call = str(method === "tools/call" ? name : method)
-  const refusal = refusalOf(headers, message)
-  if (refusal !== undefined) return yield* Effect.fail(refusal)
+  const message = yield* received(headers, body)
   // A server that was made for this message waits for no notification and no answer.
-  if (!isJSONRPCRequest(message)) return HttpServerResponse.empty({ status: 202 })
+  if (!("method" in message && "id" in message)) return HttpServerResponse.empty({ status: 202 })
   // Progress needs an event stream; without it one JSON answer is simpler for everybody on the way.
   return obj(_meta)?.["progressToken"] === undefined
     ? HttpServerResponse.jsonUnsafe(yield* request(server, message))

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
-import { createServer, type Server, STATUS_CODES } from "node:http"
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
 /** Milliseconds that the headers, and the whole of a request, may take to arrive. */
@@ -50,6 +50,16 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
   ].join("\r\n"))
 }
 
+/** Answers what Effect's server is not asked. */
+const answer = (response: ServerResponse, status: number, text: string) => {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    connection: "close"
+  })
+  response.end(text)
+}
+
 const make = (linger: number): Server => {
   const server = createServer({
     headersTimeout: patience.headers,
@@ -64,20 +74,15 @@ const make = (linger: number): Server => {
   const closeIdle = server.closeIdleConnections.bind(server)
   server.closeIdleConnections = () => void setTimeout(closeIdle, linger).unref()
   server.on("clientError", refuse)
-  server.on("checkExpectation", (_request, response) => {
-    const text = body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT")
-    response.writeHead(417, {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text),
-      connection: "close"
-    })
-    response.end(text)
-  })
+  server.on(
+    "checkExpectation",
+    (_request, response) => answer(response, 417, body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT"))
+  )
   // It listens a moment before and after it serves: without this nobody would answer then.
   server.on("request", (_request, response) => {
     if (server.listenerCount("request") > 1) return
-    response.writeHead(503, { "content-type": "application/json", "retry-after": "1", connection: "close" })
-    response.end(body("This server does not serve at the moment: call again.", "UNAVAILABLE"))
+    response.setHeader("retry-after", "1")
+    answer(response, 503, body("This server does not serve at the moment: call again.", "UNAVAILABLE"))
   })
   return server
 }

@@ -1,4 +1,5 @@
 /** A request's JSON. */
+import { isJsonContentType } from "@modelcontextprotocol/sdk/shared/mediaType.js"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Refusal from "./Refusal.ts"
@@ -15,14 +16,11 @@ const parse = (bytes: ArrayBuffer) =>
       Refusal.invalid(error instanceof SyntaxError ? "The body is not JSON." : "The body is not UTF-8.", -32700)
   })
 
-const isJson = (contentType: string | undefined) =>
-  contentType?.split(";")[0]?.trim().toLowerCase() === "application/json"
-
 /** The body, parsed, or why it is not taken. */
 export const json: Effect.Effect<unknown, Refusal.Refusal, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request) => {
-    if (!isJson(request.headers["content-type"])) return Effect.fail(Refusal.notJson)
+    if (!isJsonContentType(request.headers["content-type"])) return Effect.fail(Refusal.notJson)
     if (Number(request.headers["content-length"]) > maxBytes) return Effect.fail(Refusal.tooLarge(maxBytes))
     return request.arrayBuffer.pipe(
       Effect.mapError(({ reason }) =>

@@ -9,6 +9,7 @@ import type { N8nClient } from "../../../src/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import type * as N8nApi from "../../../src/testing/N8nApi.ts"
 import type * as Tool from "../../../src/Tool.ts"
+import { random } from "../../random.ts"
 
 // ---- by hand
 
@@ -137,17 +138,6 @@ export const Recipe = Schema.Struct({
   odd: Schema.Boolean
 })
 export type Recipe = typeof Recipe.Type
-
-/** Numbers that look random and are the same for the same seed (a 32-bit mix by Steele and Vigna). */
-const random = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state + 0x9e3779b9) | 0
-    const mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
-    const again = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
-    return ((again ^ (again >>> 15)) >>> 0) % below
-  }
-}
 
 const titles = [
   "HTTP Request",

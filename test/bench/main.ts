@@ -1,0 +1,29 @@
+/** How a bench is started. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { version } from "../../src/version.ts"
+import { say } from "../n8n/processes.ts"
+
+/** Runs a command to its end: 1 when it failed, else what it set itself; why is told on stderr. */
+export const main = <Name extends string, Input, ContextInput, E extends Error>(
+  command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>
+): void =>
+  command.pipe(
+    Command.run({ version }),
+    Effect.tapCause((cause) =>
+      Effect.forEach(
+        // a wrong invocation was explained already
+        Cause.prettyErrors(cause).filter(({ name }) => name !== "~effect/cli/CliError/ShowHelp"),
+        ({ message }) => say(message)
+      )
+    ),
+    Effect.provide(NodeServices.layer),
+    NodeRuntime.runMain({
+      disableErrorReporting: true,
+      teardown: (exit) => process.exit(Exit.isSuccess(exit) ? process.exitCode ?? 0 : 1)
+    })
+  )
