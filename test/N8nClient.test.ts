@@ -187,15 +187,19 @@ describe("a request", () => {
       assert.isFalse(searchParams.has("active"))
     }))
 
-  it.effect("creates and deletes one after the other", () =>
+  it.effect("writes workflows one after the other", () =>
     Effect.gen(function*() {
       const body = { id: "w1", name: "W", active: false, nodes: [], connections: {} }
       const slow: Answer = (request, url) => Effect.delay(says(body)(request, url), "1 second")
       const { n8n, seen } = yield* scripted([slow])
       yield* settle(
-        Effect.all([n8n.createWorkflow({}), n8n.unpublishWorkflow("w1"), n8n.deleteWorkflow("w1")], {
-          concurrency: "unbounded"
-        })
+        Effect.all([
+          n8n.createWorkflow({}),
+          n8n.publishWorkflow("w1"),
+          n8n.putWorkflow("w1", {}),
+          n8n.unpublishWorkflow("w1"),
+          n8n.deleteWorkflow("w1")
+        ], { concurrency: "unbounded" })
       )
       assert.isAtLeast(Math.min(...gaps(seen)), 1_000)
     }))

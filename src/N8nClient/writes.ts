@@ -61,7 +61,8 @@ const isUnknownParameter = (error: N8nError.N8nError) =>
 
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const hasDrafts = yield* Ref.make(true)
-  // 1.x on SQLite without a pool, as it is by default: transactions that overlap break its connection for good.
+  // 1.x on SQLite without a pool, as it is by default: transactions that overlap break its connection for good, or take
+  // back with one what another has written.
   const alone = (yield* Semaphore.make(1)).withPermits(1)
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
@@ -79,7 +80,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     return yield* put({ publishIfActive: false }).pipe(
       Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(hasDrafts, false), put({})))
     )
-  })
+  }, alone)
 
   const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
     alone(requests.send(
@@ -94,7 +95,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     const target = workflowTarget(id, operation)
     const post = (action: string, body: Obj | undefined) =>
       sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
-    return post(now, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(before, undefined)))
+    return alone(post(now, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(before, undefined))))
   }
 
   const history = Effect.fn("N8nClient.workflowHistory")((id: string) =>
@@ -139,7 +140,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       switched(id, "publish", "activate", "publish workflow", versionId === undefined ? {} : { versionId })
     ),
     unpublishWorkflow: Effect.fn("N8nClient.unpublishWorkflow")((id: string) =>
-      alone(switched(id, "unpublish", "deactivate", "unpublish workflow", {}))
+      switched(id, "unpublish", "deactivate", "unpublish workflow", {})
     ),
     workflowHistory: history,
     workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) =>
