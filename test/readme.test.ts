@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Demo from "../src/Demo.ts"
-import * as McpServer from "../src/McpServer.ts"
-import * as Options from "../src/Options.ts"
-import * as Services from "../src/Services.ts"
+import * as Options from "../src/app/Options.ts"
+import * as Services from "../src/app/Services.ts"
+import * as Demo from "../src/demo/Demo.ts"
+import * as McpServer from "../src/mcp/McpServer.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
-import { folderWith } from "./folders.ts"
+import { folderWith } from "./support/folders.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 
@@ -25,6 +25,23 @@ const table = [
   ])
 ].join("\n")
 
+const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``
+
+const options = [
+  "| option | variable | default | |",
+  "| --- | --- | --- | --- |",
+  ...Object.values(Options.declarations).map(({ defaultText, description, metavar, name, variable }) =>
+    `| ${code(`--${name} ${metavar}`.trim())} | \`${variable}\` | ${defaultText} | ${description} |`
+  ),
+  "| `--log-level LEVEL` | `LOG_LEVEL` | info | Lowest level of log lines on stderr; stdout carries the protocol alone |"
+].join("\n")
+
+const between = (text: string, marker: string, content: string) =>
+  text.replace(
+    new RegExp(`(<!-- ${marker} -->\\n)[^]*(<!-- /${marker} -->)`),
+    (_, begin, end) => `${begin}\n${content}\n\n${end}`
+  )
+
 /** A line of the README with `…` for what it leaves out. */
 const pattern = (line: string) =>
   new RegExp(`^${line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`, "s")
@@ -36,23 +53,11 @@ const calls = [...readme.matchAll(/^> (\w+) (\{.*\})\n(\{.*)$/gm)].map(([, name 
 }))
 
 describe("README", () => {
-  it("has the tools as they are told to a model (vitest -u writes them)", async () => {
+  it("has the tools and the options as the code has them (vitest -u writes them)", async () => {
     const { expect } = await import("vitest")
-    const written = readme.replace(
-      /(<!-- tools -->\n)[^]*(<!-- \/tools -->)/,
-      (_, begin, end) => `${begin}\n${table}\n\n${end}`
-    )
+    const written = between(between(readme, "tools", table), "options", options)
+    assert.include(written, options)
     await expect(written).toMatchFileSnapshot("../README.md")
-  })
-
-  it("names every option and its variable", () => {
-    for (const name of Object.keys(Options.flags)) {
-      const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-      assert.include(readme, `--${option}`)
-      if (!["n8nUrl", "apiKey"].includes(name)) {
-        assert.include(readme, `N8N_MCP_${option.replaceAll("-", "_").toUpperCase()}`)
-      }
-    }
   })
 
   it.live("shows what the tools really answer", () =>

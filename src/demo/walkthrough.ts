@@ -1,6 +1,6 @@
 /**
- * `pnpm demo`: starts the built server as an MCP client would, and finds out why last night's run failed. What is
- * printed is what a model sees; the n8n behind it is in the server's memory.
+ * `pnpm demo`: starts the built server as an MCP client would and finds out why last night's run failed. It prints what
+ * a model sees; n8n is simulated in the server's memory.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 
 const server = new URL("../../dist/main.js", import.meta.url).pathname
 
-const connected = Effect.acquireRelease(
+const connect = Effect.acquireRelease(
   Effect.promise(async () => {
     const client = new Client({ name: "walkthrough", version: "0" })
     await client.connect(new StdioClientTransport({ command: process.execPath, args: [server, "--demo"] }))
@@ -23,12 +23,19 @@ const connected = Effect.acquireRelease(
 const Answer = Schema.Struct({ message: Schema.String, data: Schema.Unknown })
 
 const walk = Effect.gen(function*() {
-  const client = yield* connected
+  const client = yield* connect
 
-  const call = <S extends Schema.ConstraintDecoder<unknown>>(name: string, args: Record<string, unknown>, schema: S) =>
+  const call = <S extends Schema.ConstraintDecoder<unknown>>(
+    purpose: string,
+    name: string,
+    args: Record<string, unknown>,
+    schema: S
+  ) =>
     Effect.gen(function*() {
       yield* Console.log(
-        `\n> ${name}(${Object.entries(args).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`
+        `\n${purpose}\n> ${name}(${
+          Object.entries(args).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")
+        })`
       )
       const { structuredContent } = yield* Effect.promise(() => client.callTool({ name, arguments: args }))
       const { data, message } = yield* Schema.decodeUnknownEffect(Answer)(structuredContent)
@@ -40,28 +47,41 @@ const walk = Effect.gen(function*() {
       return yield* Schema.decodeUnknownEffect(schema)(data)
     })
 
-  yield* Console.log("Why did last night's run fail?")
+  yield* Console.log("Question: why did last night's run fail? Three calls, each with the answer that a model reads:")
   const failed = yield* call(
+    "1. Find the failed execution.",
     "list_executions",
     { status: "error", limit: 1 },
     Schema.Struct({ executions: Schema.NonEmptyArray(Schema.Struct({ id: Schema.String })) })
   )
   const { id } = failed.executions[0]
   const summary = yield* call(
+    "2. Read its summary: which node failed, why, and on which item.",
     "get_execution",
     { id },
     Schema.Struct({
       failure: Schema.Struct({
         node: Schema.String,
         error: Schema.Struct({ message: Schema.String, description: Schema.String, httpCode: Schema.String }),
-        inputItem: Schema.Struct({ id: Schema.String, name: Schema.String, email: Schema.Null })
+        inputItem: Schema.Struct({
+          id: Schema.String,
+          name: Schema.String,
+          email: Schema.Null,
+          createdBy: Schema.String
+        })
       })
     })
   )
   const { error, inputItem, node } = summary.failure
-  yield* call("get_execution_by_node", { id, nodeName: node, itemOffset: 1, itemLimit: 1 }, Schema.Unknown)
+  yield* call(
+    "3. Look at that item and the node's parameters.",
+    "get_execution_by_node",
+    { id, nodeName: node, itemOffset: 1, itemLimit: 1 },
+    Schema.Unknown
+  )
   yield* Console.log(
-    `\nBecause '${node}' got customer ${inputItem.id} (${inputItem.name}) without an email, and the CRM answered ${error.httpCode} (${error.description}).`
+    `\nAnswer: '${node}' received customer ${inputItem.id} (${inputItem.name}), created by a ${inputItem.createdBy} ` +
+      `without an email. The CRM refused it with HTTP ${error.httpCode} (${error.description}).`
   )
 })
 

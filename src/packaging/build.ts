@@ -1,6 +1,6 @@
 /**
- * Makes of `dist` what people install: `pnpm package` packs the tarball, then runs this.
- * Leaves `dist/server.json`, `dist/*.mcpb` and `dist/plugin`.
+ * Builds the installable packages from `dist`, after `pnpm package` has packed the tarball:
+ * `dist/server.json`, `dist/*.mcpb` and `dist/plugin`.
  */
 import { packExtension } from "@anthropic-ai/mcpb"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -15,7 +15,7 @@ const dist = join(root, "dist")
 
 const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
 
-/** All that the server needs to run, and the licences of what is in it. */
+/** Copies what the server needs to run, with its licences. */
 const copyServer = (folder: string) => {
   const parts = readdirSync(dist).filter((name) => /^main(-.*)?\.js$/.test(name))
   for (const file of [...parts, "NOTICES.md", "nodes.data", "nodes.data.LICENSE.md"]) {
@@ -30,7 +30,7 @@ const makeBundle = async () => {
     for (const file of ["README.md", "LICENSE"]) copy(file, join(folder, file))
     writeJson(join(folder, "manifest.json"), bundleManifest)
     const outputPath = join(dist, `${metadata.name}-${metadata.version}.mcpb`)
-    // It looks at the manifest first, and says what is wrong.
+    // It validates the manifest first.
     if (!await packExtension({ extensionPath: folder, outputPath, silent: false })) {
       throw new Error("No bundle was made")
     }
@@ -39,7 +39,7 @@ const makeBundle = async () => {
   }
 }
 
-/** The plugin and its marketplace in one folder, for who has no registry at hand. */
+/** The plugin and its marketplace in one folder, to install without a registry. */
 const makePlugin = () => {
   const folder = join(dist, "plugin")
   rmSync(folder, { recursive: true, force: true })

@@ -1,11 +1,11 @@
 /** The manifest of the `.mcpb` bundle, which desktop apps install by a double click. */
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, title } from "./metadata.ts"
-import { asked, environment, filesRoot, form } from "./questions.ts"
+import { environment, filesRoot, form, questions } from "./questions.ts"
 
-const questions = [...asked, filesRoot]
+const bundleQuestions = [...questions, filesRoot]
 
-/** Where the server lies in the bundle. */
+/** The server's path in the bundle. */
 export const entryPoint = "server/main.js"
 
 /** 0.3: what 0.4 adds is for Python. */
@@ -27,10 +27,10 @@ export const bundleManifest = {
     mcp_config: {
       command: "node",
       args: [`\${__dirname}/${entryPoint}`],
-      env: environment(questions)
+      env: environment(bundleQuestions)
     }
   },
   tools: tools.all.map(({ description, name }) => ({ name, description })),
   compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: metadata.engines.node } },
-  user_config: form(questions)
+  user_config: form(bundleQuestions)
 }

@@ -1,13 +1,13 @@
 /**
- * Makes the modules of `dist` that other apps import. All but `effect` is in them, as in `main.js`: who only runs the
- * server installs nothing besides, and who composes has `effect` already, of which there must be one.
+ * Builds the modules of `dist` that other apps import. They contain all dependencies but `effect`, which those apps have
+ * already, and of which there must be one.
  */
 import { buildSync } from "esbuild"
 import { globSync } from "node:fs"
 import { root } from "./metadata.ts"
 
 const isLeftOut = (file: string) =>
-  file === "src/main.ts" || file === "src/NodeCatalogue/build.ts" || file.startsWith("src/packaging/")
+  file === "src/main.ts" || file === "src/catalogue/data/build.ts" || file.startsWith("src/packaging/")
 
 buildSync({
   absWorkingDir: root,
@@ -16,7 +16,7 @@ buildSync({
   outdir: "dist",
   bundle: true,
   splitting: true,
-  // Beside nodes.data, which is looked for beside the code.
+  // Beside nodes.data, which the code reads from its own folder.
   chunkNames: "shared-[hash]",
   external: ["effect"],
   platform: "node",

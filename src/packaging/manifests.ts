@@ -1,4 +1,4 @@
-/** Brings `.claude-plugin` in step with package.json and the options: `pnpm manifests`, before a release. */
+/** Writes `.claude-plugin` from package.json and the options: `pnpm manifests`, before a release. */
 import { join } from "node:path"
 import { metadata, root, writeJson } from "./metadata.ts"
 import { marketplace, pluginManifest } from "./plugin.ts"

@@ -1,4 +1,4 @@
-/** What package.json tells of this package: the one place of its name, version, description and addresses. */
+/** package.json: the one source of the name, version, description and addresses. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -25,9 +25,9 @@ export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`,
 /** The repository as a browser shows it. */
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
-/** How a person calls it. */
+/** The display name. */
 export const title = "n8n"
 
-/** As a person would write it. */
+/** Writes indented JSON. */
 export const writeJson = (file: string, value: unknown) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)

@@ -1,4 +1,4 @@
-/** Writes `dist/NOTICES.md`: the licences of what is in `dist/main.js`, and so in the library, as they ask. */
+/** Writes `dist/NOTICES.md`: the licences of the packages in `dist/main.js` and the library. */
 import { buildSync } from "esbuild"
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

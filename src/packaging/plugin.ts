@@ -1,10 +1,10 @@
-/** The Claude Code plugin: the server, and a skill that tells when and how to use it. */
+/** The Claude Code plugin: the server, and a skill about when and how to use it. */
 import { metadata, repositoryUrl, title } from "./metadata.ts"
-import { asked, environment, form } from "./questions.ts"
+import { environment, form, questions } from "./questions.ts"
 
 const author = { name: metadata.author }
 
-/** `.claude-plugin/plugin.json`; the npm package is the plugin's folder, so the server lies in its `dist`. */
+/** `.claude-plugin/plugin.json`; the npm package is the plugin's folder, so the server is in its `dist`. */
 export const pluginManifest = {
   name: title,
   version: metadata.version,
@@ -19,13 +19,13 @@ export const pluginManifest = {
     [title]: {
       command: "node",
       args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"],
-      env: environment(asked)
+      env: environment(questions)
     }
   },
-  userConfig: form(asked)
+  userConfig: form(questions)
 }
 
-/** `marketplace.json`, which offers the plugin from a source. */
+/** `marketplace.json`, which offers the plugin from `source`. */
 export const marketplace = (source: string | { readonly source: "npm"; readonly package: string }) => ({
   name: metadata.name,
   description: metadata.description,

@@ -1,20 +1,20 @@
-/** What a person is asked for when a bundle or a plugin is installed. */
-import { variable } from "./variables.ts"
+/** The questions that a person answers when a bundle or a plugin is installed. */
+import * as Options from "../app/Options.ts"
 
-interface Asked {
-  /** Its key in a form. */
+interface Question {
+  /** The field's name in a form. */
   readonly key: string
   readonly variable: string
   readonly title: string
-  /** Where the option's own says too much for a form. */
+  /** Instead of the option's own, where that is too long for a form. */
   readonly description?: string
   readonly type: "string" | "boolean" | "directory"
   readonly required: boolean
   readonly default?: string | boolean
 }
 
-/** The n8n, and whether it may be changed; all else has a default that suits most. */
-export const asked: ReadonlyArray<Asked> = [
+/** Which n8n, and whether it may be changed; all else has a default that suits most. */
+export const questions: ReadonlyArray<Question> = [
   { key: "n8n_url", variable: "N8N_URL", title: "Address of n8n", type: "string", required: true },
   {
     key: "api_key",
@@ -34,8 +34,8 @@ export const asked: ReadonlyArray<Asked> = [
   }
 ]
 
-/** A desktop app starts servers anywhere, also in the root of the disk: the folder of the files must be said. */
-export const filesRoot: Asked = {
+/** Desktop apps start servers anywhere, also in the root of the disk, so the folder of files is asked for. */
+export const filesRoot: Question = {
   key: "files_root",
   variable: "N8N_MCP_FILES_ROOT",
   title: "Folder of workflow files",
@@ -44,13 +44,18 @@ export const filesRoot: Asked = {
   default: "${DOCUMENTS}"
 }
 
-/** The form. */
-export const form = (questions: ReadonlyArray<Asked>) =>
-  Object.fromEntries(questions.map(({ key, variable: name, ...question }) => {
-    const { description, isSecret } = variable(name)
+/** The options that matter over stdio. */
+export const declarations = Object.values(Options.general)
+
+/** The questions as the fields of a form. */
+export const form = (questions: ReadonlyArray<Question>) =>
+  Object.fromEntries(questions.map(({ key, variable, ...question }) => {
+    const declaration = declarations.find((each) => each.variable === variable)
+    if (declaration === undefined) throw new Error(`There is no option for ${variable}`)
+    const { description, isSecret } = declaration
     return [key, { description, ...question, ...(isSecret ? { sensitive: true } : {}) }]
   }))
 
-/** The environment that the answers make. */
-export const environment = (questions: ReadonlyArray<Asked>) =>
-  Object.fromEntries(questions.map(({ key, variable: name }) => [name, `\${user_config.${key}}`]))
+/** The environment variables that hold the answers. */
+export const environment = (questions: ReadonlyArray<Question>) =>
+  Object.fromEntries(questions.map(({ key, variable }) => [variable, `\${user_config.${key}}`]))

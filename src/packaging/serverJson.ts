@@ -1,12 +1,11 @@
 /** `server.json`, the entry of the MCP registry. */
 import { metadata, repositoryUrl, title } from "./metadata.ts"
-import { asked } from "./questions.ts"
-import { type Variable, variables } from "./variables.ts"
+import { declarations, questions } from "./questions.ts"
 
-const input = ({ choices, description, format, isSecret, name }: Variable) => {
-  const question = asked.find(({ variable }) => variable === name)
+const input = ({ choices, description, format, isSecret, variable }: typeof declarations[number]) => {
+  const question = questions.find((each) => each.variable === variable)
   return {
-    name,
+    name: variable,
     description: question?.description ?? description,
     format,
     ...(question?.required === true ? { isRequired: true } : {}),
@@ -15,7 +14,7 @@ const input = ({ choices, description, format, isSecret, name }: Variable) => {
   }
 }
 
-/** After the schema of 2025-12-11. */
+/** In the schema of 2025-12-11. */
 export const serverJson = {
   $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
   name: metadata.mcpName,
@@ -31,7 +30,7 @@ export const serverJson = {
       version: metadata.version,
       runtimeHint: "npx",
       transport: { type: "stdio" },
-      environmentVariables: variables.map(input)
+      environmentVariables: declarations.map(input)
     }
   ]
 }

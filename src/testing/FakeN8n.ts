@@ -1,8 +1,8 @@
 /** n8n in memory, behind the real client: for tests here and in applications that compose these tools. */
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as N8nClient from "../N8nClient.ts"
-import * as N8nApi from "./N8nApi.ts"
+import * as N8nClient from "../n8n/N8nClient.ts"
+import * as N8nApi from "./n8nApi/N8nApi.ts"
 
 /** Nobody lives there; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")

@@ -1,3 +1,3 @@
+export * as MemoryTransport from "../mcp/MemoryTransport.ts"
 export * as FakeN8n from "./FakeN8n.ts"
-export * as MemoryTransport from "./MemoryTransport.ts"
-export * as N8nApi from "./N8nApi.ts"
+export * as N8nApi from "./n8nApi/N8nApi.ts"

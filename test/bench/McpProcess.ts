@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { arr, obj, str } from "../../src/domain/Json.ts"
+import { arr, obj, str } from "../../src/base/Json.ts"
 import { BenchError } from "./BenchError.ts"
 
 /** How to start a server: always with the Node that runs the benchmark. */

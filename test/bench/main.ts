@@ -5,8 +5,8 @@ import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { version } from "../../src/version.ts"
-import { say } from "../n8n/processes.ts"
+import { version } from "../../src/base/Version.ts"
+import { say } from "../suites/n8n/processes.ts"
 
 /** Runs a command to its end: 1 when it failed, else what it set itself; why is told on stderr. */
 export const main = <Name extends string, Input, ContextInput, E extends Error>(

@@ -1,7 +1,7 @@
 /** The measurements. Contenders take turns, in another order each round, so that a noisy minute hits all of them. */
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { arr, num, obj } from "../../src/domain/Json.ts"
+import { arr, num, obj } from "../../src/base/Json.ts"
 import { type Contender, type Execution, type Name, names, type Target } from "./contenders.ts"
 import * as McpProcess from "./McpProcess.ts"
 import type * as Relay from "./Relay.ts"

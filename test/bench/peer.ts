@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import { homedir } from "node:os"
-import * as processes from "../n8n/processes.ts"
+import * as processes from "../suites/n8n/processes.ts"
 
 /** The release that we are measured against. */
 export const version = "2.87.0"

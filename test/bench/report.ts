@@ -1,5 +1,5 @@
 /** Results as Markdown, and what they must be. */
-import { version } from "../../src/version.ts"
+import { version } from "../../src/base/Version.ts"
 import { names } from "./contenders.ts"
 import type { Results, Values } from "./measure.ts"
 import * as peer from "./peer.ts"

@@ -1,7 +1,7 @@
 /** What the benchmark needs on n8n: a few workflows to list, and executions of a size. */
 import * as Effect from "effect/Effect"
-import * as scenarios from "../n8n/scenarios.ts"
-import * as workflows from "../n8n/workflows.ts"
+import * as scenarios from "../suites/n8n/scenarios.ts"
+import * as workflows from "../suites/n8n/workflows.ts"
 import { BenchError } from "./BenchError.ts"
 import type { Execution } from "./contenders.ts"
 

@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { join } from "node:path"
-import * as Demo from "../../src/Demo.ts"
-import { type Obj, obj, str } from "../../src/domain/Json.ts"
-import * as McpServer from "../../src/McpServer.ts"
-import * as Services from "../../src/Services.ts"
+import * as Services from "../../src/app/Services.ts"
+import { type Obj, obj, str } from "../../src/base/Json.ts"
+import * as Demo from "../../src/demo/Demo.ts"
+import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
-import { folderWith } from "../folders.ts"
+import { folderWith } from "../support/folders.ts"
 import { assertSnapshot } from "./snapshot.ts"
 
 /** What is another each time, in words of the same length or so. */
@@ -62,6 +62,8 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("list_executions", { limit: 3 })
     yield* ask("get_execution", { id: "239" })
     yield* ask("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" })
+    yield* ask("search_execution", { id: "239", where: "email === null", fields: ["id", "email"] })
+    yield* ask("compare_items", { id: "239", from: "Fetch customers", to: "Agreed to marketing?" })
     yield* ask("retry_execution", { id: "239" })
     yield* ask("stop_execution", { id: Demo.seed.executions.find(({ status }) => status === "running")?.id })
     yield* ask("list_credentials")
@@ -104,7 +106,7 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("workflow_restore", { id: made, version: oldest, confirm: true })
     yield* ask("delete_workflow", { id: made, confirm: true })
 
-    // Its runs need an n8n that runs: testWorkflow.test.ts has them.
+    // Its runs need an n8n that runs: testing/testWorkflow.test.ts has them.
     const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))
     assert.deepStrictEqual(rest, ["test_workflow"])
     yield* Effect.promise(() => assertSnapshot(JSON.stringify(shown, null, 2), "answers"))

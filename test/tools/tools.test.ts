@@ -1,20 +1,16 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import * as Demo from "../../src/Demo.ts"
-import * as Locale from "../../src/Locale.ts"
-import * as Minimize from "../../src/Minimize.ts"
-import * as N8nClient from "../../src/N8nClient.ts"
-import * as Services from "../../src/Services.ts"
+import { existsSync } from "node:fs"
+import * as Locale from "../../src/answer/Locale.ts"
+import * as Minimize from "../../src/answer/Minimize.ts"
+import * as Tool from "../../src/answer/Tool.ts"
+import * as Services from "../../src/app/Services.ts"
+import * as Demo from "../../src/demo/Demo.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import * as N8nApi from "../../src/testing/N8nApi.ts"
-import * as Tool from "../../src/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
-import * as fixtures from "../fixtures.ts"
+import * as fixtures from "../support/fixtures.ts"
 import { assertSnapshot } from "./snapshot.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
@@ -38,7 +34,16 @@ describe("the listing", () => {
 
   it("stays cheap: no tool over 350 tokens", () => {
     for (const tool of listed) assert.isAtMost(tokens(tool), 350, tool.name)
-    assert.isAtMost(listed.reduce((sum, tool) => sum + tokens(tool), 0), 4_500)
+    assert.isAtMost(listed.reduce((sum, tool) => sum + tokens(tool), 0), 5_300)
+    const whole = tools.all.map(({ annotations, description, inputSchema, name, outputSchema, title }) => ({
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations
+    }))
+    assert.isAtMost(JSON.stringify(whole).length, 60_000)
   })
 
   it("describes every parameter, and has objects at the roots", () => {
@@ -50,6 +55,16 @@ describe("the listing", () => {
       assert.strictEqual(tool.inputSchema["additionalProperties"], false)
       for (const [name, parameter] of Object.entries(tool.inputSchema.properties ?? {})) {
         assert.property(parameter, "description", `${tool.name}.${name}`)
+      }
+    }
+  })
+
+  it("has of each tool an export for programs, and a test of its own", () => {
+    for (const [toolset, all] of Object.entries(tools.toolsets)) {
+      for (const tool of all) {
+        const name = tool.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+        assert.strictEqual(Object.entries(tools).find(([key]) => key === name)?.[1], tool, name)
+        assert.isTrue(existsSync(new URL(`${toolset}/${name}.test.ts`, import.meta.url)), name)
       }
     }
   })
@@ -170,120 +185,6 @@ layer(demo)("the seeds' Japanese", (it) => {
       const graph = yield* tools.getWorkflowConnections.run({ id: Demo.seed.workflows[0]?.id })
       assert.strictEqual(graph.message, "ワークフロー接続情報を取得しました")
     }).pipe(Effect.provideService(Locale.CurrentLocale, "ja")))
-})
-
-describe("list_executions", () => {
-  it.effect("asks for each workflow's name once, and names a deleted one", () =>
-    Effect.gen(function*() {
-      const api = yield* N8nApi.make({
-        workflows: Demo.seed.workflows.slice(1),
-        executions: Demo.seed.executions
-      })
-      const gone = Demo.seed.workflows[0]?.id ?? ""
-      const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-        Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-      )
-      yield* Effect.gen(function*() {
-        const { executions } = yield* tools.listExecutions.call({ limit: 100, raw: false })
-        for (const row of executions) {
-          const name = Demo.seed.workflows.find(({ id }) => id === row.workflowId)?.name ?? N8nClient.deletedWorkflow
-          assert.strictEqual(row.workflowName, row.workflowId === gone ? N8nClient.deletedWorkflow : name)
-        }
-        assert.isTrue(executions.some((row) => row.workflowName === N8nClient.deletedWorkflow))
-        const before = (yield* api.requests).length
-        const distinct = new Set(executions.map((row) => row.workflowId)).size
-        assert.strictEqual(before, 1 + distinct)
-        yield* tools.listExecutions.call({ limit: 100, raw: false })
-        assert.strictEqual((yield* api.requests).length, before + 1)
-      }).pipe(Effect.provide(n8n))
-    }))
-})
-
-layer(demo)("get_workflow", (it) => {
-  const id = Demo.seed.workflows[0]?.id ?? ""
-
-  it.effect("returns the nodes asked for, whole", () =>
-    Effect.gen(function*() {
-      const names = (yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: false })).graph ?? []
-      const wanted = names[1]?.node ?? ""
-      const { nodes } = yield* tools.getWorkflow.call({ id, raw: false, nodes: [wanted] })
-      assert.deepStrictEqual(nodes?.map((node) => node.name), [wanted])
-      assert.property(nodes?.[0], "parameters")
-      const all = yield* tools.getWorkflow.call({ id, raw: false, nodes: ["*"] })
-      assert.strictEqual(all.nodes?.length, all.nodeCount)
-    }))
-
-  it.effect("names the nearest node when one does not exist", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(tools.getWorkflow.run({ id, nodes: ["Get order"] }))
-      assert.strictEqual(error._tag, "ValidationError")
-      assert.include(error.hint, "'Get orders'")
-    }))
-
-  it.effect("says that a workflow does not exist, in the seeds' words", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(tools.getWorkflow.run({ id: "abc123" }))
-      assert.strictEqual(error._tag, "NotFoundError")
-      assert.strictEqual(error.message, "Workflow 'abc123' not found")
-    }))
-})
-
-layer(recorded)("get_execution_by_node", (it) => {
-  it.effect("refuses nodes, runs and outputs that are not there, and says what is", () =>
-    Effect.gen(function*() {
-      const id = fixtures.executionId("loop")
-      const ask = (args: object) => Effect.flip(tools.getExecutionByNode.run({ id, ...args }))
-      const node = yield* ask({ nodeName: "loop over item" })
-      assert.strictEqual(node.message, `Node 'loop over item' not found in execution '${id}'`)
-      assert.include(node.hint, "'Loop Over Items'")
-      const run = yield* ask({ nodeName: "Loop Over Items", runIndex: 40 })
-      assert.include(run.hint, "4 times: 0 to 3")
-      const output = yield* ask({ nodeName: "Loop Over Items", outputIndex: 7 })
-      assert.include(output.hint, "0 to 1")
-      for (const error of [node, run, output]) assert.strictEqual(error._tag, "ValidationError")
-    }))
-
-  it.effect("walks a loop run by run", () =>
-    Effect.gen(function*() {
-      const id = fixtures.executionId("loop")
-      const runs = yield* Effect.forEach([0, 1, 2, 3], (runIndex) =>
-        tools.getExecutionByNode.call({ id, nodeName: "Loop Over Items", runIndex, itemOffset: 0, itemLimit: 50 }))
-      assert.deepStrictEqual(
-        runs.map((run) =>
-          run.outputs.map((output) => [output.name, output.items])
-        ),
-        [
-          [["done", 0], ["loop", 4]],
-          [["done", 0], ["loop", 4]],
-          [["done", 0], ["loop", 4]],
-          [["done", 12], ["loop", 0]]
-        ]
-      )
-      assert.deepStrictEqual(runs.map((run) => run.input.sources[0]?.node), [
-        "Twelve Items",
-        "Inside",
-        "Inside",
-        "Inside"
-      ])
-      assert.deepStrictEqual(runs[0]?.output.items.map(({ json }) => json), [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }])
-    }))
-})
-
-describe("Schema of the summary", () => {
-  it.effect("is what get_execution gives, for every recorded execution", () =>
-    Effect.gen(function*() {
-      for (const name of fixtures.names) {
-        const { data } = yield* tools.getExecution.run({ id: fixtures.executionId(name) })
-        const summary = yield* Schema.decodeUnknownEffect(Statistics)(data)
-        const { executedNodes, failedNodes, successfulNodes } = summary.statistics
-        assert.isAtLeast(executedNodes, failedNodes + successfulNodes, name)
-        assert.strictEqual(failedNodes > 0, name === "fail" || name === "httpFail", name)
-      }
-    }).pipe(Effect.provide(recorded)))
-})
-
-const Statistics = Schema.Struct({
-  statistics: Schema.Struct({ executedNodes: Schema.Int, failedNodes: Schema.Int, successfulNodes: Schema.Int })
 })
 
 it.effect("an answer's message has no text of a workflow's: names stand in data only", () =>

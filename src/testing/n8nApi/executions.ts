@@ -1,7 +1,9 @@
 /** Executions: listed, read, run again and stopped. */
 import * as Effect from "effect/Effect"
-import { encodeCursor, pageOf } from "./query.ts"
-import { type Call, type Handler, refuse } from "./server.ts"
+import { fields, flag as isFlag, optional } from "./body.ts"
+import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
+import { refuse } from "./refusal.ts"
+import { api, type Call, type Handler } from "./server.ts"
 import { type Execution, obj, only, without, type Workflow } from "./state.ts"
 
 const executionData = ["data", "workflowData", "customData"]
@@ -35,7 +37,7 @@ const item = (execution: Execution, call: Call) => {
 const isIn = (project: string, workflow: Workflow | undefined) =>
   (workflow?.shared ?? []).some((share) => share.projectId === project)
 
-export const listExecutions: Handler = Effect.fnUntraced(function*(call) {
+const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   const { query, state } = call
   const { lastId, limit } = yield* pageOf(query)
   const status = query.get("status")
@@ -69,7 +71,7 @@ const find = Effect.fnUntraced(function*({ id, state, version }: Call, otherwise
   return state.executions.get(id) ?? (yield* refuse(404, otherwise))
 })
 
-export const getExecution: Handler = Effect.fnUntraced(function*(call) {
+const getExecution: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(detail(yield* find(call, "Not Found"), call))
 })
 
@@ -80,7 +82,7 @@ const notAborted = "The execution was aborted before starting, so it cannot be r
  * n8n answers only when the new execution is over. Nothing runs here: it ends as the old one did, except that one that
  * was stopped, waited or still ran ends well, and so does one retried with the workflow as it is now.
  */
-export const retryExecution: Handler = Effect.fnUntraced(function*(call) {
+const retryExecution: Handler = Effect.fnUntraced(function*(call) {
   const { id, now, state, version } = call
   const old = yield* find(call, `The execution with the ID "${id}" does not exist.`)
   const data = obj(old["data"])
@@ -118,7 +120,7 @@ export const retryExecution: Handler = Effect.fnUntraced(function*(call) {
 
 const stoppable = new Set(["new", "unknown", "waiting", "running"])
 
-export const stopExecution: Handler = Effect.fnUntraced(function*(call) {
+const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   const { id, now, state } = call
   const execution = yield* find(call, "Failed to find execution to stop")
   if (!stoppable.has(execution.status)) {
@@ -129,3 +131,25 @@ export const stopExecution: Handler = Effect.fnUntraced(function*(call) {
   state.executions.set(id, stopped)
   return Response.json(only(stopped, "mode", "startedAt", "stoppedAt", "finished", "status"))
 })
+
+const dataQuery = { includeData: flag, ignoreDataSizeLimit: only2(flag), redactExecutionData: only2(flag) }
+
+const listQuery = {
+  ...pageQuery,
+  status: executionStatus,
+  workflowId: text,
+  projectId: text,
+  startedAfter: only2(instant),
+  startedBefore: only2(instant),
+  ...dataQuery
+}
+
+const retry = { body: fields(optional({ loadWorkflow: isFlag }), true), bodyIsOptional: true } as const
+
+/** The execution endpoints. */
+export const routes = [
+  api("GET", "/executions", { query: listQuery }, listExecutions),
+  api("GET", "/executions/:id", { query: dataQuery }, getExecution),
+  api("POST", "/executions/:id/retry", retry, retryExecution),
+  api("POST", "/executions/:id/stop", { only2: true }, stopExecution)
+]

@@ -1,11 +1,18 @@
-/** Publishing on 2.x, activating on 1.x, and the production webhooks that come and go with it. */
+/** Publishing on 2.x, activating on 1.x. */
 import * as Effect from "effect/Effect"
+import { type Check, fields, optional, text } from "./body.ts"
+import { refuse } from "./refusal.ts"
 import { canStart, triggerCount, unknownType } from "./rules.ts"
-import { type Call, type Handler, refuse } from "./server.ts"
+import { api, type Call, type Handler } from "./server.ts"
 import { answer, denied, found } from "./shown.ts"
 import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf } from "./state.ts"
 
-const record = ({ now, state }: Call, workflowId: string, versionId: string, event: "activated" | "deactivated") => {
+const recordEvent = (
+  { now, state }: Call,
+  workflowId: string,
+  versionId: string,
+  event: "activated" | "deactivated"
+) => {
   state.publications.push({
     id: state.publications.length + 1,
     workflowId,
@@ -54,8 +61,8 @@ export const publish = Effect.fnUntraced(function*(call: Call, workflow: Stored,
   const version = findVersion(state, workflow.id, versionId)
   if (version === undefined) return yield* refuse(404, "Version not found")
   yield* checkNodes(call, workflow, version.nodes)
-  if (workflow.activeVersionId !== null) record(call, workflow.id, workflow.activeVersionId, "deactivated")
-  record(call, workflow.id, versionId, "activated")
+  if (workflow.activeVersionId !== null) recordEvent(call, workflow.id, workflow.activeVersionId, "deactivated")
+  recordEvent(call, workflow.id, versionId, "activated")
   register(call, workflow.id, version.nodes)
   const published = {
     ...workflow,
@@ -84,7 +91,7 @@ export const goOn = (call: Call, before: Stored, after: Stored) =>
 
 const unpublish = (call: Call, workflow: Stored): Stored => {
   if (workflow.activeVersionId === null) return workflow
-  record(call, workflow.id, workflow.activeVersionId, "deactivated")
+  recordEvent(call, workflow.id, workflow.activeVersionId, "deactivated")
   register(call, workflow.id, [])
   if (call.version === "2") call.state.unpublishing.set(workflow.id, call.unpublishing)
   const unpublished = { ...workflow, active: false, activeVersionId: null, activeVersion: null }
@@ -93,7 +100,7 @@ const unpublish = (call: Call, workflow: Stored): Stored => {
 }
 
 /** On 1.x it is always what is stored that goes live. */
-export const activateWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const activateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const workflow = yield* found(call, denied("activate", call.version))
   if (call.version === "1") {
     return workflow.activeVersionId === workflow.versionId
@@ -110,12 +117,15 @@ export const activateWorkflow: Handler = Effect.fnUntraced(function*(call) {
     versions.map((version) => version.versionId === versionId ? { ...version, ...told } : version)
   )
   const named = { ...published, activeVersion: activeVersion(call.state, workflow.id, versionId) }
-  call.state.workflows.set(workflow.id, { ...call.state.workflows.get(workflow.id), ...named })
+  call.state.workflows.set(workflow.id, {
+    ...named,
+    ...only(call.state.workflows.get(workflow.id) ?? {}, "triggerCount")
+  })
   return answer(call, named, "tags", "shared")
 })
 
 /** What is not published stays so without a word. */
-export const deactivateWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const deactivateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const workflow = yield* found(call, denied("deactivate", call.version))
   return answer(call, unpublish(call, workflow), "tags")
 })
@@ -132,29 +142,21 @@ const setArchived = (isArchived: boolean): Handler =>
     return answer(call, changed, "tags")
   })
 
-export const archiveWorkflow = setArchived(true)
-export const unarchiveWorkflow = setArchived(false)
+const ofVersion = fields(optional({ versionId: text, name: text, description: text }), true)
 
-/** The webhook's path as one answers it that has been looked at once more. */
-const look = ({ state }: Call, path: string) =>
-  [...state.webhooks].flatMap(([id, { looks, next, now }]) => {
-    const isUp = now.some((webhook) => webhook.path === path)
-    if (!isUp && !next.some((webhook) => webhook.path === path)) return []
-    state.webhooks.set(id, looks <= 1 ? { now: next, next, looks: 0 } : { now, next, looks: looks - 1 })
-    return now.filter((webhook) => webhook.path === path).map(({ method }) => method)
-  })
+/** `POST /workflows/{id}/publish` and `/activate`, which on 1.x take no notice of a body. */
+const publication: Check = (value, path, version) => version === "1" ? undefined : ofVersion(value, path, version)
 
-/** A production webhook starts nothing here; asked for its methods by a browser, it names them. */
-export const callWebhook: Handler = (call) => {
-  const { id: path, method } = call
-  const methods = look(call, path)
-  const name = (message: string) => Response.json({ code: 404, message }, { status: 404 })
-  if (method === "OPTIONS") {
-    const allowed = { "access-control-allow-methods": ["OPTIONS", ...methods].join(", ") }
-    return Effect.succeed(new Response(null, { status: 204, headers: call.headers["origin"] ? allowed : {} }))
-  }
-  if (methods.includes(method)) return Effect.succeed(Response.json({ message: "Workflow was started" }))
-  if (methods.length === 0) return Effect.succeed(name(`The requested webhook "${method} ${path}" is not registered.`))
-  const hint = `Did you mean to make a ${methods.join(" or ")} request?`
-  return Effect.succeed(name(`This webhook is not registered for ${method} requests. ${hint}`))
-}
+const publishing = { body: publication, bodyIsOptional: true } as const
+
+const only2 = { only2: true } as const
+
+/** The endpoints that publish, unpublish and archive. */
+export const routes = [
+  api("POST", "/workflows/:id/activate", publishing, activateWorkflow),
+  api("POST", "/workflows/:id/deactivate", {}, deactivateWorkflow),
+  api("POST", "/workflows/:id/publish", { ...publishing, ...only2 }, activateWorkflow),
+  api("POST", "/workflows/:id/unpublish", only2, deactivateWorkflow),
+  api("POST", "/workflows/:id/archive", only2, setArchived(true)),
+  api("POST", "/workflows/:id/unarchive", only2, setArchived(false))
+]

@@ -1,7 +1,7 @@
 /** Query parameters and pages, with what is wrong with them in the words of each n8n. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type Major, refuse } from "./server.ts"
+import { type Major, refuse } from "./refusal.ts"
 
 /** `check` says what is wrong with a value, in the words of that n8n. */
 interface Parameter {
@@ -56,6 +56,9 @@ export const instant: Parameter = {
   check: (value) =>
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
 }
+
+/** The parameters of a path that answers in pages. */
+export const pageQuery = { limit: whole, cursor: text }
 
 /** n8n 2 ignores parameters that it does not know; n8n 1 refuses them before it looks at anything else. */
 export const checkQuery = (known: Parameters, query: URLSearchParams, version: Major) => {

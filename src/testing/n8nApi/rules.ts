@@ -1,5 +1,5 @@
 /** What a workflow must be to be stored (2.x) and to be published. */
-import type { Major } from "./server.ts"
+import type { Major } from "./refusal.ts"
 import { type Content, list, type Node, obj } from "./state.ts"
 
 const textFaults = (value: unknown, path: string) => {

@@ -1,12 +1,9 @@
-/** What all endpoints share: a call as a handler sees it, what n8n refuses, and routes. */
-import * as Data from "effect/Data"
-import * as Effect from "effect/Effect"
+/** What all endpoints share: a call as a handler sees it, and routes. */
+import type * as Effect from "effect/Effect"
 import type { Check } from "./body.ts"
 import type { Parameters } from "./query.ts"
+import type { Major, Refusal } from "./refusal.ts"
 import type { State } from "./state.ts"
-
-/** n8n's major version. */
-export type Major = "2" | "1"
 
 /** One request, by the time it has passed every check that n8n makes before it looks at what it holds. */
 export interface Call {
@@ -27,13 +24,6 @@ export interface Call {
 /** Answers a call. */
 export type Handler = (call: Call) => Effect.Effect<Response, Refusal>
 
-/** An answer that says no, in n8n's words. */
-export class Refusal extends Data.TaggedError("Refusal")<{ readonly status: number; readonly message: string }> {}
-
-/** Says no. */
-export const refuse = (status: number, message: string): Effect.Effect<never, Refusal> =>
-  Effect.fail(new Refusal({ status, message }))
-
 /** What a route takes besides its path. */
 export interface Takes {
   readonly query?: Parameters
@@ -44,7 +34,7 @@ export interface Takes {
   readonly only2?: true
 }
 
-/** One line of the table. */
+/** One endpoint. */
 export interface Route extends Takes {
   readonly method: string
   readonly path: RegExp
@@ -56,3 +46,7 @@ export const route = (method: string, path: string, takes: Takes, handle: Handle
   const pattern = path.replace(":id", "(?<id>[^/]+)").replace(":version", "(?<version>[^/]+)").replace("*", "(?<id>.+)")
   return { ...takes, method, path: new RegExp(`^${pattern}/?$`), handle }
 }
+
+/** A route of the public API. */
+export const api = (method: string, path: string, takes: Takes, handle: Handler): Route =>
+  route(method, `/api/v1${path}`, takes, handle)

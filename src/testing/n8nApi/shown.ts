@@ -1,6 +1,7 @@
 /** What n8n shows of a workflow: more in an answer of its own than in a list, and less after some writes. */
 import * as Effect from "effect/Effect"
-import { type Call, type Refusal, refuse } from "./server.ts"
+import { type Refusal, refuse } from "./refusal.ts"
+import type { Call } from "./server.ts"
 import { complete, type Obj, only, type Stored, without, type Workflow } from "./state.ts"
 
 const withLive = (workflow: Workflow, ...leftOut: ReadonlyArray<string>) =>

@@ -1,16 +1,18 @@
-/** Tags, and the credentials that nodes name. */
+/** Tags. */
 import * as Effect from "effect/Effect"
-import { paged } from "./query.ts"
-import { type Handler, refuse } from "./server.ts"
+import { type Check, fields, listOf, optional, readOnly, text } from "./body.ts"
+import { paged, pageQuery } from "./query.ts"
+import { refuse } from "./refusal.ts"
+import { api, type Handler } from "./server.ts"
 import { found } from "./shown.ts"
-import { list, obj, owner, type Tag } from "./state.ts"
+import { list, obj, type Tag } from "./state.ts"
 
-export const listTags: Handler = Effect.fnUntraced(function*({ query, state }) {
+const listTags: Handler = Effect.fnUntraced(function*({ query, state }) {
   return Response.json(yield* paged([...state.tags.values()], query))
 })
 
 /** Whatever is wrong with a name, n8n says that it is there already. */
-export const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
+const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
   const name = String(obj(body)["name"]).trim()
   const isTaken = [...state.tags.values()].some((tag) => tag.name === name)
   if (isTaken || name === "" || name.length > 24) return yield* refuse(409, "Tag already exists")
@@ -19,13 +21,13 @@ export const createTag: Handler = Effect.fnUntraced(function*({ body, now, state
   return Response.json(tag, { status: 201 })
 })
 
-export const listWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
+const listWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   const { tags = [] } = yield* found(call)
   return Response.json(tags)
 })
 
 /** The workflow's tags are shown in the order in which they were made, and its `updatedAt` stays. */
-export const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
+const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   const workflow = yield* found(call)
   const ids = list<{ readonly id: string }>(call.body).map(({ id }) => id)
   const tags = [...call.state.tags.values()].filter((tag) => ids.includes(tag.id))
@@ -34,19 +36,16 @@ export const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-export const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
-  return Response.json(yield* paged(state.credentials, query))
-})
+/** `PUT /workflows/{id}/tags`. */
+const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
 
-/** The answer tells more of a credential than the list does. */
-export const createCredential: Handler = ({ body, now, state, version }) => {
-  const dates = { createdAt: now, updatedAt: now }
-  const { name, type } = obj(body) as { readonly name: string; readonly type: string }
-  const credential = { id: state.nanoid(), name, type, ...dates }
-  const share = { id: owner.project, name: `${owner.name} <owner@example.com>`, role: "credential:owner", ...dates }
-  state.credentials.unshift({ ...credential, shared: [share] })
-  const resolving = { isResolvable: false, resolvableAllowFallback: false, resolverId: null }
-  return Effect.succeed(
-    Response.json({ ...credential, isManaged: false, isGlobal: false, ...(version === "2" && resolving) })
-  )
-}
+/** `POST /tags`. */
+const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
+
+/** The tag endpoints. */
+export const routes = [
+  api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
+  api("PUT", "/workflows/:id/tags", { body: tagIds }, setWorkflowTags),
+  api("GET", "/tags", { query: pageQuery }, listTags),
+  api("POST", "/tags", { body: newTag }, createTag)
+]

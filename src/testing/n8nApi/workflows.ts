@@ -1,16 +1,17 @@
-/** Workflows: listed, read, created, changed and deleted, and the versions that 2.x keeps. */
+/** Workflows: listed, read, created, changed and deleted. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import { nameFault } from "../../n8n/model/Limits.ts"
 import { goOn, publish } from "./publishing.ts"
-import { paged } from "./query.ts"
+import { flag, only2, paged, pageQuery, text, whole } from "./query.ts"
+import { type Major, refuse } from "./refusal.ts"
 import { groupFault, structureFault, wantsWebhookId } from "./rules.ts"
-import { type Call, type Handler, type Major, refuse } from "./server.ts"
+import { api, type Call, type Handler } from "./server.ts"
 import { answer, denied, detail, found, item } from "./shown.ts"
 import {
   activeVersion,
   addVersion,
   complete,
-  findVersion,
   type Node,
   type Obj,
   obj,
@@ -21,13 +22,14 @@ import {
   without,
   type Workflow
 } from "./state.ts"
+import { changedWorkflow, newWorkflow } from "./workflowBody.ts"
 
 const isIn = (project: string, workflow: Workflow | undefined) =>
   (workflow?.shared ?? []).some((share) => share.projectId === project)
 
 const has = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
-export const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
+const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const { query, state, version } = call
   const stored = [...state.workflows.values()].toSorted((a, b) => a.id < b.id ? -1 : 1)
   const named = query.get("name")?.trim().toLowerCase() ?? ""
@@ -49,7 +51,7 @@ export const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   return Response.json({ ...page, data: page.data.map((workflow) => item(workflow, call)) })
 })
 
-export const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const workflow = call.state.workflows.get(call.id)
   return workflow === undefined ? yield* refuse(404, "Not Found") : Response.json(detail(workflow, call))
 })
@@ -122,11 +124,11 @@ const share = (workflowId: string, projectId: string, now: string) => {
   return { role: "workflow:owner", workflowId, projectId, project, ...dates }
 }
 
-export const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { body, now, state, version } = call
   const { name, projectId = owner.project } = body as { readonly name: string; readonly projectId?: string }
   const { nodes, ...content } = given(call)
-  if (version === "2" && (name === "" || name.length > 128)) return yield* badName()
+  if (version === "2" && (name === "" || nameFault(name) !== undefined)) return yield* badName()
   const isKnown = projectId === owner.project || [...state.workflows.values()].some((other) => isIn(projectId, other))
   if (!isKnown) return yield* refuse(404, "Project not found")
   const id = state.nanoid()
@@ -204,7 +206,7 @@ const merged = (before: Obj, after: Obj, version: Major): Obj => {
 
 const whatVersionsHold = ["nodes", "connections", "nodeGroups"]
 
-export const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { query, version } = call
   const before = yield* found(call, denied("update", version))
   if (before["isArchived"] === true) return yield* refuse(400, "Cannot update an archived workflow.")
@@ -213,7 +215,7 @@ export const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const settings = merged(before.settings, change.settings, version)
   const after: Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
   if (version === "2" && isNew) yield* checkContent(after)
-  if (after.name.length > 128) return yield* badName()
+  if (nameFault(after.name) !== undefined) return yield* badName()
   yield* checkFolder(call)
   const saved = save(call, before, after, { isNew, author: owner.name })
   if (version === "1") {
@@ -230,7 +232,7 @@ export const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   return answer(call, { ...saved, activeVersion: live ?? null }, "shared")
 })
 
-export const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
+const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { id, state, version } = call
   const workflow = yield* found(call)
   if (version === "2" && workflow.activeVersionId !== null) {
@@ -273,20 +275,21 @@ export const edit = (
   }
 }
 
-// ---- versions
+const listQuery = {
+  ...pageQuery,
+  offset: only2(whole),
+  active: flag,
+  tags: text,
+  name: text,
+  projectId: text,
+  excludePinnedData: flag
+}
 
-export const listVersions: Handler = Effect.fnUntraced(function*(call) {
-  const { id } = yield* found(call)
-  const page = yield* paged((call.state.versions.get(id) ?? []).toReversed(), call.query)
-  const told = page.data.map((version) => without(version, "nodes", "connections", "nodeGroups", "autosaved"))
-  return Response.json({ ...page, data: told })
-})
-
-/** By its older path, which is 1.x's only one, n8n does not say what is missing. */
-export const getVersion = (noWorkflow: string): Handler =>
-  Effect.fnUntraced(function*(call) {
-    const { id } = yield* found(call, noWorkflow)
-    const version = findVersion(call.state, id, call.versionId)
-    if (version === undefined) return yield* refuse(404, "Version not found")
-    return Response.json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
-  })
+/** The workflow endpoints. */
+export const routes = [
+  api("GET", "/workflows", { query: listQuery }, listWorkflows),
+  api("POST", "/workflows", { body: newWorkflow }, createWorkflow),
+  api("GET", "/workflows/:id", { query: { excludePinnedData: flag } }, getWorkflow),
+  api("PUT", "/workflows/:id", { query: { publishIfActive: only2(flag) }, body: changedWorkflow }, updateWorkflow),
+  api("DELETE", "/workflows/:id", {}, deleteWorkflow)
+]

@@ -1,6 +1,6 @@
 /** What is measured under load: speed beside a bare server in turns, and memory over many calls. */
 import * as Effect from "effect/Effect"
-import { obj, str } from "../../../src/domain/Json.ts"
+import { obj, str } from "../../../src/base/Json.ts"
 import { BenchError } from "../BenchError.ts"
 import type { Usage } from "../McpProcess.ts"
 import * as clients from "./clients.ts"

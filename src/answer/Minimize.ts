@@ -1,0 +1,312 @@
+/**
+ * The stage that keeps an answer inside its budget, whatever n8n holds. Pure.
+ *
+ * What is cut says so where it was cut: a string ends in `… [+N chars]`; an object whose list or keys were cut has a
+ * `_truncated` mark; a list inside a list ends in one.
+ */
+import * as Context from "effect/Context"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { countTokens } from "./TokenBound.ts"
+import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
+
+/**
+ * The most one answer may hold, in characters of its JSON; tokens are bounded with it (see {@link cost}).
+ * Default 40,000: Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
+ */
+export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
+  defaultValue: () => 40_000
+})
+
+/** Below this an answer could not keep its shape. */
+export const minResultChars = 4_000
+
+/** No more than 25,000 tokens in 40,000 units. */
+const unitsPerToken = 1.6
+/** Deeper JSON is replaced by a note: it would overflow a reader's stack too. */
+const maxDepth = 64
+/** No value that takes less is cut, and none gets less room. */
+const floor = 80
+
+// ---- what a value takes
+
+interface Meter {
+  chars: number
+  tokens: number
+  readonly cap: number
+}
+
+const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
+
+/** The closing quote begins a token; it takes in what follows, to the opening quote of the next string. */
+const measureString = (text: string, meter: Meter) => {
+  if (text.length > meter.cap) {
+    meter.chars = Infinity
+    return
+  }
+  const json = JSON.stringify(text)
+  meter.chars += json.length
+  meter.tokens += countTokens(json.slice(1, -1), meter.cap / unitsPerToken) + 1
+}
+
+const measure = (value: unknown, depth: number, meter: Meter): void => {
+  if (Predicate.isString(value)) return measureString(value, meter)
+  if (!Predicate.isObjectOrArray(value)) {
+    const text = String(value)
+    meter.chars += text.length
+    // The last one is for the comma or bracket after it.
+    meter.tokens += (Predicate.isNumber(value) ? countTokens(text, Infinity) : 1) + 1
+    return
+  }
+  // Marks of what was cut at the deepest level may be two levels deeper.
+  if (depth >= maxDepth + 2) {
+    meter.chars = Infinity
+    return
+  }
+  meter.chars += 2
+  meter.tokens += 2
+  if (Array.isArray(value)) {
+    for (const inner of value) {
+      measure(inner, depth + 1, meter)
+      meter.chars++
+      if (isOver(meter)) return
+    }
+  } else {
+    for (const key in value) {
+      measureString(key, meter)
+      meter.chars += 2
+      if (isOver(meter)) return
+      measure(value[key as keyof typeof value], depth + 1, meter)
+    }
+  }
+}
+
+/**
+ * What a JSON value takes of a budget: at least its length in characters, and at least 1.6 for each token that the
+ * o200k tokenizer makes of it (other models' tokenizers differ by some percent; the bound is pessimistic).
+ *
+ * **Gotchas**
+ *
+ * Counting stops once the sum is above `cap`; the result is then only known to be above it.
+ */
+export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
+  const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
+  measure(value, depth, meter)
+  return Math.max(meter.chars, meter.tokens * unitsPerToken)
+}
+
+/** A key with its colon and comma. */
+const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
+
+const brackets = 2 * unitsPerToken
+const comma = 1
+
+// ---- marks
+
+const isMark = Schema.is(Mark)
+
+const maxPath = 80
+
+/** The end of a path says more than its beginning. */
+const shown = (path: string) =>
+  path.length > maxPath ? `…${path.slice(-maxPath).replace(/^[\uDC00-\uDFFF]/, "")}` : path
+
+const makeMark = (path: string, kept: number, total: number, next: Next): Mark => {
+  const call = next(path, kept)
+  return { path: shown(path), kept, total, ...(call === undefined ? {} : { next: call }) }
+}
+
+/** Room for one mark, wherever it is put. */
+const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
+
+const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
+
+/** Where there is hardly room a mark only counts. */
+const noCall: Next = () => undefined
+
+/** The marks that an object came with, from `markPages` or an earlier cut. */
+const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
+  const marks = [value["_truncated"] ?? []].flat()
+  if (cost(marks, 2 * room) > 2 * room || !marks.every(isMark)) return []
+  const choices = [marks, marks.map(({ kept, path, total }) => ({ path, kept, total }))]
+  return choices.find((some) => some.reduce((sum, mark) => sum + markCost(mark), 0) <= room) ?? []
+}
+
+const withMarks = (marks: ReadonlyArray<Mark>) =>
+  marks.length === 0 ? {} : { _truncated: marks.length === 1 ? marks[0] : marks }
+
+// ---- cutting
+
+/** The longest beginning of `text` that fits with its note; a surrogate pair stays whole. */
+const clip = (text: string, room: number, depth: number): string => {
+  const note = (kept: number) => `… [+${text.length - kept} chars]`
+  const left = room - cost(note(0), Infinity, 1)
+  let low = 0
+  let high = Math.min(text.length, Math.floor(room))
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (cost(text.slice(0, middle), left, depth) <= left) low = middle
+    else high = middle - 1
+  }
+  if (/[\uD800-\uDBFF]/.test(text.charAt(low - 1))) low--
+  return text.slice(0, low) + note(low)
+}
+
+const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
+
+/** The least room that `shrink` wants for a value: a small one stays whole, a larger one needs its mark. */
+const leastRoom = (value: unknown, path: string, depth: number): number => {
+  const all = cost(value, floor, depth)
+  if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
+  return floor + markRoom(path, Object.keys(value).length, noCall)
+}
+
+/** The room with which `shrink` leaves an object all its keys: without one of them it may break its schema. */
+const roomForKeys = (value: object, path: string, depth: number, cap: number): number => {
+  let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
+  for (const [key, inner] of Object.entries(value)) {
+    if (sum > cap) break
+    sum += keyCost(key, cap) + leastRoom(inner, join(path, key), depth + 1)
+  }
+  return sum
+}
+
+const shrink = (value: unknown, room: number, path: string, depth: number, next: Next): unknown => {
+  if (cost(value, room, depth) <= room) return value
+  if (Predicate.isString(value)) return clip(value, room, depth)
+  if (!Predicate.isObjectOrArray(value)) return value
+  if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
+  if (Array.isArray(value)) {
+    const { kept, mark } = shorten(value, room, path, depth, next)
+    return mark === undefined ? kept : [...kept, { _truncated: mark }]
+  }
+  return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
+}
+
+/**
+ * Whole elements from the front while they fit beside the mark. The one after them is shrunk if it is the first, or if
+ * no call would fetch it whole and all its keys stay.
+ */
+const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
+  const withCall = room - markRoom(path, list.length, next)
+  const call = withCall >= floor ? next : noCall
+  const kept: Array<unknown> = []
+  let left = (call === next ? withCall : room - markRoom(path, list.length, noCall)) - brackets
+  for (const element of list) {
+    const needed = cost(element, left, depth + 1) + comma
+    if (needed > left) break
+    left -= needed
+    kept.push(element)
+  }
+  const at = kept.length
+  if (at < list.length && (at === 0 || next(path, at) === undefined)) {
+    const inner = join(path, String(at))
+    const element = list[at]
+    const least = at > 0 && Predicate.isObject(element)
+      ? roomForKeys(element, inner, depth + 1, left)
+      : leastRoom(element, inner, depth + 1)
+    if (left >= least + comma) {
+      kept.push(shrink(element, left - comma, inner, depth + 1, next))
+    }
+  }
+  return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, call) }
+}
+
+/** Small values stay whole; what is left of the room is shared by the large ones. */
+const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
+  const size = Object.keys(value).length
+  const ofMark = markRoom(path, size, noCall)
+  let left = room - brackets
+  const earlier = new Map(marksOf(value, (left - ofMark) / 2).map((mark) => [mark.path, mark]))
+  for (const mark of earlier.values()) left -= markCost(mark)
+  // A `_truncated` that is none of ours gives way, and counts as a key that was cut.
+  const total = earlier.size === 0 ? size : size - 1
+  const all = Object.keys(value).filter((key) => key !== "_truncated")
+
+  const take = () => {
+    const taken: Array<{ readonly key: string; readonly at: string; readonly least: number }> = []
+    for (const key of all) {
+      const at = join(path, key)
+      const keyRoom = keyCost(key, left)
+      if (keyRoom > left) continue
+      const least = leastRoom(value[key], at, depth + 1)
+      if (keyRoom + least > left) continue
+      left -= keyRoom + least
+      taken.push({ key, at, least })
+    }
+    return taken
+  }
+  const whole = left
+  let taken = take()
+  const marks: Array<Mark> = []
+  if (taken.length < total) {
+    left = whole - ofMark
+    taken = take()
+    marks.push(makeMark(path, taken.length, earlier.get(shown(path))?.total ?? total, noCall))
+    earlier.delete(shown(path))
+  }
+
+  // From here on `left` is what nobody needs; each takes its part of it, the smallest first.
+  const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
+    .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
+  const result = new Map<string, unknown>()
+  bySize.forEach(({ at, key, least, size }, done) => {
+    const share = least + left / (bySize.length - done)
+    const inner = value[key]
+    if (size <= share) {
+      result.set(key, inner)
+      left -= size - least
+    } else if (Array.isArray(inner) && depth + 1 < maxDepth) {
+      const { kept, mark } = shorten(inner, share, at, depth + 1, next)
+      if (mark !== undefined) {
+        marks.push({ ...mark, total: earlier.get(shown(at))?.total ?? mark.total })
+        earlier.delete(shown(at))
+      }
+      result.set(key, kept)
+      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
+    } else {
+      const smaller = shrink(inner, share, at, depth + 1, next)
+      result.set(key, smaller)
+      left -= cost(smaller, share, depth + 1) - least
+    }
+  })
+  marks.push(...earlier.values())
+  return {
+    ...Object.fromEntries(taken.map(({ key }) => [key, result.get(key)])),
+    ...withMarks(marks)
+  }
+}
+
+const markPage = (
+  value: unknown,
+  [key = "", ...rest]: ReadonlyArray<string>,
+  mark: (kept: number) => Mark
+): unknown => {
+  if (!Predicate.isObject(value)) return value
+  const holder = value as Record<string, unknown>
+  const inner = holder[key]
+  if (rest.length > 0) return { ...holder, [key]: markPage(inner, rest, mark) }
+  return Array.isArray(inner) ? { ...holder, ...withMarks([...marksIn(holder), mark(inner.length)]) } : value
+}
+
+/** Marks each list that is one page of a longer one. */
+export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
+  Object.entries(totals).reduce<unknown>(
+    (marked, [path, total]) => markPage(marked, path.split("."), (kept) => makeMark(path, kept, total, next)),
+    value
+  ) as A
+
+/**
+ * Cuts `value` to at most `budget` units of {@link cost}, keeping its shape.
+ *
+ * **Details**
+ *
+ * `next` names the call that fetches the rest of a list; without it the mark only counts. Small values stay whole,
+ * lists keep whole elements from the front, long strings keep their beginning.
+ *
+ * **Gotchas**
+ *
+ * The type stays true where the output schema admits `_truncated` (`Truncated.markable`); free JSON (`Schema.Json`)
+ * admits it anyway.
+ */
+export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A

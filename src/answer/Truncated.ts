@@ -1,0 +1,62 @@
+/** How an answer says what was cut from it. */
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+
+/** How much was kept of what, and the call that fetches the rest. */
+export const Mark = Schema.Struct({
+  path: Schema.String,
+  kept: Schema.Int,
+  total: Schema.Int,
+  next: Schema.optionalKey(Schema.String)
+})
+export type Mark = typeof Mark.Type
+
+/** The key under which an object says what was cut from it. */
+export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
+
+const isMark = Schema.is(Mark)
+
+/** The marks of an object in an answer. */
+export const marksIn = (holder: object): ReadonlyArray<Mark> =>
+  "_truncated" in holder ? [holder._truncated].flat().filter(isMark) : []
+
+/** For a list at a path such as `nodes` or `output.items`: the call that fetches what comes after `kept` elements. */
+export type Next = (path: string, kept: number) => string | undefined
+
+/** For the path of each list that is one page of a longer one: how many elements there are in all. */
+export type Totals = Readonly<Record<string, number>>
+
+const mark = new AST.PropertySignature("_truncated", truncated._truncated.ast)
+
+const isList = (ast: AST.AST): boolean => AST.isArrays(ast) || AST.isUnion(ast) && ast.types.some(isList)
+
+const admit = (ast: AST.AST, isRoot: boolean): AST.AST => {
+  const { annotations, checks, context, encoding } = ast
+  if (encoding !== undefined) return ast
+  const inner = (part: AST.AST) => admit(part, false)
+  if (AST.isUnion(ast)) {
+    return new AST.Union(ast.types.map(inner), ast.options, annotations, checks, encoding, context)
+  }
+  if (AST.isArrays(ast)) {
+    const { elements, isMutable, rest } = ast
+    const [fixed, others] = [elements.map(inner), rest.map(inner)]
+    return new AST.Arrays(isMutable, fixed, others, annotations, checks, encoding, context)
+  }
+  if (!AST.isObjects(ast)) return ast
+  const properties = ast.propertySignatures.map(({ name, type }) => new AST.PropertySignature(name, inner(type)))
+  const others = ast.indexSignatures.map(({ parameter, type }) => new AST.IndexSignature(parameter, inner(type)))
+  const isMarkable = others.length === 0 && !properties.some(({ name }) => name === mark.name) &&
+    (isRoot || properties.some(({ type }) => isList(type)))
+  return new AST.Objects(
+    isMarkable ? [...properties, mark] : properties,
+    others,
+    annotations,
+    checks,
+    encoding,
+    context
+  )
+}
+
+/** The schema of an answer that may be cut: marks may stand at its root, and in each object that holds a list. */
+export const markable = <A, I>(schema: Schema.ConstraintCodec<A, I>): Schema.ConstraintCodec<A, I> =>
+  Schema.make(admit(schema.ast, true))

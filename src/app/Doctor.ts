@@ -1,0 +1,195 @@
+/** Checks every condition for this server to work, and says what to do about each that does not hold. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Envelope from "../answer/Envelope.ts"
+import type * as Tool from "../answer/Tool.ts"
+import * as Errors from "../base/Errors.ts"
+import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as TestCopies from "../trials/TestCopies.ts"
+
+/** The outcome of one check; `cure` is what to do about it. */
+export interface Check {
+  readonly name: string
+  readonly status: "ok" | "warning" | "failed" | "skipped"
+  readonly detail: string
+  readonly cure?: string
+}
+
+const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
+
+/** `engines.node` of package.json. */
+const minNode = [22, 19] as const
+
+/** Whether this server runs on a version of Node; older ones start it, and then lack what it uses. */
+export const checkNode = (version: string): Check => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  const enough = major > minNode[0] || major === minNode[0] && minor >= minNode[1]
+  return enough
+    ? ok("Node", version)
+    : { name: "Node", status: "failed", detail: version, cure: `Needs ${minNode.join(".")} or later.` }
+}
+
+const failed = (name: string, error: Errors.N8nError): Check => {
+  const { context, hint, message } = Envelope.fromError(error)
+  const details = context["errorDetails"]
+  return { name, status: "failed", detail: details === undefined ? message : `${message}: ${details}`, cure: hint }
+}
+
+const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
+
+const versionCheck = (version: string | undefined): Check =>
+  version === undefined
+    ? {
+      name: "n8n",
+      status: "warning",
+      detail: "answers, but its start page does not tell a version",
+      cure: "No harm if its editor is switched off; otherwise check that N8N_URL is n8n's address."
+    }
+    : ok("n8n", `version ${version}`)
+
+const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray<Tool.Any>): Check => {
+  if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
+  const tools = all.filter((tool) => tool.scopes.length > 0)
+  const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
+  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
+  const missing = new Set(lacking.flatMap((tool) => tool.scopes).filter((scope) => !scopes.includes(scope)))
+  return {
+    name: "Scopes",
+    status: lacking.length === tools.length ? "failed" : "warning",
+    detail: `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
+      lacking.map((tool) => tool.name).join(", ")
+    }`,
+    cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
+  }
+}
+
+/** Test copies on n8n, in use or abandoned; no check where there are none. */
+const testCopies = TestCopies.list.pipe(
+  Effect.map((copies): ReadonlyArray<Check> =>
+    copies.length === 0 ? [] : [{
+      name: "Test copies",
+      status: "warning",
+      detail: `${copies.length} on n8n: ${copies.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
+      cure: "A test may be running; abandoned ones are deleted by the next test_workflow, at the latest after an hour."
+    }]
+  ),
+  Effect.orElseSucceed((): ReadonlyArray<Check> => [])
+)
+
+/** A listing proves the key, and so does a refusal for lack of a scope: only a known key gets that far. */
+const key = Effect.gen(function*() {
+  const n8n = yield* N8nClient
+  return yield* n8n.listWorkflows({ archived: true, limit: 1 }).pipe(
+    Effect.as(ok("API key", "accepted")),
+    Effect.catch((error) =>
+      Effect.succeed(
+        error._tag === "ApiError" && error.statusCode === 403
+          ? ok("API key", "accepted, without the scope to list workflows")
+          : failed("API key", error)
+      )
+    )
+  )
+})
+
+/** What is checked besides n8n. */
+export interface Subject {
+  readonly tools: ReadonlyArray<Tool.Any>
+  /** Absolute. */
+  readonly filesRoots: ReadonlyArray<string>
+  /** Whether the file tools are offered without a folder too. */
+  readonly needsFilesRoot?: boolean
+  /** Absolute; created at the first write. */
+  readonly stateFolder: string
+}
+
+const filesRoot = (root: string | undefined) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
+    if (root !== undefined && type === "Directory") return ok("Files root", root)
+    const reason = root === undefined
+      ? "none, for the working directory holds the home folder"
+      : `${root} is ${type === undefined ? "not there" : "no folder"}`
+    return {
+      name: "Files root",
+      status: "warning",
+      detail: `${reason}: the file tools will refuse`,
+      cure: "Set --files-root (N8N_MCP_FILES_ROOT) to a folder."
+    } satisfies Check
+  })
+
+/** It is created when first needed, so the nearest existing folder above counts. */
+const stateFolder = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    let nearest = folder
+    while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
+      nearest = path.dirname(nearest)
+    }
+    const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
+      Effect.andThen(fs.stat(nearest)),
+      Effect.map(({ type }) => type === "Directory"),
+      Effect.orElseSucceed(() => false)
+    )
+    if (isWritable) return ok("State folder", folder)
+    return {
+      name: "State folder",
+      status: "failed",
+      detail: `${nearest} cannot be written: snapshots cannot be kept, so nothing would be written to n8n`,
+      cure: "Set XDG_STATE_HOME to a folder that can be."
+    } satisfies Check
+  })
+
+/** The node types that can be searched and checked against, offline. */
+const catalogue = Effect.gen(function*() {
+  const { release, types } = yield* NodeCatalogue
+  return ok("Catalogue", `${(yield* types).length} node types, as of n8n ${yield* release}`)
+}).pipe(Effect.catch((error) => Effect.succeed(failed("Catalogue", error))))
+
+/** Checks everything that the tools need. */
+export const examine = (
+  { filesRoots, needsFilesRoot = false, stateFolder: folder, tools }: Subject
+): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    const local = [
+      checkNode(process.versions.node),
+      ...yield* Effect.forEach(needsFilesRoot && filesRoots.length === 0 ? [undefined] : filesRoots, filesRoot),
+      yield* stateFolder(folder),
+      yield* catalogue
+    ]
+    const about = yield* Effect.result(n8n.about)
+    if (about._tag === "Failure") {
+      return [...local, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
+    }
+    const accepted = yield* key
+    return [
+      ...local,
+      versionCheck(about.success.version),
+      accepted,
+      ...(accepted.status === "ok"
+        ? [allowance(about.success.scopes, tools), ...yield* testCopies]
+        : [skipped("Scopes")])
+    ]
+  })
+
+/** Whether nothing failed. */
+export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
+
+const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
+const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
+
+/** A table for a person, in colours on a terminal. */
+export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
+  const width = Math.max(...checks.map((check) => check.name.length))
+  return checks.flatMap(({ cure, detail, name, status }) => {
+    const mark = coloured ? `\u001b[${colours[status]}m${marks[status]}\u001b[0m` : marks[status]
+    return [
+      `${mark} ${name.padEnd(width)}  ${detail}`,
+      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${cure}`])
+    ]
+  }).join("\n")
+}

@@ -1,0 +1,24 @@
+/** Logs go to stderr; stdout carries the protocol. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as References from "effect/References"
+import * as Visible from "../base/Visible.ts"
+
+/** The level of a name in any case; `Info` for a name that is none. */
+const levelOf = (name: string): LogLevel.LogLevel =>
+  LogLevel.values.find((level) => level.toLowerCase() === name.toLowerCase().replace(/^warning$/, "warn")) ?? "Info"
+
+/** A line of `key=value` pairs; characters that would hide or reorder what a person reads are spelled out. */
+export const format = Logger.map(Logger.formatLogFmt, Visible.text)
+
+/** Logs on stderr; `LOG_LEVEL` (default `info`) is the lowest level shown. */
+export const layer: Layer.Layer<never, Config.ConfigError> = Layer.mergeAll(
+  Logger.layer([Logger.withConsoleError(format)]),
+  Layer.effect(
+    References.MinimumLogLevel,
+    Config.String("LOG_LEVEL").pipe(Config.withDefault("info"), Effect.map(levelOf))
+  )
+)

@@ -1,0 +1,195 @@
+/** The options, on the command line or in the environment; the command line wins. */
+import type * as Command from "effect/cli/Command"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { homedir } from "node:os"
+import { isAbsolute, relative, resolve } from "node:path"
+import * as Locale from "../answer/Locale.ts"
+import * as Minimize from "../answer/Minimize.ts"
+import * as tools from "../tools/index.ts"
+import * as Selection from "../tools/Selection.ts"
+import {
+  choice,
+  type Declaration,
+  file,
+  flags as flagsOf,
+  integer,
+  list,
+  optional,
+  paths,
+  secret,
+  secrets,
+  text,
+  toggle,
+  withDefault
+} from "./declaration.ts"
+
+const repeatable = "may be repeated, or with commas between"
+const repeatablePath = "may be repeated, in the variable with the separator of PATH"
+
+/** The options that matter over every transport. */
+export const general = {
+  n8nUrl: optional(
+    text,
+    "n8n-url URL",
+    "Address of n8n, as its editor has it in a browser; with or without a trailing slash or /api/v1",
+    { variable: "N8N_URL" }
+  ),
+  apiKey: optional(
+    secret,
+    "api-key KEY",
+    "n8n API key; better set in the environment, where no process list shows it",
+    { variable: "N8N_API_KEY" }
+  ),
+  webhookUrl: optional(
+    text,
+    "webhook-url URL",
+    "Address of n8n's production webhooks, where it is not N8N_URL; n8n has it as WEBHOOK_URL",
+    { defaultText: "N8N_URL" }
+  ),
+  readOnly: withDefault(
+    toggle,
+    false,
+    "read-only",
+    "Offer no tool that changes anything; wins over everything else"
+  ),
+  toolsets: withDefault(
+    list,
+    [],
+    "toolsets NAMES",
+    `Offer only these tools: ${Object.keys(tools.toolsets).join(", ")}; ${repeatable}`,
+    { defaultText: "all" }
+  ),
+  tools: withDefault(list, [], "tools NAMES", "Offer these tools, besides those of --toolsets"),
+  excludeTools: withDefault(
+    list,
+    [],
+    "exclude-tools NAMES",
+    "Do not offer these tools, whatever the other options say"
+  ),
+  filesRoot: withDefault(
+    paths,
+    [],
+    "files-root FOLDER",
+    `Folder whose .json files the tools may read and write; ${repeatablePath}`,
+    {
+      defaultText: "CLAUDE_PROJECT_DIR, else the working directory, unless that is / or the home folder; over HTTP none"
+    }
+  ),
+  nodes: withDefault(
+    paths,
+    [],
+    "nodes PATH",
+    `Package of custom or community nodes: its folder (its code is run to ask its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
+  ),
+  config: optional(file, "config FILE", "File that names several n8n instances as profiles"),
+  profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token"),
+  demo: withDefault(
+    toggle,
+    false,
+    "demo",
+    "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one"
+  ),
+  locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
+  maxResultChars: withDefault(
+    integer(Minimize.minResultChars),
+    40_000,
+    "max-result-chars N",
+    `Maximum characters in one answer, ${Minimize.minResultChars} or more`
+  ),
+  maxExecutionMb: withDefault(integer(1), 512, "max-execution-mb N", "Largest execution that is read, in MB of JSON"),
+  showSecrets: withDefault(
+    toggle,
+    false,
+    "show-secrets",
+    "Do not replace secrets in execution data and parameters by [redacted]"
+  )
+}
+
+const http = {
+  transport: withDefault(
+    choice(["stdio", "http"]),
+    "stdio",
+    "transport",
+    "How clients reach the server; the options below are for HTTP"
+  ),
+  host: withDefault(text, "127.0.0.1", "host ADDRESS", "Address to listen on; beyond this machine only with a token"),
+  port: withDefault(integer(0, 65_535), 3000, "port N", "Port to listen on; 0 is any free port"),
+  authToken: withDefault(
+    secrets,
+    [],
+    "auth-token TOKEN",
+    "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, with commas between"
+  ),
+  allowedHosts: withDefault(
+    list,
+    [],
+    "allowed-hosts HOST",
+    `Name under which the server is reached, besides localhost and its address; ${repeatable}`
+  ),
+  allowedOrigins: withDefault(
+    list,
+    [],
+    "allowed-origins ORIGIN",
+    `Origin whose pages may call, with CORS; ${repeatable}`
+  ),
+  rateLimit: optional(integer(0), "rate-limit N", "Maximum calls per minute and token, 0 for unlimited", {
+    defaultText: "1200; unlimited without tokens"
+  }),
+  maxCalls: withDefault(
+    integer(1),
+    256,
+    "max-calls N",
+    "Maximum concurrent calls, all clients; with several tokens, each has at most half of them"
+  ),
+  maxConnections: withDefault(
+    integer(1),
+    1024,
+    "max-connections N",
+    "Maximum open connections, idle ones included"
+  )
+}
+
+/** Every option, in the order of help and README. */
+export const declarations = { ...general, ...http } satisfies Readonly<Record<string, Declaration<unknown>>>
+
+/** The flags of every command. */
+export const flags = flagsOf(declarations)
+
+/** The values of the options. */
+export type Options = Command.Command.Config.Infer<typeof flags>
+
+/** An option that cannot be used; the server does not start. */
+export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
+
+/** The environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
+export const variables = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
+
+/** Whether everything that a person has lies below the folder, as where desktop apps start their servers. */
+const isTooWide = (folder: string) => {
+  const path = relative(folder, homedir())
+  return folder === resolve(folder, "/") || !path.startsWith("..") && !isAbsolute(path)
+}
+
+/**
+ * The folders of `--files-root`, else the client's project, else where the server runs, unless that is the root of the
+ * disk or holds the home folder. Over HTTP there is no default, for the client is elsewhere.
+ */
+export const filesRoots = (
+  { filesRoot, transport }: Pick<Options, "filesRoot" | "transport">,
+  env: NodeJS.ProcessEnv
+): ReadonlyArray<string> => {
+  if (filesRoot.length > 0 || transport === "http") return filesRoot
+  const folder = resolve(env["CLAUDE_PROJECT_DIR"] || ".")
+  return isTooWide(folder) ? [] : [folder]
+}
+
+/** The tools that these options leave; over stdio the file tools stay without a folder, to say what to set. */
+export const servedTools = (options: Options) =>
+  Effect.fromResult(Selection.select({
+    toolsets: options.toolsets,
+    tools: options.tools,
+    excludeTools: options.excludeTools,
+    files: options.transport === "stdio" || options.filesRoot.length > 0
+  })).pipe(Effect.mapError((message) => new InvalidOption({ message })))

@@ -1,0 +1,142 @@
+/** The server over HTTP, as the options say; loaded only when it is used. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type * as Tool from "../answer/Tool.ts"
+import * as Access from "../mcp/http/Access.ts"
+import * as Hosts from "../mcp/http/Hosts.ts"
+import * as Http from "../mcp/http/Http.ts"
+import * as NodeServer from "../mcp/http/NodeServer.ts"
+import * as McpServer from "../mcp/McpServer.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Options from "./Options.ts"
+import type * as Services from "./Services.ts"
+import * as ToolContext from "./ToolContext.ts"
+import * as Upstreams from "./Upstreams.ts"
+
+const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
+
+/** Default of `--rate-limit` where tokens are needed: an agent makes some calls a second. */
+const callsPerMinute = 1200
+
+/** A shorter one is soon guessed. */
+const minTokenChars = 16
+
+/** Why a token is not taken. */
+const tokenProblem = (token: string) =>
+  !/^\S+$/.test(token)
+    ? "A token is empty, or has spaces in it"
+    : token.includes("${")
+    ? "A token holds '${': a variable was not expanded"
+    : token.length < minTokenChars
+    ? `A token needs ${minTokenChars} characters or more, such as $(openssl rand -hex 32)`
+    : undefined
+
+/** Every token with the n8n it leads to. */
+const grantsOf = Effect.fnUntraced(function*(
+  options: Options.Options,
+  { defaultUpstream, upstreams }: Effect.Success<ReturnType<typeof Upstreams.load>>
+) {
+  if (options.authToken.length > 0 && defaultUpstream === undefined) {
+    return yield* refuse("--auth-token leads to one profile: say which with --profile")
+  }
+  const grants: ReadonlyArray<Access.Grant> = [
+    ...options.authToken.map((token) => ({ token, client: defaultUpstream?.name })),
+    ...upstreams.flatMap(({ name, tokens }) => tokens.map((token) => ({ token, client: name })))
+  ]
+  const owners = new Map<string, string | undefined>()
+  for (const { client, token } of grants) {
+    const text = Redacted.value(token)
+    const problem = tokenProblem(text)
+    if (problem !== undefined) return yield* refuse(problem)
+    if (owners.has(text) && owners.get(text) !== client) {
+      return yield* refuse(`Profiles '${owners.get(text)}' and '${client}' have the same token`)
+    }
+    owners.set(text, client)
+  }
+  if (grants.length === 0 && !Hosts.isLoopback(options.host)) {
+    return yield* refuse(
+      `Listening on ${options.host} needs a token: set N8N_MCP_AUTH_TOKEN (--auth-token), such as $(openssl rand -hex 32)`
+    )
+  }
+  if (grants.length === 0 && defaultUpstream === undefined) {
+    return yield* refuse("Several profiles: give each its tokens, or name one with --profile")
+  }
+  const unreachable = upstreams.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
+  yield* Effect.forEach(unreachable, ({ name }) => Effect.logWarning(`no token leads to profile '${name}'`))
+  return grants
+})
+
+/** How long /health waits for n8n; the request itself goes on, for the next /health. */
+const healthTimeout = "800 millis"
+
+/** Whether n8n answers; it is asked every ten seconds at most, and only when /health is. */
+const health = Effect.fnUntraced(function*(clients: ReadonlyArray<typeof N8nClient.Service>) {
+  const answer = (client: typeof N8nClient.Service) =>
+    client.about.pipe(
+      Effect.as("ok"),
+      Effect.catchTag("ValidationError", () => Effect.succeed("not configured")),
+      Effect.timeout("5 seconds"),
+      Effect.orElseSucceed(() => "no answer")
+    )
+  const check = Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
+    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly")
+  )
+  const checking = yield* Effect.cachedWithTTL(Effect.forkIn(check, yield* Effect.scope), "10 seconds")
+  // The first check is the slowest.
+  yield* checking
+  return Effect.flatMap(checking, Fiber.join).pipe(
+    Effect.timeoutOption(healthTimeout),
+    Effect.map(Option.getOrElse(() => "no answer"))
+  )
+})
+
+const announce = (needsToken: boolean) =>
+  Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
+    Effect.annotateLogs(Effect.logInfo("serving MCP over HTTP"), {
+      address: HttpServer.formatAddress(address),
+      token: needsToken ? "needed" : "not needed"
+    }))
+
+/** Serves until it is interrupted. */
+export const serve = (
+  mcp: McpServer.Options<Tool.Any<N8nClient | Services.Services>>,
+  options: Options.Options
+) =>
+  Effect.gen(function*() {
+    const loaded = yield* Upstreams.load(options)
+    const grants = yield* grantsOf(options, loaded)
+    const shared = yield* Layer.build(ToolContext.shared(options))
+    const contexts = new Map(
+      yield* Effect.forEach(loaded.upstreams, (upstream) =>
+        Effect.map(
+          Layer.build(Upstreams.layerOf(upstream)),
+          (own) => [upstream.name, Context.merge(shared, own)] as const
+        ))
+    )
+    const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
+    const perMinute = Option.getOrElse(rateLimit, () => grants.length > 0 ? callsPerMinute : 0)
+    const transport = Http.layer({
+      host,
+      allowedHosts,
+      allowedOrigins,
+      access: Access.make(grants, loaded.defaultUpstream?.name),
+      callsPerMinute: perMinute === 0 ? undefined : perMinute,
+      maxInFlight: maxCalls,
+      maxInFlightPerToken: grants.length > 1 ? Math.ceil(maxCalls / 2) : maxCalls,
+      n8n: yield* health([...contexts.values()].map((context) => Context.get(context, N8nClient)))
+    })
+    yield* announce(grants.length > 0).pipe(
+      Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
+        const context = contexts.get(client)
+        return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)
+      })),
+      Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
+      Effect.catchTag("ServeError", ({ cause }) =>
+        refuse(`Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`))
+    )
+  }).pipe(Effect.scoped)

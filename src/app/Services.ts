@@ -1,0 +1,92 @@
+/**
+ * What the tools need besides an n8n.
+ *
+ * **Details**
+ *
+ * A service holds something while the process lives: locks, caches, folders. What only combines services is a module
+ * of functions (`Workflows`, `WorkflowValidation`, `NodeLookups`, `WorkflowTesting`), and its requirements name them.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { join } from "node:path"
+import * as Errors from "../base/Errors.ts"
+import type { UnreadablePackage } from "../catalogue/data/Packages.ts"
+import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
+import * as Executions from "../executions/Executions.ts"
+import * as TestRuns from "../executions/TestRuns.ts"
+import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
+import * as Snapshots from "../workflows/store/Snapshots.ts"
+import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
+
+/** Everything that the tools need but the `N8nClient`. */
+export type Services =
+  | Executions.Executions
+  | NodeCatalogue.NodeCatalogue
+  | Snapshots.Snapshots
+  | WorkflowFiles.WorkflowFiles
+  | WorkflowStore.WorkflowStore
+
+/** Where things are, and how large they may be. */
+export interface Options extends Executions.Options, NodeCatalogue.Options {
+  /** Absolute folders whose `.json` files may be read and written; without one the file tools refuse. */
+  readonly filesRoots: ReadonlyArray<string>
+  /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
+  readonly stateFolder: string
+}
+
+const assemble = (
+  options: NodeCatalogue.Options,
+  executions: Layer.Layer<Executions.Executions>,
+  snapshots: Layer.Layer<Snapshots.Snapshots>,
+  files: Layer.Layer<WorkflowFiles.WorkflowFiles>
+): Layer.Layer<Services, UnreadablePackage> => {
+  const catalogue = NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer))
+  return Layer.mergeAll(
+    executions,
+    files,
+    Layer.provideMerge(WorkflowStore.layer, Layer.merge(snapshots, catalogue))
+  )
+}
+
+/** On this machine's files; fails when a package of `nodes` cannot be read. */
+export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
+  assemble(
+    options,
+    Executions.layer(options).pipe(
+      Layer.provide(TestRuns.layer(join(options.stateFolder, "tests"))),
+      Layer.provide(NodeServices.layer)
+    ),
+    Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
+    options.filesRoots.length === 0
+      ? noFiles
+      : WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
+  )
+
+const refuse = () =>
+  Effect.fail(
+    new Errors.ValidationError({
+      reason: "No files are served here: the server has no files root",
+      field: "filePath",
+      hint:
+        "Give the workflow's name, nodes and connections to create_workflow instead, or have the server started with --files-root (N8N_MCP_FILES_ROOT)."
+    })
+  )
+
+const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
+  read: refuse,
+  locate: refuse,
+  create: refuse,
+  createFree: refuse,
+  update: refuse,
+  save: refuse,
+  list: refuse
+})
+
+/** In memory, without files but the node catalogue's: for tests. */
+export const layerMemory: Layer.Layer<Services> = assemble(
+  {},
+  Executions.layer(),
+  Snapshots.layerMemory,
+  noFiles
+).pipe(Layer.orDie)

@@ -1,0 +1,44 @@
+/** What the tools run with, as the options say. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { join } from "node:path"
+import * as Locale from "../answer/Locale.ts"
+import * as Minimize from "../answer/Minimize.ts"
+import * as Tool from "../answer/Tool.ts"
+import * as Snapshots from "../workflows/store/Snapshots.ts"
+import * as Options from "./Options.ts"
+import * as Services from "./Services.ts"
+import * as Upstreams from "./Upstreams.ts"
+
+/** The folders of files and state; the demo's are temporary, unless `--files-root` names one. */
+const places = Effect.fnUntraced(function*(options: Options.Options) {
+  const filesRoots = Options.filesRoots(options, process.env)
+  if (!options.demo) return { filesRoots, stateFolder: Snapshots.defaultFolder(process.env) }
+  const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-demo-" }))
+  const isChosen = options.filesRoot.length > 0 || options.transport === "http"
+  return { filesRoots: isChosen ? filesRoots : [folder], stateFolder: join(folder, ".state") }
+}, Effect.orDie)
+
+/** Everything the tools need but an n8n. */
+export const shared = (options: Options.Options) =>
+  Layer.mergeAll(
+    Layer.unwrap(Effect.map(places(options), (folders) =>
+      Services.layer({ ...folders, nodes: options.nodes, maxBodyBytes: options.maxExecutionMb * 1_000_000 }))),
+    Layer.succeed(Locale.CurrentLocale, options.locale),
+    Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
+    Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
+  )
+
+/** Everything the tools need, with n8n down or `N8N_URL` unset too. */
+export const layer = (options: Options.Options) =>
+  Layer.unwrap(
+    Effect.gen(function*() {
+      const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
+      if (defaultUpstream === undefined) {
+        const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
+        return yield* new Options.InvalidOption({ message: `Several profiles: choose one with --profile: ${names}` })
+      }
+      return Layer.merge(shared(options), Upstreams.layerOf(defaultUpstream))
+    })
+  )

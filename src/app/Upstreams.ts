@@ -1,0 +1,116 @@
+/** The n8n instances behind this server. */
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Tool from "../answer/Tool.ts"
+import { redactText } from "../base/Redact.ts"
+import * as N8nClient from "../n8n/N8nClient.ts"
+import * as Options from "./Options.ts"
+import * as Profiles from "./Profiles.ts"
+
+const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
+
+/** An address for messages: without user and password, and without what looks like a key in the wrong variable. */
+const withoutSecrets = (text: string) => redactText(text.replace(/^([a-z]+:\/\/)?.*@/is, "$1…@"))
+
+const parseUrl = (text: string, name: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    return refuse(`${name} is no http address: '${withoutSecrets(text)}'. Write it as http://localhost:5678`)
+  }
+  return url.username === "" && url.password === "" ? Effect.succeed(url) : refuse(
+    `${name} holds a user name or a password, which is never sent: n8n takes only the API key. Remove what stands before the @`
+  )
+}
+
+/** Headers hold visible ASCII; anything else would be reported by the HTTP client, with a part of the key. */
+const checkKey = (key: Redacted.Redacted<string>, name: string) =>
+  /^[\x21-\x7e]+$/.test(Redacted.value(key).trim())
+    ? Effect.succeed(Redacted.make(Redacted.value(key).trim()))
+    : refuse(`${name} holds a line break, a space or another character that no API key has: copy it again from n8n`)
+
+/** A whole n8n in memory, loaded only when it is used. */
+const demo = Effect.promise(() =>
+  Promise.all([import("../demo/Demo.ts"), import("../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
+    FakeN8n.layer(seed)
+  )
+)
+
+/** One n8n, and who reaches it. */
+export interface Upstream {
+  /** The profile's, if there is one. */
+  readonly name: string | undefined
+  readonly client: Layer.Layer<N8nClient.N8nClient>
+  readonly readOnly: boolean
+  /** Over HTTP: the tokens that lead to it. */
+  readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
+}
+
+const configured = Effect.fnUntraced(function*(
+  { apiKey, url, webhookUrl }: Pick<Profiles.Profile, "url" | "apiKey" | "webhookUrl">,
+  names: Readonly<Record<"url" | "apiKey" | "webhookUrl", string>>
+) {
+  return N8nClient.layer({
+    url: yield* parseUrl(url, names.url),
+    apiKey: yield* checkKey(apiKey, names.apiKey),
+    webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, names.webhookUrl)
+  }).pipe(Layer.provide(FetchHttpClient.layer))
+})
+
+/** The n8n of `N8N_URL`, or the one in memory. */
+const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.demo) return yield* demo
+  const { apiKey, n8nUrl, webhookUrl } = options
+  if (Option.isNone(n8nUrl) || Option.isNone(apiKey)) {
+    return N8nClient.layerUnconfigured([
+      ...(Option.isNone(n8nUrl) ? ["N8N_URL"] : []),
+      ...(Option.isNone(apiKey) ? ["N8N_API_KEY"] : [])
+    ])
+  }
+  return yield* configured(
+    { url: n8nUrl.value, apiKey: apiKey.value, webhookUrl: Option.getOrUndefined(webhookUrl) },
+    {
+      url: "N8N_URL (--n8n-url)",
+      apiKey: "N8N_API_KEY (--api-key)",
+      webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)"
+    }
+  )
+})
+
+const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnly: boolean) {
+  const nameOf = (key: string) => `${key} of profile '${profile.name}'`
+  return {
+    name: profile.name,
+    client: yield* configured(profile, {
+      url: nameOf("url"),
+      apiKey: nameOf("apiKey"),
+      webhookUrl: nameOf("webhookUrl")
+    }),
+    readOnly: readOnly || profile.readOnly,
+    tokens: profile.tokens
+  }
+})
+
+/** Every n8n of the options, and the one for callers who name none; with several profiles there may be none. */
+export const load = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.demo || Option.isNone(options.config)) {
+    if (Option.isSome(options.profile)) {
+      return yield* refuse("--profile names one of a file's: give the file with --config")
+    }
+    const client = yield* withoutProfile(options)
+    const only: Upstream = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
+    return { upstreams: [only], defaultUpstream: only }
+  }
+  const profiles = yield* Profiles.load(options.config.value, process.env)
+  const selected = yield* Profiles.pick(profiles, Option.getOrUndefined(options.profile))
+  const upstreams: ReadonlyArray<Upstream> = yield* Effect.forEach(
+    profiles,
+    (profile) => ofProfile(profile, options.readOnly)
+  )
+  return { upstreams, defaultUpstream: upstreams.find(({ name }) => name === selected?.name) }
+})
+
+/** What its calls run with: its client, and whether it may be changed. */
+export const layerOf = ({ client, readOnly }: Upstream) => Layer.merge(client, Layer.succeed(Tool.ReadOnly, readOnly))

@@ -1,0 +1,25 @@
+/** The whole command line. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Doctor from "../Doctor.ts"
+import * as Options from "../Options.ts"
+import { call } from "./call.ts"
+import { doctor } from "./doctor.ts"
+import { serve } from "./serve.ts"
+import { tools } from "./tools.ts"
+
+export { name } from "./root.ts"
+
+const checkNode = (version: string) => {
+  const { cure, detail, status } = Doctor.checkNode(version)
+  return status === "failed"
+    ? Effect.fail(new Options.InvalidOption({ message: `Node ${detail} is too old. ${cure}` }))
+    : Effect.void
+}
+
+/** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
+export const make = (nodeVersion: string) =>
+  serve.pipe(
+    Command.withSubcommands([tools, call, doctor]),
+    Command.provideEffectDiscard(checkNode(nodeVersion))
+  )

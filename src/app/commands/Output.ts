@@ -1,0 +1,43 @@
+/** What the command line prints besides its answers. */
+import * as Cause from "effect/Cause"
+import type * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { UnreadablePackage } from "../../catalogue/data/Packages.ts"
+import type * as Options from "../Options.ts"
+import type * as Profiles from "../Profiles.ts"
+import { name, print } from "./root.ts"
+
+const printError = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+
+/** Help that was asked for goes to stdout; what is wrong with an invocation goes to stderr, in a line or two. */
+export const presenter: CliOutput.Presenter = {
+  present: (event) => {
+    const formatter = CliOutput.defaultFormatter()
+    switch (event._tag) {
+      case "Help":
+        return print(formatter.formatHelpDoc(event.helpDoc))
+      case "Version":
+        return print(event.version)
+      case "InvalidInvocation":
+        return printError(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help`)
+    }
+  }
+}
+
+type Failure = CliError.CliError | Options.InvalidOption | Profiles.InvalidProfile | UnreadablePackage
+
+/** Why the process ends with 1, on stderr: configuration errors without a stack. Usage errors were presented already. */
+export const explain = (cause: Cause.Cause<Failure>) => {
+  const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  switch (failure?._tag) {
+    case "ShowHelp":
+      return Effect.void
+    case "InvalidOption":
+    case "InvalidProfile":
+    case "UnreadablePackage":
+      return printError(`${name}: ${failure.message}`)
+  }
+  return Effect.forEach(Cause.prettyErrors(cause), (error) => printError(`${name}: ${error.stack ?? error.message}`))
+}

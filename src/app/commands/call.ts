@@ -1,0 +1,30 @@
+/** `call`: one tool, from the shell. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as McpServer from "../../mcp/McpServer.ts"
+import * as Options from "../Options.ts"
+import * as ToolContext from "../ToolContext.ts"
+import { print, root } from "./root.ts"
+
+export const call = Command.make(
+  "call",
+  {
+    tool: Argument.String("tool").pipe(Argument.withDescription("A tool's name")),
+    json: Argument.String("arguments").pipe(
+      Argument.withDescription("Its arguments as JSON"),
+      Argument.withDefault("{}")
+    )
+  },
+  Effect.fnUntraced(function*({ json, tool: name }) {
+    const options = yield* root
+    const served = yield* Options.servedTools(options)
+    const tool = McpServer.find(served, name)
+    if (tool === undefined) {
+      return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, name) })
+    }
+    const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(ToolContext.layer(options)))
+    yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))
+    if (result.isError === true) process.exitCode = 1
+  })
+).pipe(Command.withDescription("Call one tool and print its answer"))

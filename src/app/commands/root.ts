@@ -1,0 +1,22 @@
+/** The command without a name; its options are every command's. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Tool from "../../answer/Tool.ts"
+import * as Options from "../Options.ts"
+
+/** The command's name. */
+export const name = "effect-n8n-mcp"
+
+export const root = Command.make(name).pipe(
+  Command.withSharedFlags(Options.flags),
+  Command.withDescription(
+    "MCP server for n8n, over stdio or HTTP. Without a command it serves until stdin ends, or until it is stopped."
+  )
+)
+
+/** Prints a line on stdout. */
+export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+
+/** The tools that a client is offered. */
+export const offeredTools = (options: Options.Options) =>
+  Effect.map(Options.servedTools(options), (served) => Tool.offered(served, options.readOnly))

@@ -1,0 +1,151 @@
+/** Declares an option once: its flag, its environment variable, and what help, README and manifests say about it. */
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import { identity } from "effect/Function"
+import type * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import { delimiter, resolve } from "node:path"
+
+/** One option, with all that is known about it. */
+export interface Declaration<A> {
+  /** The command line wins over the variable, and the variable over the default. */
+  readonly flag: Flag.Flag<A>
+  /** Without the dashes. */
+  readonly name: string
+  /** The value's place in help; empty for a toggle. */
+  readonly metavar: string
+  readonly variable: string
+  readonly description: string
+  /** The default in help and README; empty where there is none. */
+  readonly defaultText: string
+  readonly format: "string" | "number" | "boolean" | "filepath"
+  readonly isSecret: boolean
+  readonly choices: ReadonlyArray<string>
+}
+
+/** What cannot be derived: a variable that is not `N8N_MCP_` and the name, a default that depends on other things. */
+type Exceptions = Partial<Pick<Declaration<unknown>, "variable" | "defaultText">>
+
+interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices">> {
+  readonly flag: (name: string) => Flag.Flag<A>
+  readonly config: (variable: string) => Config.Config<A>
+  readonly check?: (flag: Flag.Flag<A>) => Flag.Flag<A>
+  readonly format: Declaration<A>["format"]
+}
+
+const declare = <A, B>(
+  { check = identity, choices = [], config, flag, format, isSecret = false }: Kind<A>,
+  usage: string,
+  description: string,
+  { defaultText = "", variable }: Exceptions,
+  withDefault: (flag: Flag.Flag<A>) => Flag.Flag<B>
+): Declaration<B> => {
+  const [name = "", metavar = choices.join("|")] = usage.split(" ")
+  const twin = variable ?? `N8N_MCP_${name.replaceAll("-", "_").toUpperCase()}`
+  const shownDefault = defaultText === "" || format === "boolean" ? "" : ` (default ${defaultText})`
+  return {
+    flag: flag(name).pipe(
+      Flag.withDescription(`${description}${shownDefault} [${twin}]`),
+      choices.length > 0 || metavar === "" ? identity : Flag.withMetavar(metavar),
+      Flag.withFallbackConfig(config(twin)),
+      check,
+      withDefault
+    ),
+    name,
+    metavar,
+    variable: twin,
+    description,
+    defaultText,
+    format,
+    isSecret,
+    choices
+  }
+}
+
+/** An option that may be absent; `usage` is its name and its value's place in help. */
+export const optional = <A>(kind: Kind<A>, usage: string, description: string, exceptions: Exceptions = {}) =>
+  declare<A, Option.Option<A>>(kind, usage, description, exceptions, Flag.optional)
+
+/** An option with a default. */
+export const withDefault = <A>(
+  kind: Kind<A>,
+  value: NoInfer<A>,
+  usage: string,
+  description: string,
+  exceptions: Exceptions = {}
+) => {
+  const defaultText = value === false ? "off" : Array.isArray(value) ? "" : String(value)
+  return declare<A, A>(kind, usage, description, { defaultText, ...exceptions }, Flag.withDefault(value))
+}
+
+/** The flags of declarations, under their keys. */
+export const flags = <const Declarations extends Readonly<Record<string, Declaration<unknown>>>>(
+  declarations: Declarations
+) => Record.map(declarations, ({ flag }) => flag) as { readonly [K in keyof Declarations]: Declarations[K]["flag"] }
+
+export const text: Kind<string> = { flag: Flag.String, config: Config.String, format: "string" }
+
+export const file: Kind<string> = { ...text, format: "filepath" }
+
+export const secret: Kind<Redacted.Redacted<string>> = {
+  flag: Flag.Redacted,
+  config: Config.Redacted,
+  format: "string",
+  isSecret: true
+}
+
+export const toggle: Kind<boolean> = { flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }
+
+/** A whole number within bounds. */
+export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
+  flag: Flag.Int,
+  config: Config.Int,
+  format: "number",
+  check: Flag.filter(
+    (value) => value >= min && value <= max,
+    () => max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`
+  )
+})
+
+/** One of a few words. */
+export const choice = <const Choices extends ReadonlyArray<string>>(choices: Choices): Kind<Choices[number]> => ({
+  flag: (name) => Flag.Literals(name, choices),
+  config: (variable) => Config.Literals(choices, variable),
+  format: "string",
+  choices
+})
+
+/** Several values in one text, with commas between them. */
+export const splitList = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((each) => each.trim()).filter((each) => each !== "")
+
+/** Several texts: the flag may be repeated, and commas separate them there and in the variable. */
+export const list: Kind<ReadonlyArray<string>> = {
+  flag: (name) => Flag.String(name).pipe(Flag.atLeast(1), Flag.map((texts) => texts.flatMap(splitList))),
+  config: (variable) => Config.map(Config.String(variable), splitList),
+  format: "string"
+}
+
+const absolute = (paths: ReadonlyArray<string>) => paths.filter((path) => path !== "").map((path) => resolve(path))
+
+/** Several absolute paths: the flag may be repeated; the variable separates them as `PATH` does. */
+export const paths: Kind<ReadonlyArray<string>> = {
+  flag: (name) => Flag.String(name).pipe(Flag.atLeast(1), Flag.map(absolute)),
+  config: (variable) => Config.map(Config.String(variable), (text) => absolute(text.split(delimiter))),
+  format: "filepath"
+}
+
+const splitSecrets = (text: string) => {
+  const values = splitList(text)
+  // A variable that is set, but to nothing, must not silently open the server: it is one token, which is refused.
+  return (values.length === 0 ? [""] : values).map((value) => Redacted.make(value))
+}
+
+/** Several secrets: the flag may be repeated; commas separate them in the variable. */
+export const secrets: Kind<ReadonlyArray<Redacted.Redacted<string>>> = {
+  flag: (name) => Flag.atLeast(Flag.Redacted(name), 1),
+  config: (variable) => Config.map(Config.String(variable), splitSecrets),
+  format: "string",
+  isSecret: true
+}

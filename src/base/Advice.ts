@@ -1,0 +1,51 @@
+/**
+ * What to do next, as data. Rooms below `answer` know neither tools nor command-line options by name: they say what
+ * would help, and `answer/Hints` makes the sentence.
+ */
+import * as Schema from "effect/Schema"
+
+/** Why n8n cannot be reached where it is said to be. */
+export const ConnectionProblem = Schema.Literals([
+  "NoAnswer",
+  "NothingListens",
+  "UnknownHost",
+  "OtherHostName",
+  "NotHttps",
+  "NoApi",
+  "Unreadable",
+  "Redirected"
+])
+export type ConnectionProblem = typeof ConnectionProblem.Type
+
+/** One piece of advice; `answer/Hints` has the words. */
+export const Advice = Schema.TaggedUnion({
+  CheckConnection: { problem: ConnectionProblem },
+  CheckApiKey: {},
+  Configure: { missing: Schema.Array(Schema.String) },
+  SetWebhookUrl: {},
+  SetFilesRoot: { purpose: Schema.Literals(["ReplaceMissing", "ReadElsewhere", "KeepFiles"]) },
+  RaiseExecutionLimit: {},
+  ListWorkflows: {},
+  ListExistingWorkflows: {},
+  ListExecutions: {},
+  ListFiles: {},
+  ListVersions: { maxSnapshots: Schema.Int },
+  ListRestorableVersions: {},
+  SearchNodeTypes: {},
+  /** n8n may have created a workflow of this name although it answered with an error. */
+  LookForCreated: { name: Schema.String },
+  OpenExistingFile: {},
+  ReadWhole: {},
+  ReadAgain: {},
+  RestoreEarlierVersion: { workflowId: Schema.String },
+  SetCredentials: {},
+  ValidateWorkflow: { detail: Schema.Literals(["More", "Everything"]) },
+  FixRefusedValues: {}
+})
+export type Advice = typeof Advice.Type
+
+const Part = Schema.Union([Schema.String, Advice])
+
+/** What to do next: sentences of our own, advice, or several of them in a row. */
+export const Hint = Schema.Union([Part, Schema.Array(Part)])
+export type Hint = typeof Hint.Type

@@ -1,0 +1,138 @@
+/**
+ * Evaluates JavaScript expressions of other people: an allow-list over acorn's syntax tree, with a step budget and
+ * without the host's objects. Nothing here is ever given to `eval`, `Function` or `vm`.
+ */
+import type * as Acorn from "acorn"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Compiled, Options } from "./interpreter/Compile.ts"
+import { charge, Fn, Problem, type Run, toJson } from "./interpreter/Values.ts"
+import { parser } from "./JavaScript.ts"
+import { arr, type Obj, obj } from "./Json.ts"
+
+export { Problem }
+
+/** A compiled expression. */
+export type Program = Compiled
+
+/** Steps that evaluations share; what each takes is subtracted. */
+export interface Budget {
+  steps: number
+}
+
+/** Limits of one search: for each item, and for all items together. */
+export interface Limits {
+  readonly perItem?: number
+  readonly total?: number
+}
+
+/** Whether an item matches. */
+export type Predicate = (item: Obj) => Result.Result<boolean, Problem>
+
+/** Compiles expressions. */
+export interface Interpreter {
+  /** An expression over the names of a scope. */
+  readonly compile: (source: string) => Result.Result<Program, Problem>
+  /**
+   * A condition on one JSON item.
+   *
+   * **Details**
+   *
+   * The item's fields and `$json` are in scope; what is not there, on any level, is `undefined`. Each predicate has a
+   * budget of its own: compile one for a search. An item that takes too many steps is a `budget` problem, and so is
+   * every item once the total is used up; a `type` problem says that the expression does not fit this item.
+   */
+  readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
+}
+
+/** Longer expressions are refused. */
+const maxSource = 50_000
+
+// A step takes about 20 to 60 ns.
+const defaultLimits = { perItem: 10_000_000, total: 100_000_000 } satisfies Limits
+
+const problem = (kind: Problem["kind"], message: string, at: number) => new Problem({ kind, message, at })
+
+/** What a program's `throw` or a stack that overflows comes to; other exceptions are bugs of the interpreter. */
+const guarded = <A>(body: () => A): Result.Result<A, Problem> => {
+  try {
+    return Result.succeed(body())
+  } catch (error) {
+    // The source was compiled with a bracket before it.
+    if (error instanceof Problem) return Result.fail(problem(error.kind, error.message, Math.max(error.at - 1, 0)))
+    if (error instanceof RangeError) return Result.fail(problem("budget", "It takes too much room", 0))
+    throw error
+  }
+}
+
+const start = (scope: Obj, steps: number): Run => ({ scope, steps, depth: 0, at: 0 })
+
+/**
+ * Evaluates a program; the result is a copy as JSON, `undefined` where it has none.
+ *
+ * **Gotchas**
+ *
+ * The scope holds JSON; it is not changed.
+ */
+export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.Result<unknown, Problem> => {
+  const run = start(scope, budget.steps)
+  const result = guarded(() => {
+    charge(run, program.cost)
+    return toJson(run, program.evaluate(run))
+  })
+  budget.steps = Math.max(run.steps, 0)
+  return result
+}
+
+const [yes, no] = [Result.succeed(true), Result.succeed(false)]
+
+const predicate = ({ cost, evaluate }: Program, limits: Limits = {}): Predicate => {
+  const { perItem, total } = { ...defaultLimits, ...limits }
+  const run = start({}, 0)
+  let left = total
+  return (item) => {
+    const steps = Math.min(perItem, left)
+    run.scope = item
+    run.steps = steps
+    run.depth = 0
+    try {
+      run.at = 0
+      charge(run, cost)
+      const value = evaluate(run)
+      // `amount => 5` is a slip, and would hold for everything.
+      if (value instanceof Fn) return Result.fail(problem("refused", "It is a function, not a condition", 0))
+      return value ? yes : no
+    } catch (error) {
+      return guarded(() => {
+        throw error
+      })
+    } finally {
+      left -= steps - Math.max(run.steps, 0)
+    }
+  }
+}
+
+/** The interpreter; the parser and the regular expressions are loaded on first use. */
+export const load: Effect.Effect<Interpreter> = Effect.map(
+  Effect.all([parser, Effect.promise(() => import("./interpreter/Compile.ts"))], { concurrency: 2 }),
+  ([parse, { compile: compileTree }]): Interpreter => {
+    const compile = (source: string, options: Options): Result.Result<Program, Problem> => {
+      if (source.length > maxSource) return Result.fail(problem("budget", "The expression is too long", maxSource))
+      if (source.trim() === "") return Result.fail(problem("syntax", "There is nothing in it", 0))
+      // In brackets, an object is no block.
+      const parsed = parse(`(${source}\n)`, "expression")
+      if (parsed === undefined) return Result.fail(problem("budget", "It is nested too deeply", 0))
+      const place = (at: number) => Math.min(Math.max(at - 1, 0), source.length)
+      if ("mistake" in parsed) return Result.fail(problem("syntax", parsed.mistake, place(parsed.at)))
+      const [statement, more] = arr(parsed.program["body"])
+      if (more !== undefined) {
+        return Result.fail(problem("syntax", "It is more than one expression", place(Number(obj(more)?.["start"]))))
+      }
+      return guarded(() => compileTree((statement as Acorn.ExpressionStatement).expression, options))
+    }
+    return {
+      compile: (source) => compile(source, { isItem: false }),
+      where: (source, limits) => Result.map(compile(source, { isItem: true }), (program) => predicate(program, limits))
+    }
+  }
+)

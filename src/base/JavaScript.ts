@@ -1,0 +1,35 @@
+/** Parses the JavaScript of other people: in workflows, in node types, in arguments. */
+import * as Effect from "effect/Effect"
+import type { Obj } from "./Json.ts"
+
+/** An ESTree program, or the first mistake; `undefined` for code that is nested too deeply to parse. */
+export type Parsed =
+  | { readonly program: Obj }
+  | { readonly mistake: string; readonly at: number }
+  | undefined
+
+/** Parses JavaScript: an `expression` as n8n takes one, or the `body` of an async function. */
+export type Parse = (code: string, as: "expression" | "body") => Parsed
+
+/** The parser; acorn is loaded on first use. */
+export const parser: Effect.Effect<Parse> = Effect.map(
+  Effect.promise(() => import("acorn")),
+  (acorn): Parse => (code, as) => {
+    try {
+      const program = acorn.parse(code, {
+        ecmaVersion: "latest",
+        sourceType: "script",
+        allowReturnOutsideFunction: as === "body",
+        allowAwaitOutsideFunction: as === "body"
+      })
+      const [first] = program.body
+      return as === "body" || first?.type === "ExpressionStatement"
+        ? { program: { ...program } }
+        : { mistake: first === undefined ? "There is nothing in it" : "It is a statement, not a value", at: 0 }
+    } catch (error) {
+      // A stack that overflows says nothing of the code.
+      if (!(error instanceof SyntaxError) || !("pos" in error)) return undefined
+      return { mistake: error.message.replace(/ \(\d+:\d+\)$/, ""), at: Number(error.pos) }
+    }
+  }
+)

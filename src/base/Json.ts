@@ -1,0 +1,55 @@
+/** Reading JSON whose shape nobody promised: what does not fit is `undefined`, never an exception. */
+import * as Predicate from "effect/Predicate"
+
+/** A JSON object of unknown content. */
+export type Obj = { readonly [key: string]: unknown }
+
+/** The value as an object, if it is one (an array is not). */
+export const obj = (value: unknown): Obj | undefined =>
+  Predicate.isObject(value) && !Array.isArray(value) ? value as Obj : undefined
+
+/** The value as an array; anything else is an empty one. */
+export const arr = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
+
+/** The value as a string, if it is one. */
+export const str = (value: unknown): string | undefined => Predicate.isString(value) ? value : undefined
+
+/** The value as a finite number, if it is one. */
+export const num = (value: unknown): number | undefined =>
+  Predicate.isNumber(value) && Number.isFinite(value) ? value : undefined
+
+/** The value as an integer, if it is one. */
+export const int = (value: unknown): number | undefined => Number.isSafeInteger(value) ? value as number : undefined
+
+type Defined<A> =
+  & { [K in keyof A as undefined extends A[K] ? never : K]: A[K] }
+  & { [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined> }
+
+/** The property of its own that an object or list has by this name. */
+export const own = (value: unknown, key: string | number): unknown =>
+  Predicate.isObjectOrArray(value) && Object.hasOwn(value, key) ? (value as Obj)[key] : undefined
+
+/** Whether two JSON values are the same, whatever the order of their keys. */
+export const equals = (left: unknown, right: unknown): boolean => {
+  if (!Predicate.isObjectOrArray(left) || !Predicate.isObjectOrArray(right)) return left === right
+  const keys = Object.keys(left)
+  return left === right || Array.isArray(left) === Array.isArray(right) &&
+      Object.keys(right).length === keys.length &&
+      keys.every((key) => Object.hasOwn(right, key) && equals(own(left, key), own(right, key)))
+}
+
+/** The object without some of its keys. */
+export const without = (value: Obj, isDropped: (inner: unknown, key: string) => boolean): Obj =>
+  Object.fromEntries(Object.entries(value).filter(([key, inner]) => !isDropped(inner, key)))
+
+/** The object with other values under its keys, in the same order; `Record.map` of effect loses a key `__proto__`. */
+export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
+  Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
+
+/** A path one key deeper: `rules`, `rules.values`, `rules.values[2]`. */
+export const deeper = (path: string, key: string | number): string =>
+  typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
+
+/** The object without the keys whose value is `undefined`: JSON and `exactOptionalPropertyTypes` know only absence. */
+export const defined = <A extends object>(value: A): Defined<A> =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as Defined<A>

@@ -1,0 +1,43 @@
+/** Places in a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
+
+/** A key of an object, or the place of an element. */
+export type Step = string | number
+
+const token =
+  /\s*(?:\.?([\p{ID_Start}$_@-][\p{ID_Continue}$@-]*)|\.?(\d+)(?=\.|\[|$)|\[\s*(?:(\d+)|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\])/uy
+
+const unescape = (text: string) => text.replace(/\\(.)/g, "$1")
+
+/** The steps of a path, `undefined` where it is none. */
+export const parse = (path: string): ReadonlyArray<Step> | undefined => {
+  const steps: Array<Step> = []
+  const text = path.trim()
+  token.lastIndex = 0
+  while (token.lastIndex < text.length) {
+    const at = token.lastIndex
+    const match = token.exec(text)
+    if (match === null || at > 0 && !/[.[]/.test(text.charAt(at)) || at === 0 && text.startsWith(".")) return undefined
+    const [, name, digits, index, double, single] = match
+    if (name !== undefined) steps.push(name)
+    else if (index !== undefined) steps.push(Number(index))
+    else if (digits !== undefined) steps.push(Number(digits))
+    else steps.push(unescape(double ?? single ?? ""))
+  }
+  return steps.length === 0 ? undefined : steps
+}
+
+/** The value at the end of the steps; `undefined` where there is none. Own properties alone. */
+export const get = (value: unknown, steps: ReadonlyArray<Step>): unknown => {
+  let at = value
+  for (const step of steps) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined
+    at = (at as { readonly [key: string]: unknown })[step]
+  }
+  return at
+}
+
+/** The path of a member: `a.b`, or `a["odd key"]`. */
+export const member = (path: string, key: string): string =>
+  /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+    ? path === "" ? key : `${path}.${key}`
+    : `${path}["${key.replace(/["\\]/g, "\\$&")}"]`

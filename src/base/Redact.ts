@@ -1,0 +1,116 @@
+/**
+ * Takes secrets out of what an agent is shown. Pure: no services, no configuration.
+ *
+ * **Details**
+ *
+ * Three rules, from the surest to the broadest: a value whose **name** is that of a credential (a key, a pair of a name
+ * and a value, a query parameter, `"name": "value"` inside text), a string whose **shape** is that of a known
+ * credential, and what follows a known **opening** (`Bearer `, `https://user:`). Every pattern starts only where a run
+ * of its own characters starts, or is bounded, so that time stays linear whatever the text.
+ */
+import * as Predicate from "effect/Predicate"
+import { hide, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
+import { redactKnown } from "./redact/Shapes.ts"
+import { mayHold } from "./redact/Suspects.ts"
+import { redactText } from "./redact/Texts.ts"
+
+export { marker, mayHold, redactText }
+
+type Container = Record<PropertyKey, unknown>
+
+/** A container on the way down, and, once something in it has changed, its copy. */
+interface Place {
+  source: Container
+  /** The credential's name whose values the strings of a list, or of a `value`, are. */
+  readonly secret: string | undefined
+  readonly parent: Place | undefined
+  readonly key: PropertyKey
+  copy: Container | undefined
+}
+
+/** Copies upwards, only as far as no copy exists yet: what did not change keeps its identity. */
+const write = (place: Place, key: PropertyKey, value: unknown): void => {
+  let at: Place | undefined = place
+  let slot = key
+  let content = value
+  while (at !== undefined) {
+    const fresh: boolean = at.copy === undefined
+    at.copy ??= (Array.isArray(at.source) ? [...at.source] : { ...at.source }) as Container
+    at.copy[slot] = content
+    slot = at.key
+    content = at.copy
+    at = fresh ? at.parent : undefined
+  }
+}
+
+/** No key that holds a secret is shorter. */
+const shortestSecretKey = 20
+
+/** The object with the secrets in its keys replaced, or undefined where they hold none. */
+const withoutSecretKeys = (source: Container, keys: ReadonlyArray<string>): Container | undefined => {
+  if (!keys.some((key) => key.length >= shortestSecretKey && redactKnown(key) !== key)) return undefined
+  const used = new Set<string>()
+  return Object.fromEntries(keys.map((key) => {
+    const clean = redactKnown(key)
+    const name = used.has(clean) ? `${clean} ${used.size}` : clean
+    used.add(name)
+    return [name, source[key]]
+  }))
+}
+
+/** The credential's name before an element: of an entry (`["authorization", "…"]`), a raw header or an argument. */
+const nameBefore = ({ key, parent, source }: Place, index: number): string | undefined => {
+  const name = index % 2 === 1 || key === "args" ? source[index - 1] : undefined
+  if (!Predicate.isString(name) || !isSecretName(name)) return undefined
+  const isEntry = source["length"] === 2 && Array.isArray(parent?.source)
+  return isEntry || /^raw_?headers$/i.test(String(key)) || name.startsWith("--") ? name : undefined
+}
+
+/**
+ * Replaces the secrets in a JSON value with `[redacted]`.
+ *
+ * **Details**
+ *
+ * Only strings change, and keys that have a known secret's shape. Under a credential-like key a string goes whole, and
+ * so do the strings of an array and of a `value`; an object there is otherwise walked like any other, so credential
+ * references (`{ id, name }`) survive. Nothing is mutated; what holds no secret is returned as the same reference.
+ * Depth is bounded by memory, not by the stack.
+ *
+ * **Gotchas**
+ *
+ * Numbers are never secrets. Not for class instances.
+ */
+export const redact = <A>(value: A): A => {
+  const holder: Place = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
+  const work = [holder]
+  for (let at = work.pop(); at !== undefined; at = work.pop()) {
+    const list = Array.isArray(at.source)
+    const names = list ? [] : Object.keys(at.source)
+    const renamed = withoutSecretKeys(at.source, names)
+    if (renamed !== undefined && at.parent !== undefined) {
+      write(at.parent, at.key, renamed)
+      at.source = renamed
+      at.copy = renamed
+    }
+    const { source } = at
+    const paired = pairName(source, names)
+    for (const key of Array.isArray(source) ? source.keys() : renamed === undefined ? names : Object.keys(renamed)) {
+      const inner = source[key]
+      const text = Predicate.isString(inner)
+      if (!text && (typeof inner !== "object" || inner === null)) continue
+      const secret = Predicate.isString(key)
+        ? isSecretName(key) ? key : isValueKey(key) ? paired ?? at.secret : undefined
+        : at.secret ?? (text ? nameBefore(at, key) : undefined)
+      if (text) {
+        const clean = redactText(secret === undefined ? inner : hide(secret, inner))
+        if (clean !== inner) write(at, key, clean)
+      } else {
+        work.push({ source: inner as Container, secret, parent: at, key, copy: undefined })
+      }
+    }
+  }
+  return (holder.copy ?? holder.source)[""] as A
+}
+
+/** What redacts values that were read from this JSON: nothing where they hold no secret. */
+export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

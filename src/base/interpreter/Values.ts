@@ -1,0 +1,247 @@
+/** What programs compute with: JSON, `undefined`, functions, regular expressions and dates; none of them is the host's. */
+import * as Data from "effect/Data"
+import type { RE2JS } from "re2js"
+import type { Obj } from "../Json.ts"
+
+/**
+ * Why a program was not compiled or not finished.
+ *
+ * **Details**
+ *
+ * `syntax`: not JavaScript. `refused`: JavaScript, but outside of the subset. `reference`: an unknown name. `type`: a value
+ * of a wrong type. `thrown`: the program's own `throw`. `budget`: too many steps, or too deep. `at` is the offset in
+ * the source.
+ */
+export class Problem extends Data.TaggedError("ExpressionProblem")<{
+  readonly kind: "syntax" | "refused" | "reference" | "type" | "thrown" | "budget"
+  readonly message: string
+  readonly at: number
+}> {}
+
+/** One evaluation. */
+export interface Run {
+  /** What is left; text and elements that are made take steps too, which bounds memory. */
+  steps: number
+  /** Of the host's stack, in nested expressions. */
+  depth: number
+  /** The place of the latest call. */
+  at: number
+  scope: Obj
+}
+
+type Call = (args: ReadonlyArray<unknown>, run: Run) => unknown
+
+/** A function of the program, or of {@link "./Methods.ts"}. */
+export class Fn {
+  readonly #call: Call
+  constructor(call: Call) {
+    this.#call = call
+  }
+  call(args: ReadonlyArray<unknown>, run: Run): unknown {
+    return this.#call(args, run)
+  }
+}
+
+/** A regular expression, in linear time. */
+export class Pattern {
+  readonly #regExp: RE2JS
+  readonly #source: string
+  readonly #flags: string
+  constructor(regExp: RE2JS, source: string, flags: string) {
+    this.#regExp = regExp
+    this.#source = source
+    this.#flags = flags
+  }
+  get regExp() {
+    return this.#regExp
+  }
+  get isGlobal() {
+    return this.#flags.includes("g")
+  }
+  get text() {
+    return `/${this.#source}/${this.#flags}`
+  }
+}
+
+/** A date. */
+export class Instant {
+  readonly #date: Date
+  constructor(date: Date) {
+    this.#date = date
+  }
+  get date() {
+    return this.#date
+  }
+}
+
+/** Stops the program. */
+export const fail = (run: Run, kind: Problem["kind"], message: string): never => {
+  throw new Problem({ kind, message, at: run.at })
+}
+
+/** Takes steps. */
+export const charge = (run: Run, steps: number): void => {
+  run.steps -= steps
+  if (!(run.steps >= 0)) fail(run, "budget", "It takes too many steps")
+}
+
+/** What a new array or object costs, and each of its elements. */
+export const objectCost = 20
+export const elementCost = 4
+
+/** Steps of making a text. */
+export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
+
+/** Nested expressions that fit on the host's stack, with a wide margin. */
+const maxDepth = 1_200
+
+/** Goes `levels` deeper; the caller takes them back. */
+export const descend = (run: Run, levels: number): void => {
+  run.depth += levels
+  if (run.depth > maxDepth) fail(run, "budget", "It is nested too deeply")
+}
+
+/** Runs what nests `levels` deep. */
+export const nest = <A>(run: Run, levels: number, body: () => A): A => {
+  descend(run, levels)
+  const result = body()
+  run.depth -= levels
+  return result
+}
+
+// oxlint-disable-next-line no-extraneous-class -- only to be extended
+class Itself {
+  constructor(value: object) {
+    // oxlint-disable-next-line no-constructor-return -- the fields of a subclass are put on it
+    return value
+  }
+}
+
+/** Marks arrays and objects that programs made, much faster than a WeakSet. */
+class Own extends Itself {
+  readonly #isOwn = true
+  static has(value: object): boolean {
+    return #isOwn in value && value.#isOwn
+  }
+}
+
+/** Marks a new array or object as the program's own. */
+export const own = <A extends object>(value: A): A => {
+  if (!Own.has(value)) void new Own(value)
+  return value
+}
+
+/** Refuses to change what the program did not make. */
+export const changeable = <A>(run: Run, value: A): A & object =>
+  typeof value === "object" && value !== null && Own.has(value)
+    ? value
+    : fail(run, "refused", "Only arrays and objects that the expression makes can be changed")
+
+/** A new array, paid for. */
+export const list = (run: Run, values: Array<unknown>): Array<unknown> => {
+  charge(run, objectCost + elementCost * values.length)
+  return own(values)
+}
+
+/** The value as an object with keys, if it is one. */
+export const record = (value: unknown): Obj | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Fn) &&
+    !(value instanceof Pattern) && !(value instanceof Instant)
+    ? value as Obj
+    : undefined
+
+/** Sets a key. */
+export const put = (run: Run, object: { [key: string]: unknown }, key: string, value: unknown): void => {
+  if (key === "__proto__") fail(run, "refused", "No key can be named __proto__")
+  charge(run, elementCost)
+  object[key] = value
+}
+
+/** A short description, for messages. */
+export const kindOf = (value: unknown): string =>
+  value === null
+    ? "null"
+    : Array.isArray(value)
+    ? "an array"
+    : value instanceof Fn
+    ? "a function"
+    : value instanceof Pattern
+    ? "a regular expression"
+    : value instanceof Instant
+    ? "a date"
+    : typeof value === "object"
+    ? "an object"
+    : typeof value === "undefined"
+    ? "undefined"
+    : `a ${typeof value}`
+
+type Primitive = string | number | boolean | null | undefined
+
+/** As JavaScript's ToPrimitive. */
+export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" | "default" = "default"): Primitive => {
+  if (typeof value !== "object" || value === null) {
+    return typeof value === "function" || typeof value === "symbol" || typeof value === "bigint"
+      ? undefined
+      : value as Primitive
+  }
+  if (value instanceof Instant) return hint === "number" ? value.date.getTime() : String(value.date)
+  if (value instanceof Pattern) return value.text
+  if (value instanceof Fn) return fail(run, "type", "A function is no text and no number")
+  return Array.isArray(value) ? join(run, value, ",") : "[object Object]"
+}
+
+/** As JavaScript's ToString. */
+export const toText = (run: Run, value: unknown): string =>
+  typeof value === "string" ? value : String(toPrimitive(run, value, "string"))
+
+/** As JavaScript's ToNumber. */
+export const toNumber = (run: Run, value: unknown): number =>
+  typeof value === "number" ? value : Number(toPrimitive(run, value, "number"))
+
+/** As Array.prototype.join. */
+export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string): string => {
+  charge(run, values.length)
+  const texts = nest(
+    run,
+    4,
+    () => values.map((value) => value === undefined || value === null ? "" : toText(run, value))
+  )
+  chargeText(run, texts.reduce((sum, text) => sum + text.length + separator.length, 0))
+  return texts.join(separator)
+}
+
+/** The function in an argument. */
+export const callback = (run: Run, value: unknown): Fn =>
+  value instanceof Fn ? value : fail(run, "type", `A function is needed here, not ${kindOf(value)}`)
+
+/** The elements of an array, the characters of a text. */
+export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value
+  if (typeof value !== "string") return fail(run, "type", `${kindOf(value)} cannot be iterated`)
+  charge(run, elementCost * value.length)
+  return [...value]
+}
+
+/** A copy as JSON, by the rules of JSON.stringify; `undefined` where there is nothing that JSON has. */
+export const toJson = (run: Run, value: unknown): unknown => {
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null
+  if (typeof value === "string") chargeText(run, value.length)
+  if (typeof value !== "object" || value === null) {
+    return typeof value === "string" || typeof value === "boolean" || value === null ? value : undefined
+  }
+  if (value instanceof Fn) return undefined
+  if (value instanceof Instant) return value.date.toJSON()
+  charge(run, objectCost)
+  return nest(run, 4, () => {
+    if (Array.isArray(value)) {
+      charge(run, elementCost * value.length)
+      return value.map((inner) => toJson(run, inner) ?? null)
+    }
+    const copy: Record<string, unknown> = {}
+    for (const [key, inner] of Object.entries(record(value) ?? {})) {
+      const json = toJson(run, inner)
+      if (json !== undefined) put(run, copy, key, json)
+    }
+    return copy
+  })
+}

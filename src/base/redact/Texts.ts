@@ -1,0 +1,163 @@
+/** Names and values inside a text: code, bodies, URLs, headers, command lines, configuration. */
+import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
+import { hasLongWord, redactKnown } from "./Shapes.ts"
+
+/**
+ * `"name": "` as JSON, JavaScript, PHP and Python write it, escaped up to four times, or a bare `name = "`. The match
+ * ends before the value's quote, which may open another name (`error: "password": "x"`). After a bare name the quote
+ * may also close a string (`"?token=" + token`), which the operator behind it tells.
+ */
+const quoted =
+  /(\\{0,15}["'`])([^"'`\\\r\n]+)\1\]?\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`]))|(?<![\w$.%\\?&#;\]-])([\w$.-]+)\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`])(?!\s*(?:[+,;:?)}\]]|$)))/g
+
+/** A quote closes when the backslashes before it are no more than its own level of escaping needs. */
+const endOfQuoted = (text: string, from: number, open: string): number => {
+  const level = open.length - 1
+  let slashes = 0
+  for (let at = from; at < text.length; at++) {
+    const char = text[at]
+    const own = slashes % (2 * level + 2)
+    if (char === "\n" || (char === open[level] && own <= level)) return char === "\n" ? at : at - own
+    slashes = char === "\\" ? slashes + 1 : 0
+  }
+  return text.length
+}
+
+/** Where a quoted value stands: behind `match`, in the quotes that `open` it. */
+interface Quoted {
+  readonly name: string | undefined
+  readonly open: string
+}
+
+/** Hides the quoted values that follow a pattern's matches, where the match tells a credential's name. */
+const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: RegExpExecArray) => Quoted): string => {
+  let out = ""
+  let done = 0
+  for (const match of text.matchAll(pattern)) {
+    if (match.index < done) continue
+    const { name, open } = quotedValue(match)
+    if (name === undefined || !isSecretName(name)) continue
+    const from = match.index + match[0].length + open.length
+    const end = endOfQuoted(text, from, open)
+    const value = text.slice(from, end)
+    const hidden = hideInText(name, value)
+    if (hidden === value) continue
+    out += text.slice(done, from) + hidden
+    done = end
+  }
+  return done === 0 ? text : out + text.slice(done)
+}
+
+/** `"name": "X-Api-Key", "value": "` as JSON has it, with up to two short texts between them, and attributes of XML. */
+const pair =
+  /(\\{0,15}["'`])(\w{0,30}(?:[nN]ame|[kK]ey|\wId|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle))\1\s*:\s*\1([^"'`\\\r\n]{1,100})\1\s*,\s*(?:\1\w{1,30}\1\s*:\s*\1[^"'`\\\r\n]{0,100}\1\s*,\s*){0,2}\1(\w{2,30})\1\s*:\s*(?=\1)|\b(?:key|name)=(["'])([^"'<>]{1,100})\5\s+value=(?=(["']))/g
+
+/** `--password "`. */
+const quotedFlag = /(?<=[\s"'`])--?([A-Za-z][\w-]{1,40})[ \t]+(?=(\\{0,3}["']))/g
+
+const redactQuoted = (text: string): string => {
+  const alone = redactFollowing(text, quoted, ([, , name, quote, bareName, bareQuote]) => ({
+    name: name ?? bareName,
+    open: quote ?? bareQuote ?? ""
+  }))
+  const paired = redactFollowing(
+    alone,
+    pair,
+    ([, quote, nameKey, name, valueKey, , attribute, attributeQuote]) =>
+      quote === undefined
+        ? { name: attribute, open: attributeQuote ?? "" }
+        : { name: isNameKey(nameKey ?? "") && isValueKey(valueKey ?? "") ? name : undefined, open: quote }
+  )
+  return redactFollowing(paired, quotedFlag, ([, name, open = ""]) => ({ name, open }))
+}
+
+/** Query strings, form bodies, fragments, cookies, connection strings, environment: `name=value`, unquoted. */
+const parameter =
+  /(?<=^|[?&#;\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
+
+/** Signatures of URLs open them (S3, Azure, n8n's resume URLs); under a key, a signature ends an email. */
+const signature = /(?:^|[-_])sig(?:nature)?$/i
+
+const redactParameters = (text: string): string =>
+  text.replace(parameter, (match, name: string, value: string) => {
+    const decoded = name.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (!isSecretName(decoded) && !signature.test(decoded)) return match
+    const [punctuation = ""] = /[,:]*$/.exec(value) ?? []
+    return `${name}=${hideInText(decoded, value.slice(0, value.length - punctuation.length))}${punctuation}`
+  })
+
+/**
+ * A value without quotes, of one word, that its line or string ends with: YAML, headers, INI. Code has variables there,
+ * of dotted names, behind `=` without digits, or before a closing bracket.
+ */
+const line =
+  /(?<=^|["'`]|\\[nr])([ \t]*(?:- +)?)([\w.$-]{2,60})(:[ \t]+|[ \t]+=[ \t]*|=[ \t]+)([^\s"'`\\<>{}()[\],;]+)(?=[ \t]*(?:$|["'`\\]|[ \t]#)(?!\s*[}\])]))/gm
+
+/** `password: hunter2` inside a line: only what looks made, and no code's variable. */
+const inline =
+  /(?<=[\s,;(])([\w-]{2,60})(: +)(?=[\w.~+/=-]*\d)(?=[\w.~+/=-]*[A-Za-z])([\w.~+/=-]{6,})(?=[\s"'`]|\.?$)/gm
+
+/** `--password hunter2`; `--password flag is missing` is prose. */
+const flag = /(?<=[\s"'`])(--?)([A-Za-z][\w-]{1,40})([ \t]+)(?!-|[a-z]+ [a-z]+\b(?! -))([^\s"'`\\<>|&;]+)/g
+
+/** `<password>hunter2</password>`, and the part of a form. */
+const element = /(<)([\w:.-]{2,60})((?:\s[^<>]{0,300})?>)([^<>]+)(?=<\/)/g
+const formPart = /(\bname=")([^"\r\n]{1,100})("(?:\r?\n[\w-]{1,60}: [^\r\n]{0,200})?\r?\n\r?\n)([^\r\n]+)/g
+
+/** `%22password%22%3A%22hunter2%22`, encoded up to three times. */
+const encoded =
+  /(%(?:25){0,2}22)([\w.+-]{1,100})(\1(?:%(?:25){0,2}3A|:)(?:%(?:25){0,2}20|\+){0,20}\1)((?:(?!%(?:25){0,2}22)[^\s"'&<>]){1,2000})/gi
+
+/** Each with a text without which it cannot match. */
+const unquoted = [[element, "</"], [formPart, "name=\""], [encoded, "22"], [flag, "-"]] as const
+
+const replaced = (before: string, name: string, between: string, value: string) =>
+  before + name + between + (isSecretName(name) ? hideInText(name, value) : value)
+
+const redactUnquoted = (text: string): string => {
+  const lines = text.replace(line, (match, before: string, name: string, between: string, value: string) => {
+    const isCode = between.includes("=")
+      ? /^[A-Za-z_$.]+$/.test(value)
+      : /^[A-Za-z_$][\w$]*\.\w/.test(value) || isSecretName(value)
+    return isCode ? match : replaced(before, name, between, value)
+  }).replace(inline, (_, name: string, between: string, value: string) => replaced("", name, between, value))
+  return unquoted.reduce((redacted, [pattern, needed]) =>
+    redacted.includes(needed)
+      ? redacted.replace(pattern, (_, before: string, name: string, between: string, value: string) =>
+        replaced(before, name, between, value))
+      : redacted, lines)
+}
+
+/** `curl -u user:password`. */
+const user = /(?<=^|\s)((?:-u|-U|--user|--proxy-user)(?:[ =]["']?|["'])[^\s:"'\\]{1,100}:)(?!\d+(?:\s|$))[^\s"'\\]+/g
+
+/** Base64 of a text, short enough to look into. */
+const base64 = /(?<![\w+/=-])[\w+/-]{24,8192}={0,2}(?![\w+/=-])/g
+
+const printable = /^[\t\n\r -~]*$/
+
+const redactBase64 = (text: string): string =>
+  !hasLongWord(text) ? text : text.replace(base64, (match) => {
+    if (!printable.test(Buffer.from(match.slice(0, 24), "base64").toString("latin1"))) return match
+    const decoded = Buffer.from(match, "base64").toString("utf8")
+    return redactPlain(decoded) === decoded ? match : marker
+  })
+
+/** Without one of these nothing stands behind a name. */
+const separator = /[=:<%]|[\s"'`]-/
+
+const redactPlain = (text: string): string => {
+  const named = root.test(text) && separator.test(text) ? redactUnquoted(redactParameters(redactQuoted(text))) : text
+  return redactKnown(named.includes("curl") ? named.replace(user, `$1${marker}`) : named)
+}
+
+/**
+ * Replaces the secrets in free text: error messages, URLs, bodies, code.
+ *
+ * **Details**
+ *
+ * Known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of credential-like
+ * names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in base64). n8n
+ * expressions (`{{ … }}`) stay.
+ */
+export const redactText = (text: string): string => redactBase64(redactPlain(text))

@@ -1,0 +1,40 @@
+/** The names a person sees on the outputs of nodes, as their types say. */
+import * as Effect from "effect/Effect"
+import { obj } from "../base/Json.ts"
+import type { NodeShape, OutputNames } from "../n8n/model/Connections.ts"
+import * as NodeCatalogue from "./NodeCatalogue.ts"
+import * as Parameters from "./parameters/Parameters.ts"
+import * as Evaluate from "./types/Evaluate.ts"
+import * as NodeType from "./types/NodeType.ts"
+import * as Ports from "./types/Ports.ts"
+
+/** Names outputs by these types; none of a type or version that is not there. */
+export const of = (
+  find: (type: string) => NodeType.NodeType | undefined,
+  evaluate: Ports.Evaluate
+): OutputNames => {
+  const read = ({ parameters: own, type, typeVersion = 1 }: NodeShape) => {
+    const nodeType = find(type)
+    const description = nodeType && NodeType.at(nodeType, typeVersion)
+    if (description === undefined) return undefined
+    const parameters = Parameters.complete(description, { typeVersion, parameters: obj(own) ?? {} })
+    const names = Ports.outputs(description, { parameters, version: typeVersion }, evaluate)
+      ?.flatMap((port) => port.type === "main" ? [port.name] : [])
+    // Names tell outputs apart: a Webhook's only one is called POST.
+    return names?.length === 1 ? [undefined] : names
+  }
+  const cache = new Map<NodeShape, ReturnType<typeof read>>()
+  return (node) => {
+    if (!cache.has(node)) cache.set(node, read(node))
+    return cache.get(node)
+  }
+}
+
+/** Names the outputs of these nodes; none where the catalogue cannot be read. */
+export const forNodes = (
+  nodes: ReadonlyArray<Pick<NodeShape, "type">>
+): Effect.Effect<OutputNames, never, NodeCatalogue.NodeCatalogue> =>
+  Effect.all([NodeCatalogue.findAll(nodes.map(({ type }) => type)), Evaluate.make]).pipe(
+    Effect.map(([find, evaluate]) => of(find, evaluate)),
+    Effect.orElseSucceed(() => () => undefined)
+  )

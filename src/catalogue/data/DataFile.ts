@@ -1,0 +1,135 @@
+/**
+ * The catalogue as a file: an index, the search's data and the node types, each compressed separately, so that looking
+ * up one type reads no other.
+ *
+ * **Details**
+ *
+ * Four bytes with the length of the index, the index (JSON), the search's data, the types in the order of the index;
+ * all but the first four bytes are compressed with Brotli. `build.ts` makes it from n8n's packages.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
+import * as Errors from "../../base/Errors.ts"
+import * as NodeType from "../types/NodeType.ts"
+import * as Releases from "../types/Releases.ts"
+
+/** The file's index: its release, and the length of each part in bytes. */
+const Index = Schema.fromJsonString(Schema.Struct({
+  /** n8n's release: `2.41.1`. */
+  release: Schema.String,
+  search: Schema.Int,
+  types: Schema.Record(Schema.String, Schema.Int),
+  releases: Releases.Releases
+}))
+
+const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
+
+const compress = (text: string) =>
+  brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 } })
+
+const decompress = (bytes: Uint8Array) => brotliDecompressSync(bytes).toString("utf8")
+
+/** The contents of a catalogue. */
+export interface Contents {
+  /** n8n's release: `2.41.1`. */
+  readonly release: string
+  readonly types: ReadonlyArray<NodeType.NodeType>
+  /** What other releases lack. */
+  readonly releases: Releases.Releases
+  /** The search's documents and word lists, as `Search.serialize` returns them. */
+  readonly search: string
+}
+
+/** Encodes a catalogue as the file's bytes. */
+export const pack = ({ release, releases, search, types }: Contents): Uint8Array => {
+  const blocks = types.map(({ descriptions }) => compress(Schema.encodeSync(Descriptions)(descriptions)))
+  const searchBlock = compress(search)
+  const index = compress(
+    Schema.encodeSync(Index)({
+      release,
+      releases,
+      search: searchBlock.length,
+      types: Object.fromEntries(types.map(({ type }, at) => [type, blocks[at]?.length ?? 0]))
+    })
+  )
+  const head = Buffer.alloc(4)
+  head.writeUInt32BE(index.length)
+  return Buffer.concat([head, index, searchBlock, ...blocks])
+}
+
+/** An open data file; each lookup reads only the bytes it needs. */
+export interface DataFile {
+  /** n8n's release: `2.41.1`. */
+  readonly release: string
+  readonly types: ReadonlyArray<string>
+  readonly releases: Releases.Releases
+  readonly search: Effect.Effect<string, Errors.ValidationError>
+  /** `undefined` for a type that is not in it. */
+  readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
+}
+
+const unusable = (path: string, why: string) =>
+  new Errors.ValidationError({
+    reason: `The node catalogue cannot be read: ${why}`,
+    errorDetails: path,
+    hint: "Build or install effect-n8n-mcp again: pnpm build makes nodes.data beside main.js in dist.",
+    isServerFault: true
+  })
+
+/** Reads the index of the file at `path`. */
+export const open = (path: string): Effect.Effect<DataFile, Errors.ValidationError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+
+    const readBytes = (position: number, length: number) =>
+      fs.open(path).pipe(
+        Effect.flatMap((file) => file.readAlloc(length, { position: BigInt(position) })),
+        Effect.scoped,
+        Effect.mapError(({ message }) => unusable(path, message)),
+        Effect.map(Option.getOrElse(() => new Uint8Array()))
+      )
+
+    const damagedAt = (position: number) => unusable(path, `it is damaged at byte ${position}`)
+
+    const readText = (position: number, length: number) =>
+      Effect.flatMap(
+        readBytes(position, length),
+        (bytes) => Effect.try({ try: () => decompress(bytes), catch: () => damagedAt(position) })
+      )
+
+    const readJson = <A>(schema: Schema.Codec<A, string>, position: number, length: number) =>
+      Effect.flatMap(
+        readText(position, length),
+        (text) => Effect.mapError(Schema.decodeEffect(schema)(text), () => damagedAt(position))
+      )
+
+    const head = yield* readBytes(0, 4)
+    if (head.length < 4) return yield* unusable(path, "it is empty")
+    const indexLength = Buffer.from(head).readUInt32BE()
+    const index = yield* readJson(Index, 4, indexLength)
+
+    const searchPosition = 4 + indexLength
+    const places = new Map<string, { readonly position: number; readonly length: number }>()
+    let position = searchPosition + index.search
+    for (const [type, length] of Object.entries(index.types)) {
+      places.set(type, { position, length })
+      position += length
+    }
+    return {
+      release: index.release,
+      releases: index.releases,
+      types: [...places.keys()],
+      search: readText(searchPosition, index.search),
+      read: (type) => {
+        const place = places.get(type)
+        if (place === undefined) return Effect.succeed(undefined)
+        return Effect.map(
+          readJson(Descriptions, place.position, place.length),
+          (descriptions) => ({ type, descriptions })
+        )
+      }
+    }
+  })

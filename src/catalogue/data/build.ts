@@ -1,0 +1,55 @@
+/** Builds `dist/nodes.data` from n8n's packages: `node src/catalogue/data/build.ts`. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { createRequire } from "node:module"
+import { dirname } from "node:path"
+import { dataFile } from "../NodeCatalogue.ts"
+import * as Search from "../search/Search.ts"
+import wordLists from "../search/wordLists.json" with { type: "json" }
+import * as Releases from "../types/Releases.ts"
+import * as DataFile from "./DataFile.ts"
+import * as Packages from "./Packages.ts"
+
+const require = createRequire(import.meta.url)
+
+/** Earlier releases of n8n, oldest first, as package.json names their packages. */
+const earlierReleases = ["1.123", "2.10", "2.20", "2.30"]
+
+const folderOf = (name: string) => dirname(require.resolve(`${name}/package.json`))
+
+const read = (names: ReadonlyArray<string>) =>
+  Effect.map(Effect.forEach(names.map(folderOf), Packages.read), (packages) => ({
+    release: packages[0]?.version ?? "",
+    types: packages.flatMap(({ types }) => types)
+  }))
+
+const build = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const { release, types } = yield* read(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"])
+  const releases = yield* Effect.forEach(
+    earlierReleases,
+    (release) =>
+      Effect.map(read([`n8n-nodes-base-${release}`, `n8n-nodes-langchain-${release}`]), ({ types }) => ({
+        release,
+        types
+      }))
+  )
+  const bytes = DataFile.pack({
+    release,
+    releases: Releases.differences(releases, types),
+    types,
+    search: Search.serialize(types, wordLists)
+  })
+  const dist = dirname(dataFile)
+  yield* fs.makeDirectory(dist, { recursive: true })
+  // Another process may be reading the file: it is replaced as a whole.
+  const temporaryFile = yield* fs.makeTempFile({ directory: dist, prefix: "nodes" })
+  yield* fs.writeFile(temporaryFile, bytes)
+  yield* fs.rename(temporaryFile, dataFile)
+  // The data is under n8n's licence, not ours.
+  yield* fs.copyFile(`${folderOf("n8n-nodes-base")}/LICENSE.md`, `${dataFile}.LICENSE.md`)
+  return `${types.length} node types, ${(bytes.length / 1e6).toFixed(2)} MB: ${dataFile}`
+})
+
+process.stderr.write(`${await Effect.runPromise(Effect.provide(build, NodeServices.layer))}\n`)

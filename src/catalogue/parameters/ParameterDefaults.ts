@@ -1,0 +1,187 @@
+/** A node's parameters as n8n works with them: those that are shown, with their defaults. */
+import * as Predicate from "effect/Predicate"
+import { arr, type Obj, obj, own } from "../../base/Json.ts"
+import { type Description, groups, members, type Property } from "../types/NodeType.ts"
+import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
+
+/** A node as far as its parameters are concerned. */
+export interface Node {
+  readonly typeVersion: number
+  readonly parameters: Obj
+  /** Whether it is the variant of its type for AI agents. */
+  readonly isTool?: boolean
+  readonly disabled?: boolean
+}
+
+type About = Pick<Scope, "version" | "isTool">
+
+/** What the display rules `@version` and `@tool` are judged by. */
+export const about = ({ name }: Description, node: Node): About => ({
+  version: node.typeVersion,
+  isTool: node.isTool === true || name.endsWith("Tool")
+})
+
+interface Level {
+  /** Those that depend on a later one stand a second time behind all. */
+  readonly order: ReadonlyArray<Property>
+  /** The names of more than one. */
+  readonly repeated: ReadonlySet<string>
+}
+
+const levels = new WeakMap<ReadonlyArray<Property>, Level>()
+
+const levelOf = (properties: ReadonlyArray<Property>): Level => {
+  const known = levels.get(properties)
+  if (known !== undefined) return known
+  const dependencies = new Map<string, Set<string>>()
+  const repeated = new Set<string>()
+  for (const { displayOptions, name } of properties) {
+    const all = dependencies.get(name)
+    if (all !== undefined) repeated.add(name)
+    const rules = { ...displayOptions?.show, ...displayOptions?.hide }
+    dependencies.set(name, new Set([...all ?? [], ...Object.keys(rules)]))
+  }
+  const resolved = new Set<string>()
+  const again: Array<Property> = []
+  for (const property of properties) {
+    const isEarly = [...dependencies.get(property.name) ?? []]
+      .some((name) => dependencies.has(name) && !resolved.has(name))
+    if (isEarly) again.push(property)
+    resolved.add(property.name)
+  }
+  const level = { order: [...properties, ...again], repeated }
+  levels.set(properties, level)
+  return level
+}
+
+/** Whether a type that holds one value or many holds many. */
+export const isMultiple = ({ typeOptions }: Property): boolean => typeOptions?.["multipleValues"] === true
+
+/** One call of `$fromAI` with literals, which n8n leaves in place where it takes no expressions. */
+const fromAI = new RegExp(
+  String.raw`^(?:/\*n8n-auto-generated-fromAI-override\*/)?\s*\$fromAI\s*\((?:[\w.,\s-]|"(?:[^"\\]|\\[^])*"|` +
+    String.raw`'(?:[^'\\]|\\[^])*'|(?<!\w\s*)` + "`(?:[^`\\\\$]|\\\\[^]|\\$(?!\\{))*`" + String.raw`)*\)\s*$`,
+  "i"
+)
+const isFromAI = (expression: string): boolean => {
+  const bare = expression.slice(1).trim()
+  return fromAI.test(bare.startsWith("{{") && bare.endsWith("}}") ? bare.slice(2, -2).trim() : bare)
+}
+
+const nullable = new Set(["boolean", "number", "options"])
+
+/** What n8n's editor adds to a filter that lacks it. */
+const filter = (value: Obj): Obj => ({
+  ...value,
+  combinator: value["combinator"] ?? "and",
+  options: { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 1, ...obj(value["options"]) }
+})
+
+const filled = ({ default: initial, type }: Property, input: unknown): unknown => {
+  if (nullable.has(type)) return input === undefined ? initial : input
+  if (type === "resourceLocator" && (initial === null || Predicate.isObjectOrArray(initial))) {
+    return input === undefined ? { __rl: true, ...initial } : input
+  }
+  return type === "filter" && obj(input) !== undefined ? filter(input as Obj) : input ?? initial
+}
+
+/** The value of a parameter that holds no others. */
+const simple = (property: Property, input: unknown): unknown => {
+  const value = filled(property, input)
+  return property.noDataExpression === true && isExpression(value) && !isFromAI(value) ? value.slice(1) : value
+}
+
+const holdsOthers = ({ type }: Property) => type === "collection" || type === "fixedCollection"
+
+interface Within {
+  readonly about: About
+  /** What rules from the root are judged by; absent at the root. */
+  readonly root?: Obj
+  /** A collection has only what was added to it. */
+  readonly isCollection?: boolean
+}
+
+/** The simple parameters, shown or not; of those of one name the one that is shown. */
+const candidates = (properties: ReadonlyArray<Property>, input: unknown, within: Within): Obj => {
+  const { order, repeated } = levelOf(properties)
+  const values: Record<string, unknown> = {}
+  const scope = { ...within.about, values, root: within.root ?? values }
+  for (const property of order) {
+    const { displayOptions, name } = property
+    const value = own(input, name)
+    if (holdsOthers(property) || (value === undefined && within.isCollection === true)) continue
+    if (!repeated.has(name) || isShown(displayOptions, scope)) values[name] = simple(property, value)
+  }
+  return values
+}
+
+const fixedCollection = (property: Property, input: unknown, within: Within): Obj => {
+  const all: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(obj(input === undefined ? property.default : input) ?? {})) {
+    const group = groups(property).find(({ name }) => name === key)
+    if (group === undefined) continue
+    if (isMultiple(property)) {
+      // n8n takes the letters of a string for items; a thousand of them say as much as all.
+      const items = Predicate.isString(value) ? Array.from(value.slice(0, 1_000)) : arr(value)
+      all[key] = items.map((item) => fill(group.values, item, within))
+      continue
+    }
+    const one = fill(group.values, own(input, key), within)
+    if (Object.keys(one).length > 0) all[key] = one
+  }
+  return all
+}
+
+const collection = (property: Property, input: unknown, within: Within): unknown =>
+  isMultiple(property)
+    ? input ?? arr(property.default)
+    : input === undefined
+    ? property.default
+    : fill(members(property), input, { ...within, isCollection: true })
+
+const fill = (properties: ReadonlyArray<Property>, input: unknown, within: Within): Obj => {
+  const isNothing = input === null || input === undefined || input === "" || input === 0 || input === false
+  if (isNothing) return {}
+  const shown = candidates(properties, input, within)
+  const root = within.root ?? shown
+  const scope = { ...within.about, values: shown, root }
+  const inner = { about: within.about, root }
+  const values: Record<string, unknown> = {}
+  for (const property of levelOf(properties).order) {
+    const { displayOptions, name, type } = property
+    const value = own(input, name)
+    if (value === undefined && within.isCollection === true) continue
+    if (!isShown(displayOptions, scope)) continue
+    const one = type === "collection"
+      ? collection(property, value, inner)
+      : type === "fixedCollection"
+      ? fixedCollection(property, value, inner)
+      : simple(property, value)
+    if (one !== undefined) values[name] = one
+  }
+  return values
+}
+
+/** The parameters of the node that are shown, with defaults for those it has not set. */
+export const complete = (description: Description, node: Node): Obj =>
+  fill(description.properties, node.parameters, { about: about(description, node) })
+
+/** What display options at the top level of the node are judged by: its parameters', its credentials'. */
+export const scopeOf = (description: Description, node: Node): Scope => {
+  const values = complete(description, node)
+  return { ...about(description, node), values, root: values }
+}
+
+/**
+ * The parameters at the top level that are shown for the node's values.
+ *
+ * **Details**
+ *
+ * Where several of one name are shown, it is the last: n8n takes that one's default.
+ */
+export const applying = (description: Description, node: Node): ReadonlyArray<Property> => {
+  const scope = scopeOf(description, node)
+  const shown = description.properties.filter(({ displayOptions }) => isShown(displayOptions, scope))
+  const last = new Map(shown.map((property) => [property.name, property]))
+  return shown.filter((property) => last.get(property.name) === property)
+}

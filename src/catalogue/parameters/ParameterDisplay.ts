@@ -1,0 +1,95 @@
+/** When n8n shows a parameter: only one that is shown is there at all. */
+import * as Predicate from "effect/Predicate"
+import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import type { DisplayOptions } from "../types/NodeType.ts"
+import * as Pattern from "./pattern.ts"
+
+/** What display rules are judged by. */
+export interface Scope {
+  /** The parameters beside the one that is judged, with defaults. */
+  readonly values: unknown
+  /** All parameters of the node, for rules such as `/resource`. */
+  readonly root: unknown
+  readonly version: number
+  readonly isTool: boolean
+}
+
+/** The value at a path such as `options.pages[0].url`, unless that is the name of a property itself. */
+export const at = (value: unknown, path: string): unknown => {
+  const direct = own(value, path)
+  if (direct !== undefined || !/[.[]/.test(path)) return direct
+  return path.split(/[.[\]]+/).filter((key) => key !== "").reduce<unknown>(own, value)
+}
+
+/** The value as JavaScript's `String` makes it of JSON; of lists in lists only so many. */
+export const text = (value: unknown, depth = 20): string =>
+  Array.isArray(value)
+    ? depth === 0 ? "" : value.map((item) => Predicate.isNullish(item) ? "" : text(item, depth - 1)).join(",")
+    : obj(value) !== undefined
+    ? "[object Object]"
+    : String(value)
+
+/** Whether n8n takes the value for an expression. */
+export const isExpression = (value: unknown): value is string => Predicate.isString(value) && value.startsWith("=")
+
+const valuesOf = (name: string, scope: Scope): ReadonlyArray<unknown> => {
+  if (name === "@version") return [scope.version]
+  if (name === "@tool") return [scope.isTool]
+  if (name === "@feature") return []
+  const parameter = name.startsWith("/") ? at(scope.root, name.slice(1)) : at(scope.values, name)
+  const value = own(parameter, "__rl") ? own(parameter, "value") : parameter
+  return Array.isArray(value) ? value : [value]
+}
+
+type Comparable = string | number
+
+const comparable = (value: unknown): Comparable => Predicate.isObjectOrArray(value) ? text(value) : value as Comparable
+
+const operators: Record<string, (value: unknown, target: unknown) => boolean> = {
+  eq: equals,
+  not: (value, target) => !equals(value, target),
+  gte: (value, target) => comparable(value) >= comparable(target),
+  lte: (value, target) => comparable(value) <= comparable(target),
+  gt: (value, target) => comparable(value) > comparable(target),
+  lt: (value, target) => comparable(value) < comparable(target),
+  between: (value, target) =>
+    comparable(value) >= comparable(own(target, "from")) && comparable(value) <= comparable(own(target, "to")),
+  includes: (value, target) => Predicate.isString(value) && value.includes(text(target)),
+  startsWith: (value, target) => Predicate.isString(value) && value.startsWith(text(target)),
+  endsWith: (value, target) => Predicate.isString(value) && value.endsWith(text(target)),
+  regex: (value, target) => Predicate.isString(value) && Pattern.matches(text(target), value) === true,
+  exists: (value) => !Predicate.isNullish(value) && value !== ""
+}
+
+/** Whether one of the conditions, values or such as `{_cnd: {gte: 2}}`, is met; by all values if it is a `_cnd`. */
+const isMet = (conditions: ReadonlyArray<unknown>, values: ReadonlyArray<unknown>): boolean =>
+  conditions.some((condition) => {
+    const rule = obj(own(condition, "_cnd"))
+    if (rule === undefined || Object.keys(condition as Obj).length !== 1) return values.includes(condition)
+    const [key = "", target] = Object.entries(rule)[0] ?? []
+    if (values.length === 0) return key === "not"
+    const operator = Object.hasOwn(operators, key) ? operators[key] : undefined
+    return operator !== undefined && values.every((value) => operator(value, target))
+  })
+
+/**
+ * Whether n8n shows what has these display options, or none.
+ *
+ * **Gotchas**
+ *
+ * An expression is not evaluated: once `show` comes to one, the parameter is shown, whatever the other rules are.
+ */
+export const isShown = (options: DisplayOptions | undefined, scope: Scope): boolean => {
+  for (const [name, conditions] of Object.entries(options?.show ?? {})) {
+    const values = valuesOf(name, scope)
+    if (values.some(isExpression)) return true
+    if (!isMet(arr(conditions), values)) return false
+  }
+  return Object.entries(options?.hide ?? {}).every(([name, conditions]) => {
+    const values = valuesOf(name, scope)
+    return values.length === 0 || !isMet(arr(conditions), values)
+  })
+}
+
+/** The name a mode, choice or group goes by, as a string. */
+export const nameOf = (value: unknown): string => str(own(value, "name")) ?? ""

@@ -1,0 +1,101 @@
+/** Conditions of a filter (If, Switch, Filter): what n8n fails on when it runs, and its editor marks before. */
+import { arr, deeper, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import * as FieldType from "./fieldType.ts"
+import { inWords, type Remark, type Suggest } from "./issues.ts"
+import { isExpression } from "./ParameterDisplay.ts"
+
+const compared = ["equals", "notEquals"]
+const always = ["exists", "notExists", "empty", "notEmpty"]
+const texts = ["contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith", "regex", "notRegex"]
+const lengths = ["lengthEquals", "lengthNotEquals", "lengthGt", "lengthLt", "lengthGte", "lengthLte"]
+
+/** What n8n can do with each type of operator. */
+const operations: Record<string, ReadonlyArray<string>> = {
+  string: [...always, ...compared, ...texts],
+  number: [...always, ...compared, "gt", "lt", "gte", "lte"],
+  dateTime: [...always, ...compared, "after", "before", "afterOrEquals", "beforeOrEquals"],
+  boolean: [...always, "true", "false", ...compared],
+  array: [...always, "contains", "notContains", ...lengths],
+  object: always
+}
+
+/** Whether n8n reads the literal as the type; any does for an expression, whose value is not known. */
+const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {
+  if (!Object.hasOwn(operations, type) || isExpression(value)) return true
+  if (type === "boolean" && !isStrict) return true
+  const isBlank = (Array.isArray(value) && value.length === 0) || (str(value)?.trim() === "")
+  return (type === "number" && isBlank && version >= 3) || FieldType.fits(value, type, { isStrict })
+}
+
+interface Strictness {
+  readonly isStrict: boolean
+  readonly version: number
+}
+
+const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictness): ReadonlyArray<Remark> => {
+  const type = str(operator["type"]) ?? ""
+  const isUnary = Boolean(operator["singleValue"])
+  return [["leftValue", type], ...isUnary ? [] : [["rightValue", str(operator["rightType"]) ?? type]]]
+    .flatMap(([side = "", wanted = ""]): ReadonlyArray<Remark> => {
+      const value = condition[side]
+      if (isReadable(value, wanted, strictness)) return []
+      return [{
+        severity: "error",
+        path: deeper(path, side),
+        message: `'${side}' is ${inWords(value)}; the operator compares ${wanted} and wants ${
+          FieldType.words(wanted)
+        }.`,
+        fix: strictness.isStrict && FieldType.fits(value, wanted)
+          ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
+          : "Change the value or the operator's type, or give an expression that begins with '='."
+      }]
+    })
+}
+
+const operation = (operator: Obj, path: string, suggest: Suggest): ReadonlyArray<Remark> => {
+  const type = str(operator["type"]) ?? ""
+  const name = str(operator["operation"]) ?? ""
+  const known = Object.hasOwn(operations, type) ? operations[type] ?? [] : undefined
+  const isType = known !== undefined || type === "any"
+  if (isType && (known === undefined || known.includes(name))) return []
+  return [{
+    severity: "warning",
+    path: deeper(path, isType ? "operation" : "type"),
+    message: isType
+      ? `The operator '${name}' is none of type ${type}: n8n takes the condition for false.`
+      : `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
+    fix: isType ? suggest(name.slice(0, 100), known ?? []) : suggest(type.slice(0, 100), Object.keys(operations))
+  }]
+}
+
+/** What is wrong with the conditions of a filter that is an object. */
+export const remarks = (filter: Obj, path: string, suggest: Suggest): ReadonlyArray<Remark> => {
+  const { conditions, options } = filter
+  if (!Array.isArray(conditions)) {
+    const message = `'conditions' of the filter is ${inWords(conditions)}: n8n fails without an array.`
+    return [{
+      severity: "error",
+      path: deeper(path, "conditions"),
+      message,
+      fix: "Give an array of {leftValue, rightValue, operator: {type, operation}}."
+    }]
+  }
+  const isStrict = (own(options, "typeValidation") ?? "strict") === "strict"
+  const strictness = { isStrict, version: num(own(options, "version")) ?? 1 }
+  return arr(conditions).flatMap((condition, index): ReadonlyArray<Remark> => {
+    const at = deeper(deeper(path, "conditions"), index)
+    const operator = obj(own(condition, "operator"))
+    if (operator === undefined) {
+      return [{
+        severity: "error",
+        path: deeper(at, "operator"),
+        message: `The operator is ${inWords(own(condition, "operator"))}: n8n fails on the condition.`,
+        fix: "Give an object such as {type: 'string', operation: 'equals'}."
+      }]
+    }
+    return [
+      ...operation(operator, deeper(at, "operator"), suggest),
+      ...sides(condition as Obj, operator, at, strictness)
+    ]
+  })
+}

@@ -1,0 +1,187 @@
+/**
+ * What n8n lets pass, and its editor or a reader would not: values that cannot be chosen, names that are not there,
+ * values of a kind that cannot be right.
+ */
+import { arr, deeper, equals, type Obj, obj, own } from "../../base/Json.ts"
+import { type Description, groups, members, type Property } from "../types/NodeType.ts"
+import * as Filter from "./filter.ts"
+import { inWords, isMissing, locators, type Suggest } from "./issues.ts"
+import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } from "./kinds.ts"
+import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
+import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
+
+/** What all remarks on a node are made with. */
+interface Making {
+  readonly suggest: Suggest
+  readonly properties: ReadonlyArray<Property>
+  readonly type: string
+  readonly isTool: boolean
+}
+
+/** What is wrong with a value that is given to a parameter that is shown; `done` is what n8n makes of it. */
+const ofValue = (
+  property: Property,
+  value: unknown,
+  done: unknown,
+  path: string,
+  scope: Scope,
+  making: Making
+): Remarks => {
+  const { name, type } = property
+  const { suggest } = making
+  if (equals(value, property.default) || value === null) return none
+  if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
+  const fix = ofKind(property, value)
+  if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
+  if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
+  if (type === "resourceMapper") return mapper(property, value as Obj, path)
+  if (type === "collection") return ofCollection(property, value, done, path, scope, making)
+  if (type === "fixedCollection") return ofGroups(property, value as Obj, done, path, scope, making)
+  if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
+    if (isExpression(done) || (property.required === true && isMissing(property, value))) return none
+    const isList = Array.isArray(value)
+    return (isList && type === "multiOptions" ? value : [done])
+      .flatMap((one, index) =>
+        isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
+      )
+  }
+  return none
+}
+
+const ofCollection = (
+  property: Property,
+  value: unknown,
+  done: unknown,
+  path: string,
+  scope: Scope,
+  making: Making
+): Remarks => {
+  const inner = members(property)
+  if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: done }, path, making)
+  return arr(value).flatMap((item, index) => {
+    const object = obj(item)
+    const at = deeper(path, index)
+    return object === undefined
+      ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
+      : level(inner, object, { ...scope, values: object }, at, making)
+  })
+}
+
+const ofGroups = (
+  property: Property,
+  value: Obj,
+  done: unknown,
+  path: string,
+  scope: Scope,
+  making: Making
+): Remarks => {
+  const all = groups(property)
+  return Object.entries(value).flatMap(([key, inner]): Remarks => {
+    const at = deeper(path, key)
+    const group = all.find(({ name }) => name === key)
+    if (group === undefined) {
+      const names = all.map(({ name }) => name)
+      return warning(
+        at,
+        `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`,
+        making.suggest(key.slice(0, 100), names)
+      )
+    }
+    const inside = own(done, key)
+    const item = (one: unknown, values: unknown, at: string): Remarks => {
+      const known = obj(one)
+      return known !== undefined
+        ? level(group.values, known, { ...scope, values }, at, making)
+        : warning(
+          at,
+          `'${key}' holds ${inWords(one)} where an object belongs.`,
+          `Give an object with ${fields(group.values)}.`
+        )
+    }
+    if (!isMultiple(property)) return item(inner, inside, at)
+    if (Array.isArray(inner)) return inner.flatMap((one, index) => item(one, arr(inside)[index], deeper(at, index)))
+    const fix = obj(inner) === undefined
+      ? `Give an array of objects with ${fields(group.values)}.`
+      : "Put the object in an array."
+    return error(
+      at,
+      `'${property.name}.${key}' is ${inWords(inner)} where n8n reads an array: it cannot open the node.`,
+      fix
+    )
+  })
+}
+
+const fields = (properties: ReadonlyArray<Property>): string =>
+  [...new Set(properties.map(({ name }) => name))].slice(0, 8).join(", ")
+
+// ---- names
+
+/** Parameters that n8n gives the tool variant of a type, and what its editor leaves behind. */
+const toolNames = new Set(["descriptionType", "toolDescription"])
+const leftovers = new Set(["", "requestOptions"])
+
+const unknown = (
+  name: string,
+  properties: ReadonlyArray<Property>,
+  scope: Scope,
+  path: string,
+  making: Making
+): Remarks => {
+  if (path === name && (leftovers.has(name) || (making.isTool && toolNames.has(name)))) return none
+  const holder = properties.find((one) =>
+    one.type === "collection" && members(one).some((member) => member.name === name)
+  )
+  const isOfRoot = path !== name && making.properties.some((one) => one.name === name)
+  const shown = properties.filter(({ displayOptions }) => isShown(displayOptions, scope))
+  const candidates = [...shown, ...properties].filter(({ type }) => type !== "notice").map((one) => one.name)
+  return warning(
+    path,
+    `${making.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
+    holder !== undefined
+      ? `It belongs in '${holder.name}'.`
+      : isOfRoot
+      ? `It belongs at the top of 'parameters'.`
+      : making.suggest(name.slice(0, 100), candidates)
+  )
+}
+
+const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string): Remarks =>
+  properties.flatMap((property) => {
+    const value = own(scope.values, property.name)
+    const isEmpty = property.required === true && value !== undefined && isMissing(property, value) &&
+      isShown(property.displayOptions, scope)
+    const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs all the same.`
+    return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
+  })
+
+/** What there is to say about parameters given beside each other; `scope` has them as n8n fills them. */
+const level = (
+  properties: ReadonlyArray<Property>,
+  parameters: Obj,
+  scope: Scope,
+  path: string,
+  making: Making
+): Remarks => {
+  const byName = Map.groupBy(properties, ({ name }) => name)
+  const result = Object.entries(parameters).flatMap(([name, value]): Remarks => {
+    const at = deeper(path, name)
+    const named = byName.get(name)
+    if (named === undefined) return unknown(name, properties, scope, at, making)
+    const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))
+    const all = shown.map((property) => ofValue(property, value, own(scope.values, name), at, scope, making))
+    return all.some((remarks) => remarks.length === 0) ? none : all.at(-1) ?? none
+  })
+  return path === "" ? result : [...result, ...missing(properties, scope, path)]
+}
+
+/** What there is to say about the node beside n8n's own issues; about one that is disabled, nothing. */
+export const remarks = (
+  description: Description,
+  node: Node,
+  suggest: Suggest,
+  scope: Scope = scopeOf(description, node)
+): Remarks => {
+  if (node.disabled === true) return none
+  const { displayName: type, properties } = description
+  return level(properties, node.parameters, scope, "", { suggest, properties, type, isTool: scope.isTool })
+}

@@ -1,0 +1,218 @@
+/** Full-text search over node types. */
+import * as Effect from "effect/Effect"
+import MiniSearch from "minisearch"
+import * as Errors from "../../base/Errors.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import type { NodeType } from "../types/NodeType.ts"
+import { cut, type Document, type Row, type Text, toDocument, type TypeLists } from "./document.ts"
+import { joined, make as makeWords, spaced, stem, type WordLists, type Words, words as wordsOf } from "./words.ts"
+
+export interface Query {
+  /** Names, words, or a type. */
+  readonly keyword?: string | undefined
+  /** A category or subcategory of n8n's codex, `trigger`, `action`, `http` or `database`; in whatever case. */
+  readonly category?: string | undefined
+  /** What the node is for: more words. */
+  readonly functionality?: string | undefined
+  readonly limit: number
+}
+
+export interface Hits {
+  /** How many match in all; `nodes` has the best of them. */
+  readonly count: number
+  readonly nodes: ReadonlyArray<Row>
+}
+
+/** What the search is opened with. */
+export interface Contents {
+  readonly words: WordLists
+  readonly documents: ReadonlyArray<Document>
+}
+
+export interface Index {
+  readonly documents: ReadonlyArray<Document>
+  readonly text: MiniSearch<Text & { readonly id: number }>
+  readonly words: Words
+  /** Every indexed term, to tell a typo from a word. */
+  readonly terms: ReadonlySet<string>
+}
+
+const boost: { readonly [field in keyof Text]: number } = {
+  name: 4,
+  phrases: 2.5,
+  alias: 1.5,
+  kind: 1.2,
+  operations: 0.4,
+  description: 1
+}
+
+/** The search's part of the catalogue's data file. */
+export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & TypeLists): string => {
+  const { eventWords, orderWords, stopWords, synonyms, weakWords } = lists
+  const words = { synonyms, stopWords, weakWords, eventWords, orderWords }
+  const byLists = makeWords(words)
+  const contents: Contents = { words, documents: types.map((type) => toDocument(type, byLists, lists)) }
+  return JSON.stringify(contents)
+}
+
+/** Indexes what `serialize` made, and more types. */
+export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): Index => {
+  const contents = JSON.parse(serialized) as Contents
+  const words = makeWords(contents.words)
+  const documents = [...contents.documents, ...more.map((type) => toDocument(type, words))]
+  const terms = new Set<string>()
+  const text = new MiniSearch<Text & { readonly id: number }>({
+    fields: Object.keys(boost),
+    tokenize: (text) => text === "" ? [] : text.split(" "),
+    processTerm: (term) => {
+      terms.add(term)
+      return term
+    },
+    searchOptions: { boost, bm25: { k: 1.2, b: 0.3, d: 0.5 }, processTerm: (term) => term }
+  })
+  text.addAll(documents.map(({ text }, id) => ({ ...text, id })))
+  return { documents, text, words, terms }
+}
+
+/** More words than anyone asks with. */
+const maxWords = 24
+
+const swapsOf = (word: string) =>
+  Array.from(word).slice(1).map((_, at) => word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2))
+
+/** All words of a question, and the terms to search for: those of its words that are no stop words. */
+const analyze = ({ terms, words }: Index, question: string) => {
+  const isKnown = (word: string) => terms.has(word) || terms.has(stem(word))
+  const all = question.slice(0, 1_000).split(/\s+/)
+    .flatMap((word) => wordsOf(isKnown(joined(word)) ? word : spaced(word)))
+    .flatMap(words.expand)
+  const searched = all.filter((word) => !words.isStopWord(word)).map((word) => {
+    const isTypo = word.length > 3 && !isKnown(word)
+    return stem(isTypo ? swapsOf(word).find(isKnown) ?? word : word)
+  })
+  return { all, searched: [...new Set(searched)].slice(0, maxWords) }
+}
+
+/** Factors of actions and triggers, by which of them the question asks for. */
+const factors = {
+  action: { action: 1, trigger: 0.6 },
+  event: { action: 0.6, trigger: 2 },
+  trigger: { action: 0.25, trigger: 2.2 }
+} as const
+
+const wantedKind = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors => {
+  const [first = ""] = all
+  if (all.some((word, at) => /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))) return "trigger"
+  return all.some(words.isEvent) && !words.isOrder(first) ? "event" : "action"
+}
+
+/** How many typos a word of its length may have. */
+const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
+
+const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
+
+const mostUsed = (documents: ReadonlyArray<Document>): ReadonlyArray<Document> =>
+  documents.filter(({ outdated }) => !outdated)
+    .toSorted((a, b) => b.popularity - a.popularity || a.row.name.localeCompare(b.row.name))
+
+/** What scores less than this part of the best is noise. */
+const noise = 0.12
+
+const rank = (
+  index: Index,
+  question: string,
+  { all, searched }: ReturnType<typeof analyze>
+): ReadonlyArray<Document> => {
+  const isUnknown = (term: string) => !index.terms.has(term)
+  const boostTerm = (term: string) => index.words.isWeak(term) ? 0.3 : 1
+  const hits = index.text.search(searched.join(" "), {
+    prefix: (term) => term.length > 3 && isUnknown(term),
+    fuzzy: (term) => isUnknown(term) && typosOf(term),
+    boostTerm
+  })
+  // A term counts as much as it is rare.
+  const counts = new Map<string, number>()
+  for (const term of hits.flatMap(({ queryTerms }) => queryTerms)) counts.set(term, (counts.get(term) ?? 0) + 1)
+  const weightOf = (term: string) => boostTerm(term) * Math.log(1 + index.documents.length / (counts.get(term) ?? 1))
+  const weigh = (terms: Iterable<string>) => [...terms].reduce((sum, term) => sum + weightOf(term), 0)
+  const total = weigh(counts.keys())
+
+  const factor = factors[wantedKind(index, all)]
+  const whole = joined(question)
+  const scored = hits.flatMap(({ id, queryTerms, score }) => {
+    const document = index.documents[id]
+    if (document === undefined) return []
+    if (document.outdated && !document.text.name.split(" ").includes(whole)) return []
+    return [{
+      document,
+      score: score * weigh(queryTerms) / total * (1 + document.popularity / 2) *
+        factor[document.trigger ? "trigger" : "action"] * (document.outdated ? 0.1 : 1)
+    }]
+  }).toSorted((a, b) => b.score - a.score)
+  return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * noise).map(({ document }) => document)
+}
+
+/** Bytes that an answer's rows may take, for each row asked for; a few rows may be wide. */
+const room = { row: 140, least: 900 }
+
+const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+/** Makes rows say less, the last first, and drops the last, until they fit. */
+const fit = (rows: ReadonlyArray<Row>, bytes: number): ReadonlyArray<Row> => {
+  const less: ReadonlyArray<(row: Row) => Row> = [
+    ({ parameters: _, ...row }) => row,
+    (row) => row.description === undefined ? row : { ...row, description: cut(row.description, 40) },
+    (row) => row.categories === undefined ? row : { ...row, categories: row.categories.slice(0, 1) }
+  ]
+  const fitting = [...rows]
+  for (const reduce of less) {
+    for (let at = fitting.length - 1; at > 0 && size(fitting) > bytes; at--) {
+      const row = fitting[at]
+      if (row !== undefined) fitting[at] = reduce(row)
+    }
+  }
+  while (fitting.length > 1 && size(fitting) > bytes) fitting.pop()
+  return fitting
+}
+
+const fold = (name: string) => joined(name).replace(/(node)?s$/, "")
+
+/** Every category there is, the widest first. */
+export const categories = ({ documents }: Index): ReadonlyArray<string> => {
+  const counts = new Map<string, number>()
+  for (const { categories } of documents) for (const name of categories) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(([name]) => name)
+}
+
+/** The best matches first; without words the most used. An unknown category fails with those there are. */
+export const search = (
+  index: Index,
+  { category = "", functionality = "", keyword = "", limit }: Query
+): Effect.Effect<Hits, Errors.ValidationError> => {
+  const wanted = fold(category)
+  if (category.trim() !== "" && !categories(index).some((name) => fold(name) === wanted)) {
+    return Effect.fail(
+      new Errors.ValidationError({
+        reason: `There is no category '${category.slice(0, 60)}'`,
+        field: "category",
+        hint: suggestion(category, categories(index), 20)
+      })
+    )
+  }
+  const question = `${keyword} ${functionality}`.trim().replace(fullType, "")
+  const asks = /[\p{L}\p{N}]/u.test(question)
+  const analyzed = analyze(index, question)
+  const onlyTriggers = asks && analyzed.searched.length === 0 && wantedKind(index, analyzed.all) === "trigger"
+  const ranked = asks && !onlyTriggers ? rank(index, question, analyzed) : mostUsed(index.documents)
+  const type = keyword.trim().toLowerCase()
+  const named = index.documents.filter(({ row }) => row.id.toLowerCase() === type)
+  const matching = [...new Set([...named, ...ranked])].filter(({ categories, trigger }) =>
+    (wanted === "" || categories.some((name) => fold(name) === wanted)) && (trigger || !onlyTriggers)
+  )
+  const forAgent = analyzed.all.some((word) => /(tool|agent)s?$/.test(word))
+  const rows = matching.flatMap(({ row, tool }) => forAgent && tool !== undefined ? [{ ...row, ...tool }, row] : [row])
+  return Effect.succeed({
+    count: rows.length,
+    nodes: fit(rows.slice(0, limit), Math.max(limit * room.row, room.least))
+  })
+}

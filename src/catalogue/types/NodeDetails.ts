@@ -1,0 +1,275 @@
+/** A type of node in few words: what it is for, and the parameters that apply, the required ones first. */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { defined, type Obj } from "../../base/Json.ts"
+import * as Parameters from "../parameters/Parameters.ts"
+import * as NodeExample from "./example.ts"
+import * as NodeType from "./NodeType.ts"
+import * as ParameterView from "./ParameterView.ts"
+import * as Ports from "./Ports.ts"
+
+/** What is wanted of a type. */
+export interface Ask {
+  readonly version?: number | undefined
+  readonly resource?: string | undefined
+  readonly operation?: string | undefined
+  /** Names; those of inner parameters behind their outer one's and a dot. */
+  readonly parameters?: ReadonlyArray<string> | undefined
+}
+
+/** What of the question the type does not have, and what it has instead. */
+export interface Lacking {
+  readonly field: keyof Ask
+  readonly value: string
+  readonly candidates: ReadonlyArray<string>
+}
+
+const optional = Schema.optionalKey
+
+/** The answer. */
+export const Details = Schema.Struct({
+  type: Schema.String,
+  name: Schema.String,
+  description: optional(Schema.String),
+  version: Schema.Finite,
+  versions: Schema.Array(Schema.Finite),
+  /** It starts workflows. */
+  trigger: optional(Schema.Boolean),
+  /** n8n no longer offers it. */
+  hidden: optional(Schema.Boolean),
+  /** The type of its variant for AI agents. */
+  tool: optional(Schema.String),
+  credentials: optional(Schema.Array(Schema.Struct({
+    type: Schema.String,
+    required: optional(Schema.Boolean),
+    when: optional(Schema.String)
+  }))),
+  inputs: optional(Schema.Array(Schema.String)),
+  outputs: optional(Schema.Array(Schema.String)),
+  /** Resources and their operations, where they are not given. */
+  operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
+  resources: optional(Schema.Array(Schema.String)),
+  parameters: Schema.Record(Schema.String, ParameterView.Parameter),
+  /** Names of those that apply as well. */
+  more: optional(Schema.Array(Schema.String)),
+  /** Those that would apply, and when. */
+  otherwise: optional(Schema.Record(Schema.String, Schema.String)),
+  example: optional(Schema.Struct({
+    type: Schema.String,
+    typeVersion: Schema.Finite,
+    parameters: Schema.Json
+  })),
+  docs: optional(Schema.String)
+})
+export type Details = typeof Details.Type
+
+/** What an answer takes at most, in characters of JSON: some 1,400 tokens. */
+const room = 4_400
+const operationsRoom = 1_500
+
+const size = (value: unknown) => JSON.stringify(value).length
+
+const named = (properties: ReadonlyArray<NodeType.Property>, name: string) =>
+  properties.filter((property) => property.name === name)
+
+/** The values of `resource` or `operation` that go with the selected ones. */
+const selectable = (description: NodeType.Description, version: number, name: string, selected: Obj) =>
+  Parameters.applying(description, { typeVersion: version, parameters: selected })
+    .filter((property) => property.name === name && property.type === "options")
+    .flatMap(NodeType.choices)
+    .map(({ value }) => String(value))
+
+const operationsOf = (description: NodeType.Description, version: number) => {
+  const resources = selectable(description, version, "resource", {})
+  return Object.fromEntries(
+    resources.map((resource) => [resource, selectable(description, version, "operation", { resource })])
+  )
+}
+
+/** The selected resource and operation; an operation that only one resource has needs no resource. */
+const selection = (
+  description: NodeType.Description,
+  version: number,
+  { operation, resource }: Ask
+): Result.Result<Obj, Lacking> => {
+  const byResource = operationsOf(description, version)
+  const resources = Object.keys(byResource)
+  if (resource !== undefined && !resources.includes(resource)) {
+    return Result.fail({ field: "resource", value: resource, candidates: resources })
+  }
+  if (operation === undefined) return Result.succeed(defined({ resource }))
+  const having = resource ?? resources.find((each) => byResource[each]?.includes(operation))
+  const selected = defined({ resource: having })
+  const operations = selectable(description, version, "operation", selected)
+  if (operations.includes(operation)) return Result.succeed({ ...selected, operation })
+  const candidates = resource === undefined && resources.length > 0
+    ? [...new Set(Object.values(byResource).flat())]
+    : operations
+  return Result.fail({ field: "operation", value: operation, candidates })
+}
+
+/** Shows as many as fit in a line each; then, from the first, in more lines while there is room. */
+const fitParameters = (properties: ReadonlyArray<NodeType.Property>, about: ParameterView.About, room: number) => {
+  let left = room
+  const views = new Map<string, ParameterView.Parameter>()
+  const more: Array<string> = []
+  for (const property of properties) {
+    const line = ParameterView.view(property, "line", about)
+    const cost = size(line) + property.name.length + 4
+    if (cost > left && !property.required) more.push(property.name)
+    else {
+      views.set(property.name, line)
+      left -= cost
+    }
+  }
+  left -= size(more)
+  for (const property of properties) {
+    const line = views.get(property.name)
+    const lines = ParameterView.view(property, "lines", about)
+    const cost = size(lines) - size(line ?? {})
+    if (line === undefined || cost > left) continue
+    views.set(property.name, lines)
+    left -= cost
+  }
+  return { parameters: Object.fromEntries(views), more, left }
+}
+
+/** The parameters that other settings than resource and operation would bring, and these settings. */
+const otherwise = (
+  properties: ReadonlyArray<NodeType.Property>,
+  applying: ReadonlyArray<NodeType.Property>,
+  scope: Parameters.Scope,
+  room: number
+) => {
+  const names = new Set(applying.map(({ name }) => name))
+  const conditions: Record<string, string> = {}
+  let left = room
+  for (const { displayOptions = {}, name } of properties) {
+    if (names.has(name) || Object.hasOwn(conditions, name)) continue
+    const { operation, resource, "@tool": _, "@version": __, ...settings } = displayOptions.show ?? {}
+    if (!Parameters.isShown({ show: defined({ resource, operation }) }, scope)) continue
+    const { "@version": ___, ...hide } = displayOptions.hide ?? {}
+    const when = ParameterView.when({ show: settings, hide })
+    left -= name.length + (when?.length ?? 0) + 6
+    if (when === undefined || left < 0) continue
+    conditions[name] = when
+  }
+  return Object.keys(conditions).length === 0 ? undefined : conditions
+}
+
+/** Every parameter of that name, inner ones by `outer.inner`. */
+const find = (properties: ReadonlyArray<NodeType.Property>, path: string): ReadonlyArray<NodeType.Property> => {
+  const direct = named(properties, path)
+  if (direct.length > 0 || !path.includes(".")) return direct
+  const outer = path.slice(0, path.indexOf("."))
+  const rest = path.slice(outer.length + 1)
+  return named(properties, outer).flatMap((property) => {
+    const groups = NodeType.groups(property)
+    const inner = [...NodeType.members(property), ...groups.flatMap(({ values }) => values)]
+    const group = groups.find(({ name }) => rest.startsWith(`${name}.`))
+    return [...find(inner, rest), ...(group === undefined ? [] : find(group.values, rest.slice(group.name.length + 1)))]
+  })
+}
+
+const whole = (
+  { properties: all }: NodeType.Description,
+  about: ParameterView.About,
+  names: ReadonlyArray<string>
+): Result.Result<Details["parameters"], Lacking> => {
+  const properties = ParameterView.ofVersion(all, about)
+  const parameters: Record<string, ParameterView.Parameter> = {}
+  for (const name of names) {
+    const matches = find(properties, name)
+    if (matches.length === 0) {
+      const candidates = [...new Set(properties.map((property) => property.name))]
+      return Result.fail({ field: "parameters", value: name, candidates })
+    }
+    for (const [index, property] of matches.entries()) {
+      parameters[ParameterView.numbered(name, index)] = ParameterView.view(property, "whole", about)
+    }
+  }
+  return Result.succeed(parameters)
+}
+
+const label = ({ index, name, required, type }: Ports.Port, count: number) =>
+  `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name === undefined ? "" : ` ${name}`}${
+    required ? " (required)" : ""
+  }`
+
+const labels = (ports: ReadonlyArray<Ports.Port> | undefined) =>
+  ports?.map((port) => label(port, ports.filter(({ type }) => type === port.type).length))
+
+const credentialsOf = ({ credentials = [] }: NodeType.Description) =>
+  credentials.length === 0 ? undefined : credentials.map(({ displayOptions, name, required }) =>
+    defined({
+      type: name,
+      required: required || undefined,
+      when: displayOptions === undefined ? undefined : ParameterView.when(displayOptions)
+    })
+  )
+
+/** The type, as far as it is asked for. */
+export const details = (
+  nodeType: NodeType.NodeType,
+  ask: Ask,
+  evaluate: Ports.Evaluate
+): Result.Result<Details, Lacking> => {
+  const versions = NodeType.versions(nodeType)
+  const version = ask.version ?? NodeType.defaultVersion(nodeType)
+  const description = NodeType.at(nodeType, version)
+  if (description === undefined) {
+    return Result.fail({ field: "version", value: String(version), candidates: versions.map(String) })
+  }
+  return Result.flatMap(selection(description, version, ask), (selected) => {
+    const { type } = nodeType
+    const head = {
+      type,
+      name: description.displayName,
+      version,
+      versions
+    }
+    if (ask.parameters !== undefined && ask.parameters.length > 0) {
+      return Result.map(
+        whole(description, Parameters.about(description, { typeVersion: version, parameters: {} }), ask.parameters),
+        (parameters) => ({ ...head, parameters })
+      )
+    }
+    const filled = NodeExample.parameters(description, version, selected)
+    const node = { typeVersion: version, parameters: filled }
+    const scope = Parameters.scopeOf(description, node)
+    const properties = ParameterView.ofVersion(description.properties, scope)
+    const applying = Parameters.applying(description, node).filter((property) => properties.includes(property))
+    const operations = ask.resource === undefined && ask.operation === undefined
+      ? operationsOf(description, version)
+      : {}
+    const isOverview = Object.keys(operations).length > 0
+    const isSmall = size(operations) <= operationsRoom
+    const complete = { parameters: Parameters.complete(description, node), version }
+    const rest = defined({
+      ...head,
+      description: description.description,
+      trigger: description.group.includes("trigger") || undefined,
+      hidden: description.hidden || undefined,
+      tool: description.usableAsTool ? `${type}Tool` : undefined,
+      credentials: credentialsOf(description),
+      inputs: labels(Ports.inputs(description, complete, evaluate)),
+      outputs: labels(Ports.outputs(description, complete, evaluate)),
+      operations: isOverview && isSmall ? operations : undefined,
+      resources: isSmall ? undefined : Object.keys(operations),
+      example: { type, typeVersion: version, parameters: filled as Schema.Json },
+      docs: description.codex?.resources?.primaryDocumentation?.[0]?.url
+    })
+    const first = applying
+      .filter(({ name }) => !isOverview || name !== "resource" && name !== "operation")
+      .toSorted((a, b) => Number(b.required ?? false) - Number(a.required ?? false))
+    const { left, more, parameters } = fitParameters(first, scope, room - size(rest))
+    return Result.succeed({
+      ...rest,
+      parameters,
+      ...defined({
+        more: more.length === 0 ? undefined : more,
+        otherwise: otherwise(properties, applying, scope, left)
+      })
+    })
+  })
+}

@@ -1,0 +1,156 @@
+/** A parameter as a model sees it: in a line, in some lines, or whole. */
+import * as Schema from "effect/Schema"
+import { defined, obj } from "../../base/Json.ts"
+import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
+import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
+
+const optional = Schema.optionalKey
+
+/** One parameter. */
+export const Parameter = Schema.Struct({
+  /** n8n's: `string`, `options`, `collection`, `resourceLocator`, … */
+  type: Schema.String,
+  required: optional(Schema.Boolean),
+  /** It holds a list of what is described. */
+  list: optional(Schema.Boolean),
+  default: optional(Schema.Json),
+  /** The values to choose from; whole: value to meaning. */
+  options: optional(Schema.Json),
+  /** How many options there are, where not all are shown. */
+  optionCount: optional(Schema.Int),
+  /** They come from the service, with the credential. */
+  dynamic: optional(Schema.Boolean),
+  /** The ways to give a resource locator, `{__rl: true, mode, value}`. */
+  modes: optional(Schema.Array(Schema.String)),
+  /** What it holds: names, or names to parameters; of a `fixedCollection` by group. */
+  fields: optional(Schema.Json),
+  description: optional(Schema.String),
+  placeholder: optional(Schema.String),
+  /** What must hold for it to apply. */
+  when: optional(Schema.String)
+})
+export type Parameter = typeof Parameter.Type
+
+/** What tells which of a type's parameters a node has. */
+export type About = Pick<Scope, "version" | "isTool">
+
+/** How much is shown. */
+export type Level = "line" | "lines" | "whole"
+
+const most = { line: 25, lines: 40, whole: Infinity } as const
+const longest = { line: 0, lines: 120, whole: 600 } as const
+
+/** Without markup, and no longer than `length`. */
+export const plain = (text: string | undefined, length: number): string | undefined => {
+  const words = (text ?? "")
+    .replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/Choose from the list, or specify .*? using an expression\.?/, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ([.,;:!?)])/g, "$1")
+    .trim()
+  if (words === "" || length === 0) return undefined
+  return words.length <= length ? words : `${words.slice(0, length - 1).replace(/\s\S*$/, "")}…`
+}
+
+const signs: Readonly<Record<string, string>> = { gte: ">=", lte: "<=", gt: ">", lt: "<", eq: "=", not: "!=" }
+
+const condition = (value: unknown): string => {
+  const [[operator, operand] = []] = Object.entries(obj(obj(value)?.["_cnd"]) ?? {})
+  return operator === undefined ? JSON.stringify(value) : `${signs[operator] ?? operator} ${JSON.stringify(operand)}`
+}
+
+const rules = (conditions: DisplayOptions["show"], word: string) =>
+  Object.entries(conditions ?? {}).map(([name, values]) =>
+    `${name.replace(/^\//, "")} ${word} ${values.map(condition).join(" or ")}`
+  )
+
+/** Remarks and buttons are no parameters. */
+const remarks = new Set(["notice", "callout", "button", "curlImport", "hidden"])
+
+const aboutNode = (conditions: DisplayOptions["show"]) =>
+  Object.fromEntries(Object.entries(conditions ?? {}).filter(([name]) => name.startsWith("@")))
+
+/** The parameters or choices that nodes of a version have, whatever else must hold for them. */
+export const ofVersion = <A extends { readonly displayOptions?: DisplayOptions; readonly type?: string }>(
+  properties: ReadonlyArray<A>,
+  about: About
+): ReadonlyArray<A> =>
+  properties.filter(({ displayOptions = {}, type = "" }) =>
+    !remarks.has(type) &&
+    isShown(
+      { show: aboutNode(displayOptions.show), hide: aboutNode(displayOptions.hide) },
+      { ...about, values: {}, root: {} }
+    )
+  )
+
+/** What a placeholder shows, if it is a value and not a remark. */
+export const exampleOf = ({ placeholder, type }: Property | { placeholder?: string; type: string }): string => {
+  const text = placeholder?.replace(/^e\.?g\.?:?\s*/i, "").trim() ?? ""
+  const isRemark = /^(add|select|choose|enter|your)\b|\.{3}$|…$/i.test(text) || text.length > 80
+  return isRemark || type.toLowerCase().endsWith("collection") ? "" : text
+}
+
+/** `mode is "rules", @version is >= 3.1`. */
+export const when = ({ hide, show }: DisplayOptions): string | undefined =>
+  [...rules(show, "is"), ...rules(hide, "is not")].join(", ") || undefined
+
+const worthTelling = (value: unknown): Schema.Json | undefined => {
+  if (value === undefined || value === null || value === "") return undefined
+  if (typeof value === "object" && Object.keys(value).length === 0) return undefined
+  return JSON.stringify(value).length > 300 ? undefined : value as Schema.Json
+}
+
+const optionsOf = (property: Property, level: Level, about: About) => {
+  const all = ofVersion(choices(property), about)
+  if (all.length === 0) return {}
+  if (level === "whole") {
+    return {
+      options: Object.fromEntries(all.map(({ description, name, value }) => [
+        String(value),
+        plain(description === undefined || description === name ? name : `${name}: ${description}`, 160) ?? name
+      ]))
+    }
+  }
+  const values = [...new Set(all.map(({ value }) => value))]
+  const shown = values.slice(0, most[level])
+  return { options: shown, ...(shown.length < values.length ? { optionCount: values.length } : {}) }
+}
+
+/** Parameters of one name differ by when they apply: a number tells them apart. */
+export const numbered = (name: string, index: number): string => index === 0 ? name : `${name} (${index + 1})`
+
+const within = (properties: ReadonlyArray<Property>, level: Level, about: About): Schema.Json => {
+  const byName = Map.groupBy(ofVersion(properties, about), ({ name }) => name)
+  if (level === "line") return [...byName.keys()]
+  const [inner, most] = level === "whole" ? ["whole", Infinity] as const : ["line", 1] as const
+  return Object.fromEntries(
+    [...byName].flatMap(([name, all]) =>
+      all.slice(0, most).map((property, index) => [numbered(name, index), view(property, inner, about)])
+    )
+  )
+}
+
+const fieldsOf = (property: Property, level: Level, about: About): Schema.Json | undefined => {
+  if (property.type === "collection") return within(members(property), level, about)
+  if (property.type !== "fixedCollection") return undefined
+  return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
+}
+
+/** The parameter of a node, as fully as is asked. */
+export const view = (property: Property, level: Level, about: About): Parameter => {
+  const { default: initial, description, displayOptions, modes, required, type, typeOptions = {} } = property
+  return defined({
+    type,
+    required: required || undefined,
+    list: typeOptions["multipleValues"] === true || undefined,
+    default: type === "resourceLocator" ? undefined : worthTelling(initial),
+    ...optionsOf(property, level, about),
+    dynamic: "loadOptionsMethod" in typeOptions || "loadOptions" in typeOptions || undefined,
+    modes: modes?.map(({ name }) => name),
+    fields: fieldsOf(property, level, about),
+    description: plain(description, longest[level]),
+    placeholder: level === "line" ? undefined : exampleOf(property) || undefined,
+    when: level === "whole" && displayOptions !== undefined ? when(displayOptions) : undefined
+  })
+}

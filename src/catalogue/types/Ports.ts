@@ -1,0 +1,115 @@
+/** The inputs and outputs of a node: what its type says, for its version and parameters. */
+import * as Schema from "effect/Schema"
+import { defined, type Obj } from "../../base/Json.ts"
+import type * as Connections from "../../n8n/model/Connections.ts"
+import type { Description, Ports } from "./NodeType.ts"
+
+/** One input or output; `index` counts those of its type. */
+export interface Port extends Connections.Port {
+  /** As a person sees it: `true`, `Chat Model`, `error`. */
+  readonly name?: string
+  readonly required?: boolean
+  readonly maxConnections?: number
+  /** The types of node that may be connected here, and those that may not. */
+  readonly only?: ReadonlyArray<string>
+  readonly never?: ReadonlyArray<string>
+}
+
+/**
+ * Evaluates one of n8n's own expressions, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` where it fails.
+ */
+export type Evaluate = (
+  expression: string,
+  scope: { readonly parameters: Obj; readonly version: number }
+) => unknown
+
+/** What the ports of a node depend on; its parameters are complete: with defaults. */
+export interface Node {
+  readonly parameters: Obj
+  readonly version: number
+  readonly onError?: string | undefined
+}
+
+const Given = Schema.Array(Schema.NullOr(Schema.Union([
+  Schema.String,
+  Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
+])))
+
+const Extra = {
+  name: Schema.decodeUnknownOption(Schema.String),
+  required: Schema.decodeUnknownOption(Schema.Boolean),
+  maxConnections: Schema.decodeUnknownOption(Schema.Finite),
+  filter: Schema.decodeUnknownOption(Schema.Struct({
+    nodes: Schema.optionalKey(Schema.Array(Schema.String)),
+    excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
+  }))
+}
+
+const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some"; readonly value: A }) =>
+  option._tag === "Some" ? option.value : undefined
+
+/** More than any node has; with more, the ports cannot be told. */
+const maxPorts = 256
+
+const decode = (given: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
+  Array.isArray(given) && given.length > maxPorts ?
+    undefined :
+    valueOf(Schema.decodeUnknownOption(Given)(given))?.flatMap((port) => {
+      if (port === null) return []
+      if (typeof port === "string") return [{ type: port }]
+      const filter = valueOf(Extra.filter(port["filter"]))
+      return [defined({
+        type: port.type,
+        name: valueOf(Extra.name(port["displayName"])) || undefined,
+        required: valueOf(Extra.required(port["required"])),
+        maxConnections: valueOf(Extra.maxConnections(port["maxConnections"])),
+        only: filter?.nodes,
+        never: filter?.excludedNodes
+      })]
+    })
+
+const counted = (ports: ReadonlyArray<Omit<Port, "index">>): ReadonlyArray<Port> => {
+  const counts = new Map<string, number>()
+  return ports.map((port) => {
+    const index = counts.get(port.type) ?? 0
+    counts.set(port.type, index + 1)
+    return { ...port, index }
+  })
+}
+
+const named = (
+  ports: ReadonlyArray<Port>,
+  names: ReadonlyArray<string> = []
+): ReadonlyArray<Port> =>
+  ports.map((port) => {
+    const name = port.name ?? (port.type === "main" ? names[port.index] : undefined)
+    return name === undefined ? port : { ...port, name }
+  })
+
+const portsOf = (given: Ports, { parameters, version }: Node, evaluate: Evaluate) => {
+  const ports = decode(typeof given === "string" ? evaluate(given, { parameters, version }) : given)
+  return ports === undefined ? undefined : counted(ports)
+}
+
+/** The inputs; `undefined` where they cannot be told. */
+export const inputs = (
+  description: Description,
+  node: Node,
+  evaluate: Evaluate
+): ReadonlyArray<Port> | undefined => {
+  const ports = portsOf(description.inputs, node, evaluate)
+  return ports === undefined ? undefined : named(ports, description.inputNames)
+}
+
+/** The outputs, with that for errors where the node has one; `undefined` where they cannot be told. */
+export const outputs = (
+  description: Description,
+  node: Node,
+  evaluate: Evaluate
+): ReadonlyArray<Port> | undefined => {
+  const ports = portsOf(description.outputs, node, evaluate)
+  if (ports === undefined) return undefined
+  const index = ports.filter(({ type }) => type === "main").length
+  const error = node.onError === "continueErrorOutput" ? [{ type: "main", index, name: "error" }] : []
+  return [...named(ports, description.outputNames), ...error]
+}

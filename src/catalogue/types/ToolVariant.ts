@@ -1,0 +1,106 @@
+/**
+ * The tools for AI agents that n8n makes of ordinary nodes: of `n8n-nodes-base.slack` it makes
+ * `n8n-nodes-base.slackTool`, which an agent calls, and `n8n-nodes-base.slackHitlTool`, which asks a person before
+ * another tool is called. No package lists them.
+ */
+import { choices, type Description, type NodeType, type Port, type Property } from "./NodeType.ts"
+
+const agentTool: Port = { type: "ai_tool", displayName: "Tool" }
+
+/** Before the first parameter that is no mere remark. */
+const insert = (properties: ReadonlyArray<Property>, added: ReadonlyArray<Property>) => {
+  const from = properties.findLastIndex(({ type }) => type === "callout") + 1
+  return properties.toSpliced(from, 0, ...added)
+}
+
+const toolDescription = ({ description = "", properties }: Description): ReadonlyArray<Property> => {
+  const named = (name: string) => properties.some((property) => property.name === name)
+  if (named("toolDescription")) return properties
+  const text: Property = {
+    displayName: "Description",
+    name: "toolDescription",
+    type: "string",
+    default: description,
+    required: true,
+    description: "What the agent is told of the tool"
+  }
+  if (!named("resource") && !named("operation")) return insert(properties, [text])
+  const kind: Property = {
+    displayName: "Tool Description",
+    name: "descriptionType",
+    type: "options",
+    noDataExpression: true,
+    options: [{ name: "Set Automatically", value: "auto" }, { name: "Set Manually", value: "manual" }],
+    default: "auto"
+  }
+  return insert(properties, [kind, { ...text, displayOptions: { show: { descriptionType: ["manual"] } } }])
+}
+
+const tool = (description: Description): Description => {
+  const { usableAsTool: _, ...rest } = description
+  return {
+    ...rest,
+    name: `${description.name}Tool`,
+    displayName: `${description.displayName} Tool`,
+    inputs: [],
+    outputs: ["ai_tool"],
+    properties: toolDescription(description)
+  }
+}
+
+const sendAndWait = "sendAndWait"
+
+const isApproval = (property: Property) =>
+  property.name === "operation" && choices(property).some(({ value }) => value === sendAndWait)
+
+const hidden = (name: string, value: unknown): Property => ({
+  displayName: name,
+  name,
+  type: "hidden",
+  default: value
+})
+
+const approval = (description: Description): Description | undefined => {
+  const { properties, webhooks = [] } = description
+  const operation = properties.find(isApproval)
+  if (operation === undefined || webhooks.length === 0) return undefined
+  const [resource] = properties.filter(isApproval).flatMap((each) => each.displayOptions?.show?.["resource"] ?? [])
+  const fixed = new Set(["resource", "operation", "message", "responseType"])
+  return {
+    ...description,
+    name: `${description.name}HitlTool`,
+    inputs: [{ ...agentTool, required: true }],
+    outputs: [{ ...agentTool, displayName: "Human review" }],
+    properties: [
+      {
+        displayName: "Message",
+        name: "message",
+        type: "string",
+        default: "=The agent wants to call {{ $tool.name }}",
+        required: true
+      },
+      ...(resource === undefined ? [] : [hidden("resource", resource)]),
+      hidden("operation", sendAndWait),
+      hidden("responseType", "approval"),
+      ...properties.filter(({ name }) => !fixed.has(name))
+    ]
+  }
+}
+
+const suffixes = [["HitlTool", approval], [
+  "Tool",
+  (description: Description) => description.usableAsTool ? tool(description) : undefined
+]] as const
+
+/** The type that a tool's type would be made of. */
+export const baseOf = (type: string): string | undefined => {
+  const entry = suffixes.find(([suffix]) => type.endsWith(suffix))
+  return entry === undefined ? undefined : type.slice(0, -entry[0].length)
+}
+
+/** The tool of a type, as n8n makes it; `undefined` where it makes none. */
+export const variant = (type: string, base: NodeType): NodeType | undefined => {
+  const make = suffixes.find(([suffix]) => type === base.type + suffix)?.[1]
+  const descriptions = base.descriptions.flatMap((description) => make?.(description) ?? [])
+  return descriptions.length === 0 ? undefined : { type, descriptions }
+}

@@ -1,0 +1,34 @@
+/** What `--demo` serves: six workflows of a small shop, and last night's executions, one of which failed. */
+import type * as N8nApi from "../testing/n8nApi/N8nApi.ts"
+import json from "./seed.json" with { type: "json" }
+
+const recorded: N8nApi.Seed = json
+
+const pick = (object: N8nApi.Workflow, keys: ReadonlyArray<string>) =>
+  Object.fromEntries(keys.map((key) => [key, object[key]]))
+
+/** Its published version holds what the workflow holds, which is recorded once. */
+const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
+  const { activeVersion = null, activeVersionId, id } = workflow
+  const content = pick(workflow, ["nodes", "connections", "nodeGroups"])
+  return {
+    ...workflow,
+    activeVersion: activeVersion && { ...content, ...activeVersion, versionId: activeVersionId, workflowId: id }
+  }
+}
+
+/** It holds the workflow as it ran, which is recorded once. */
+const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
+  const workflow = recorded.workflows.find(({ id }) => id === execution.workflowId)
+  const keys = ["id", "name", "nodes", "connections", "settings", "nodeGroups"]
+  return { ...execution, workflowData: workflow && pick(workflow, keys) }
+}
+
+/**
+ * Six workflows and twelve executions of 20 and 21 November 2026, the same at every start. Execution 239 of
+ * "Sync orders to CRM" failed: the second customer has no email address, because a phone order came without one.
+ */
+export const seed: N8nApi.Seed = {
+  workflows: recorded.workflows.map(withVersion),
+  executions: recorded.executions.map(withWorkflow)
+}

@@ -1,0 +1,224 @@
+/**
+ * Executions with their data, read as they arrive and cached compressed, so that the second look costs no request.
+ *
+ * **Details**
+ *
+ * Only executions that are over are cached: they never change. The cache is keyed by instance and id and bounded by
+ * bytes in memory; the least recently used go first.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Errors from "../base/Errors.ts"
+import * as Locks from "../base/KeyedMutex.ts"
+import * as HttpErrors from "../n8n/HttpErrors.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Blocks from "./blocks.ts"
+import * as Execution from "./Execution.ts"
+import { ExecutionReader } from "./executionReader.ts"
+import type { Failure } from "./FailureGroups.ts"
+import { FailureReader } from "./failureReader.ts"
+import { TestRuns } from "./TestRuns.ts"
+
+/** Reads executions with their data. */
+export interface Service {
+  /** The execution, from the cache when it is over and was read before. */
+  readonly get: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
+  /** Reads an execution that n8n is about to delete, over or not, and caches it: `get` then answers with it. */
+  readonly keep: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
+  /**
+   * Why an execution that is over failed; `undefined` where n8n notes no error. Reads no further than the error, and
+   * never twice.
+   */
+  readonly failure: (id: string) => Effect.Effect<Failure | undefined, Errors.N8nError, N8nClient>
+}
+
+/**
+ * The execution cache. It has no client of its own: each call brings the n8n that it asks, so that one process can
+ * serve several.
+ */
+export class Executions extends Context.Service<Executions, Service>()("effect-n8n-mcp/Executions") {}
+
+/** Bounds, in bytes. */
+export interface Options {
+  /** Memory for the cache. Default 64 MB. */
+  readonly maxKeptBytes?: number | undefined
+  /** The most JSON one execution may have. Default 512 MB. */
+  readonly maxBodyBytes?: number | undefined
+}
+
+interface Entry {
+  readonly execution: Execution.Execution
+  readonly size: number
+}
+
+const defaults = { maxKeptBytes: 64_000_000, maxBodyBytes: 512_000_000 }
+
+/** Failures are small: so many are kept. */
+const maxFailures = 5_000
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
+
+const tooLarge = (id: string, size: string, max: number) =>
+  new Errors.ValidationError({
+    reason: `Execution '${id}' holds ${size}, more than the bound of ${megabytes(max)}`,
+    field: "id",
+    hint: { _tag: "RaiseExecutionLimit" }
+  })
+
+/** Scans and compresses one body; fails on anything but an execution. */
+const read =
+  (id: string, maxBodyBytes: number) =>
+  (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: Errors.Target) =>
+    Effect.gen(function*() {
+      const reader = new ExecutionReader()
+      const writer = new Blocks.Writer()
+      const unreadable = (cause: unknown) =>
+        HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+      let arrived = 0
+      yield* Stream.runForEach(body, (chunk) =>
+        Effect.gen(function*() {
+          arrived += chunk.length
+          yield* Effect.try({ try: () => reader.push(chunk), catch: unreadable })
+          const declared = reader.declaredBytes ?? 0
+          if (declared > maxBodyBytes) return yield* tooLarge(id, megabytes(declared), maxBodyBytes)
+          if (arrived > maxBodyBytes) return yield* tooLarge(id, `more than ${megabytes(arrived)}`, maxBodyBytes)
+          yield* Effect.promise(() => writer.write(chunk))
+        }))
+      const blocks = yield* Effect.promise(() => writer.end())
+      const execution = yield* Effect.try({ try: () => reader.end(blocks), catch: unreadable })
+      return { execution, blocks, isWithheld: reader.isWithheld }
+    })
+
+/** Reads as far as the error. */
+const readFailure = (
+  body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
+  target: Errors.Target
+) =>
+  Effect.gen(function*() {
+    const reader = new FailureReader()
+    yield* Stream.runForEachWhile(body, (chunk) =>
+      Effect.try({
+        try: () => {
+          reader.push(chunk)
+          return !reader.isDone
+        },
+        catch: (cause) => HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+      }))
+    return reader
+  })
+
+const failureOf = (execution: Execution.Execution): Failure | undefined => {
+  const failure = Execution.failure(execution)
+  if (failure === undefined) return undefined
+  const { message } = Execution.errorDetail(failure.error)
+  return failure.node === undefined ? { message } : { node: failure.node, message }
+}
+
+/** An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process. */
+export const layer = (options: Options = {}): Layer.Layer<Executions> =>
+  Layer.effect(
+    Executions,
+    Effect.map(TestRuns, (testRuns) => {
+      const maxKeptBytes = options.maxKeptBytes ?? defaults.maxKeptBytes
+      const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
+      // A Map iterates in the order of insertion: the first key is the least recently used.
+      const entries = new Map<string, Entry>()
+      let total = 0
+
+      const forget = (key: string) => {
+        total -= entries.get(key)?.size ?? 0
+        entries.delete(key)
+      }
+
+      const recall = (key: string) => {
+        const entry = entries.get(key)
+        if (entry === undefined) return undefined
+        entries.delete(key)
+        entries.set(key, entry)
+        return entry.execution
+      }
+
+      const remember = (key: string, entry: Entry) => {
+        forget(key)
+        if (entry.size > maxKeptBytes) return
+        entries.set(key, entry)
+        total += entry.size
+        for (const oldest of entries.keys()) {
+          if (total <= maxKeptBytes) break
+          forget(oldest)
+        }
+      }
+
+      const failures = new Map<string, Failure | undefined>()
+
+      const downloadFailure = Effect.fnUntraced(function*(id: string) {
+        const n8n = yield* N8nClient
+        const first = yield* n8n.readExecution(id, {}, readFailure)
+        if (!first.isWithheld) return first.failure
+        return (yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, readFailure)).failure
+      })
+
+      const download = Effect.fnUntraced(function*(id: string) {
+        const n8n = yield* N8nClient
+        const first = yield* n8n.readExecution(id, {}, read(id, maxBodyBytes))
+        if (!first.isWithheld) return first
+        return yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read(id, maxBodyBytes))
+      })
+
+      // Clients look at several nodes of one execution at once: the first call reads it, the others wait for that.
+      const oneAtATime = Locks.make()
+
+      /** n8n no longer has it: it may be a test's, which are stored here. */
+      const stored = Effect.fnUntraced(function*(id: string, gone: Errors.NotFoundError) {
+        const { instance } = yield* N8nClient
+        const bytes = yield* testRuns.load(instance.key, id)
+        if (bytes === undefined) return yield* gone
+        return yield* read(id, maxBodyBytes)(Stream.succeed(bytes), { operation: "get execution" }).pipe(
+          Effect.mapError(() => gone)
+        )
+      })
+
+      return Executions.of({
+        keep: Effect.fn("Executions.keep")(function*(id) {
+          const { instance } = yield* N8nClient
+          const key = `${instance.key}/${id}`
+          const { blocks, execution } = yield* download(id).pipe(oneAtATime(key))
+          remember(key, { execution, size: blocks.size })
+          yield* testRuns.save(instance.key, id, blocks)
+          return execution
+        }),
+        failure: Effect.fn("Executions.failure")(function*(id) {
+          const { instance } = yield* N8nClient
+          const key = `${instance.key}/${id}`
+          if (failures.has(key)) return failures.get(key)
+          const execution = entries.get(key)?.execution
+          const failure = execution === undefined ? yield* downloadFailure(id) : failureOf(execution)
+          failures.set(key, failure)
+          for (const oldest of failures.keys()) {
+            if (failures.size <= maxFailures) break
+            failures.delete(oldest)
+          }
+          return failure
+        }),
+        get: Effect.fn("Executions.get")(function*(id) {
+          const n8n = yield* N8nClient
+          const key = `${n8n.instance.key}/${id}`
+          return yield* Effect.suspend(() => {
+            const execution = recall(key)
+            if (execution !== undefined) return Effect.succeed(execution)
+            return download(id).pipe(
+              Effect.catchTag("NotFoundError", (gone) => stored(id, gone)),
+              Effect.map(({ blocks, execution }) => {
+                if (ExecutionHead.isOver(execution.status)) remember(key, { execution, size: blocks.size })
+                return execution
+              })
+            )
+          }).pipe(oneAtATime(key))
+        })
+      })
+    })
+  )

@@ -1,0 +1,79 @@
+/** Failed executions by what they failed of: messages that differ in numbers, ids or quoted words are one. Pure. */
+
+/** Why one execution failed. */
+export interface Failure {
+  /** The node that failed, where n8n says so. */
+  readonly node?: string
+  readonly message: string
+}
+
+/** A failed execution. */
+export interface Failed extends Failure {
+  readonly id: string
+  readonly workflowId: string
+  /** ISO 8601, where n8n says when it started. */
+  readonly at?: string
+}
+
+/** Executions that failed alike. */
+export interface Group {
+  readonly workflowId: string
+  readonly node: string | undefined
+  /** The message of the newest, whole. */
+  readonly message: string
+  readonly count: number
+  /** When the first and the last of them started, ISO 8601. */
+  readonly first: string | undefined
+  readonly last: string | undefined
+  /** The newest, at most three. */
+  readonly executions: ReadonlyArray<string>
+}
+
+const blank = "…"
+
+/** Numbers that say what kind of failure it is, and so are not blanked. */
+const statusCode = /\b((?:status(?:\s+code)?|http(?:\/\d(?:\.\d)?)?|code|error)[\s:=-]*)([1-5]\d\d)\b/gi
+
+const quoted =
+  /"(?:[^"\\]|\\.)*"|`[^`]*`|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|(?<![\p{L}\p{N}])'(?:[^'\\]|\\.)*'(?![\p{L}\p{N}])/gu
+
+/** A word with a digit or an `@` in it is an id, a number, a time or an address. */
+const variable = /[^\s,;:()[\]{}<>=]*[\d@][^\s,;()[\]{}<>=]*/gu
+
+const listed = /(?:…[\s,;:/.-]*)+…/g
+
+/** What a message has in common with its like, such as `contact … has no email`. */
+export const pattern = (message: string): string => {
+  const codes: Array<string> = []
+  return message
+    .replace(
+      statusCode,
+      (_, before: string, code: string) => `${before}${String.fromCodePoint(0xE000 + codes.push(code) - 1)}`
+    )
+    .replace(quoted, blank)
+    .replace(variable, (word) => /[.!?]$/.test(word) ? `${blank}${word.slice(-1)}` : blank)
+    .replace(listed, blank)
+    .replace(/[\uE000-\uF8FF]/g, (mark) => codes[(mark.codePointAt(0) ?? 0) - 0xE000] ?? blank)
+    .replace(/\s+/g, " ")
+    .trim()
+}
+
+/** The failed executions in groups, the largest first. `failed` has the newest first. */
+export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
+  [
+    ...Map.groupBy(failed, ({ message, node, workflowId }) => JSON.stringify([workflowId, node, pattern(message)]))
+      .values()
+  ]
+    .map((alike): Group => {
+      const times = alike.flatMap(({ at }) => at ?? []).toSorted()
+      return {
+        workflowId: alike[0]?.workflowId ?? "",
+        node: alike[0]?.node,
+        message: alike[0]?.message ?? "",
+        count: alike.length,
+        first: times[0],
+        last: times.at(-1),
+        executions: alike.slice(0, 3).map(({ id }) => id)
+      }
+    })
+    .toSorted((a, b) => b.count - a.count)

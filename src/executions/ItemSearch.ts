@@ -1,0 +1,167 @@
+/** One pass over the items of an execution: which of them meet a condition. Nothing of the pass stays in memory. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Interpreter from "../base/Interpreter.ts"
+import { obj } from "../base/Json.ts"
+import * as Redact from "../base/Redact.ts"
+import * as Execution from "./Execution.ts"
+import * as ItemFields from "./ItemFields.ts"
+
+/** What an item has to meet. Both see the item as a reader is shown it. */
+export interface Condition {
+  /** Text that stands in a key or a value, whatever the case. */
+  readonly text?: string | undefined
+  readonly where?: Interpreter.Predicate | undefined
+}
+
+/** An item that met the condition, and where it was. */
+export interface Match {
+  readonly slot: Execution.Slot
+  /** The position in its slot. */
+  readonly index: number
+  /** The position in all slots together. */
+  readonly position: number
+  readonly item: Execution.Item
+}
+
+/** What the pass found; `matches` are the first ones, in the order of the slots. */
+export interface Found {
+  readonly matched: number
+  readonly scanned: number
+  /** Items that the expression does not fit, such as a method that a value lacks: no match. */
+  readonly failed: number
+  /** Why the first of these failed. */
+  readonly failure: Interpreter.Problem | undefined
+  readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
+  readonly matches: ReadonlyArray<Match>
+}
+
+/** What nodes put out, in the order in which they ran. */
+export const outputs = (
+  execution: Execution.Execution,
+  nodes?: ReadonlyArray<string>
+): ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }> =>
+  [...execution.runs]
+    .filter(([node]) => nodes === undefined || nodes.includes(node))
+    .flatMap(([node, runs]) => runs.map((run) => ({ node, run })))
+    .toSorted((a, b) => Execution.byOrder(a.run, b.run))
+    .flatMap(({ node, run }) =>
+      run.outputs.flatMap(({ count, index, type }) =>
+        count === 0 ? [] : [{ count, slot: { node, run: run.index, side: "output" as const, port: { type, index } } }]
+      )
+    )
+
+/** The first items of some slots, as a reader is shown them. */
+export const samples = (
+  execution: Execution.Execution,
+  slots: ReadonlyArray<{ readonly slot: Execution.Slot }>,
+  redacts: boolean
+): ReadonlyArray<unknown> =>
+  slots.slice(0, 3).flatMap(({ slot }) => execution.items(slot, 0, 3)).map((stored) => {
+    const json = obj(stored)?.["json"]
+    return redacts ? Redact.redact(json) : json
+  })
+
+/** What a reader of the result has to know: that the expression does not fit, or why nothing was found. */
+export const notes = (
+  execution: Execution.Execution,
+  { failed, failure, matched, scanned }: Found,
+  { redacts, slots }: Pick<Options, "slots" | "redacts">
+): ReadonlyArray<string> => {
+  if (failure !== undefined) {
+    return [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]
+  }
+  return matched > 0 || scanned === 0 ? [] : [ItemFields.noMatch(samples(execution, slots, redacts))]
+}
+
+const holds = (value: unknown, needle: string): boolean => {
+  const work = [value]
+  for (let at = work.pop(); at !== undefined || work.length > 0; at = work.pop()) {
+    if (typeof at === "object" && at !== null) {
+      if (Array.isArray(at)) {
+        for (const inner of at) work.push(inner)
+        continue
+      }
+      for (const [key, inner] of Object.entries(at)) {
+        if (key.toLowerCase().includes(needle)) return true
+        work.push(inner)
+      }
+    } else if (at !== null && at !== undefined && String(at).toLowerCase().includes(needle)) return true
+  }
+  return false
+}
+
+/** Text that JSON writes as it is, so that it can be looked for before anything is parsed. */
+const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
+
+/** A pass lets others run every so many characters of JSON. */
+const breath = 1_000_000
+
+/** Where to look, how many matches to give, and whether secrets are hidden. */
+export interface Options {
+  readonly slots: ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }>
+  /** Matches to pass over. */
+  readonly offset?: number | undefined
+  /** Matches to give; all are counted. */
+  readonly limit: number
+  readonly redacts: boolean
+}
+
+/** A problem of one item, which the next one may not have. */
+const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type" || kind === "thrown"
+
+/** Finds the items that meet a condition. Fails with a problem of the expression that no item is to blame for. */
+export const search = Effect.fnUntraced(function*(
+  execution: Execution.Execution,
+  { text, where }: Condition,
+  { limit, offset = 0, redacts, slots }: Options
+) {
+  const needle = text?.toLowerCase()
+  const mayMatch = (json: string) =>
+    needle === undefined || !isPlain(needle) || json.toLowerCase().includes(needle) || json.includes("\\u")
+  const matched = new Map<string, number>()
+  const matches: Array<Match> = []
+  let found = 0
+  let failed = 0
+  let failure: Interpreter.Problem | undefined
+  let unrested = 0
+  let before = 0
+  for (const { count, slot } of slots) {
+    for (const segment of execution.segments(slot)) {
+      unrested += segment.text.length
+      if (unrested > breath) {
+        unrested = 0
+        yield* Effect.yieldNow
+      }
+      if (!mayMatch(segment.text)) continue
+      const redact = redacts ? Redact.forJson(segment.text) : <A>(value: A) => value
+      for (const [place, stored] of segment.items().entries()) {
+        const json = redact(obj(stored)?.["json"] ?? {})
+        if (needle !== undefined && !holds(json, needle)) continue
+        const isMatch = where?.(obj(json) ?? {}) ?? Result.succeed(true)
+        if (Result.isFailure(isMatch)) {
+          if (!isOfItem(isMatch.failure)) return yield* isMatch.failure
+          failed++
+          failure ??= isMatch.failure
+          continue
+        }
+        if (!isMatch.success) continue
+        found++
+        matched.set(slot.node, (matched.get(slot.node) ?? 0) + 1)
+        if (found <= offset || matches.length >= limit) continue
+        const index = segment.first + place
+        matches.push({ slot, index, position: before + index, item: Execution.item({ ...obj(stored), json }) })
+      }
+    }
+    before += count
+  }
+  const result: Found = {
+    matched: found,
+    scanned: before,
+    failed,
+    failure,
+    nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
+    matches
+  }
+  return result
+})

@@ -1,0 +1,348 @@
+/** Step two of debugging: what one run of one node received, did and put out. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Interpreter from "../base/Interpreter.ts"
+import { defined } from "../base/Json.ts"
+import * as Redact from "../base/Redact.ts"
+import * as Connections from "../n8n/model/Connections.ts"
+import * as Execution from "./Execution.ts"
+import * as ItemFields from "./ItemFields.ts"
+import * as ItemSearch from "./ItemSearch.ts"
+import * as Noise from "./Noise.ts"
+
+/** A page of a list of items. With a condition, of those that meet it. */
+const side = {
+  /** Why there are fewer than one may expect. */
+  note: Schema.optionalKey(Schema.String),
+  matched: Schema.optionalKey(Schema.Int),
+  total: Schema.optionalKey(Schema.Int),
+  /** Items that the condition does not fit. */
+  failedItems: Schema.optionalKey(Schema.Int),
+  items: Schema.Array(
+    // `index` is the position in the whole list, where a condition chose the items.
+    Schema.Struct({ index: Schema.optionalKey(Schema.Int), ...Execution.Item.fields })
+  )
+}
+
+/**
+ * One run. `executionTime` is in milliseconds, times are ISO 8601; they are absent for a node that did not run
+ * (`status: "notRun"`, with the reason in `note`).
+ */
+export const NodeExecution = Schema.Struct({
+  executionId: Schema.String,
+  nodeName: Schema.String,
+  nodeType: Schema.String,
+  status: Schema.String,
+  note: Schema.optionalKey(Schema.String),
+  executionTime: Schema.optionalKey(Schema.Finite),
+  startTime: Schema.optionalKey(Schema.String),
+  endTime: Schema.optionalKey(Schema.String),
+  /** Counts from 0; the last run unless asked for another. */
+  runIndex: Schema.optionalKey(Schema.Int),
+  runCount: Schema.Int,
+  /** Every output of the run with its item count. */
+  outputs: Schema.Array(
+    Schema.Struct({
+      output: Schema.String,
+      name: Schema.optionalKey(Schema.String),
+      items: Schema.Int
+    })
+  ),
+  input: Schema.Struct({
+    sources: Schema.Array(
+      Schema.Struct({
+        input: Schema.String,
+        node: Schema.optionalKey(Schema.String),
+        output: Schema.optionalKey(Schema.Int),
+        run: Schema.optionalKey(Schema.Int),
+        count: Schema.Int
+      })
+    ),
+    ...side
+  }),
+  output: Schema.Struct({
+    /** Which of `outputs` the items are of. */
+    output: Schema.optionalKey(Schema.String),
+    ...side
+  }),
+  /** `written`: n8n keeps no values of the expressions in `parameters`. */
+  parametersAs: Schema.optionalKey(Schema.Literal("written")),
+  parameters: Schema.Json,
+  error: Schema.NullOr(Execution.ErrorDetail)
+})
+export type NodeExecution = typeof NodeExecution.Type
+
+/** What is asked for. `runIndex` and `outputIndex` count from 0. */
+export interface Request {
+  readonly nodeName: string
+  readonly runIndex?: number | undefined
+  readonly outputIndex?: number | undefined
+  readonly itemOffset: number
+  readonly itemLimit: number
+}
+
+/** What is shown of the items. */
+export interface Choice {
+  /** Only items that meet it. */
+  readonly where: Interpreter.Predicate | undefined
+  /** Only these places of an item; all where there are none. */
+  readonly fields: ReadonlyArray<ItemFields.Field>
+  readonly redacts: boolean
+}
+
+/** `undefined` where n8n noted no time, or one that no date can hold. */
+const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
+
+/** Every name that can be asked for: nodes that ran, and the others of the workflow. */
+export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string> => [
+  ...new Set([...execution.runs.keys(), ...(execution.workflow?.nodes ?? []).map((node) => node.name)])
+]
+
+const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
+
+/** Why a node did not run, as far as the nodes around it tell. */
+const whyNot = (execution: Execution.Execution, name: string, disabled: boolean): string => {
+  if (disabled) return "It is disabled."
+  const links = Connections.links(execution.workflow?.connections ?? {})
+  const before = links.filter((link) => link.to === name && link.output.type === "main")
+  const lentTo = links.filter((link) => link.from === name && link.output.type !== "main").map((link) => link.to)
+  if (before.length === 0) {
+    return lentTo.length === 0
+      ? "Nothing is connected to it, and it did not start the execution."
+      : `It works for ${quoted(lentTo)}, and was not asked.`
+  }
+  const reasons = [...Map.groupBy(before, (link) => link.from)].map(([from, out]) => {
+    const runs = execution.runs.get(from)
+    if (runs === undefined) return `'${from}' before it did not run either`
+    const outputs = runs.flatMap((run) => run.outputs)
+    const sent = out.some(({ output: { index } }) =>
+      outputs.some((output) => output.type === "main" && output.index === index && output.count > 0)
+    )
+    if (sent) return `'${from}' before it sent it items, but the execution did not come to it`
+    if (Execution.nodeStatus(runs) === "error") return `'${from}' before it failed`
+    return `'${from}' before it ran, and sent no items to ${
+      out.map((link) => Connections.portLabel(link.output)).join(", ")
+    }`
+  })
+  return `${reasons.join("; ")}.`
+}
+
+const didNotRun = (execution: Execution.Execution, name: string): NodeExecution => {
+  const node = execution.workflow?.nodes.find((candidate) => candidate.name === name)
+  return {
+    executionId: execution.id,
+    nodeName: name,
+    nodeType: node?.type ?? "unknown",
+    status: "notRun",
+    note: `This node did not run. ${whyNot(execution, name, node?.disabled === true)}`,
+    runCount: 0,
+    outputs: [],
+    input: { sources: [], items: [] },
+    output: { items: [] },
+    parameters: (node?.parameters ?? {}) as Schema.Json,
+    error: null
+  }
+}
+
+/** The output whose items are shown: the one asked for, else the first that holds items, else the first. */
+const shownOutput = (run: Execution.Run, outputIndex: number | undefined): Execution.Output | undefined =>
+  outputIndex === undefined
+    ? run.outputs.find((output) => output.count > 0) ?? run.outputs[0]
+    : run.outputs[outputIndex]
+
+/** Whether a value holds an expression. */
+const hasExpression = (value: unknown): boolean =>
+  typeof value === "string"
+    ? value.startsWith("=")
+    : typeof value === "object" && value !== null && Object.values(value).some(hasExpression)
+
+/** One run with one page of its items; `totals` has the path of each list that goes on, with its whole length. */
+export interface Page {
+  readonly node: NodeExecution
+  readonly totals: Readonly<Record<string, number>>
+}
+
+interface Part {
+  readonly count: number
+  readonly slot: Execution.Slot
+}
+
+/** One side's page, and how many items there are to page through. */
+interface Side {
+  readonly page: Omit<NodeExecution["output"], "output">
+  readonly first: number
+  readonly length: number
+}
+
+const lengthOf = (parts: ReadonlyArray<Part>) => parts.reduce((sum, part) => sum + part.count, 0)
+
+/** A list of one is shown whole: the offset is meant for the other side. */
+const offsetIn = (parts: ReadonlyArray<Part>, { itemOffset }: Request) => lengthOf(parts) === 1 ? 0 : itemOffset
+
+const beyond = (length: number, offset: number, what: string) =>
+  length > 0 && offset >= length ? `Nothing from itemOffset ${offset} on: ${length} ${what} in all.` : undefined
+
+const pageOf = (execution: Execution.Execution, request: Request, parts: ReadonlyArray<Part>): Side => {
+  const first = offsetIn(parts, request)
+  const length = lengthOf(parts)
+  const items = Execution.slice(execution, parts, first, request.itemLimit)
+  return { first, length, page: defined({ note: beyond(length, first, "items"), items }) }
+}
+
+const matchesOf = Effect.fnUntraced(function*(
+  execution: Execution.Execution,
+  request: Request,
+  parts: ReadonlyArray<Part>,
+  { redacts, where }: Choice
+) {
+  const first = offsetIn(parts, request)
+  const found = yield* ItemSearch.search(execution, { where }, {
+    slots: parts,
+    offset: first,
+    limit: request.itemLimit,
+    redacts
+  })
+  const notes = [
+    ...ItemSearch.notes(execution, found, { slots: parts, redacts }),
+    beyond(found.matched, first, "matches")
+  ].filter((note) => note !== undefined)
+  const result: Side = {
+    first,
+    length: found.matched,
+    page: defined({
+      note: notes.length === 0 ? undefined : notes.join(" "),
+      matched: found.matched,
+      total: found.scanned,
+      failedItems: found.failed === 0 ? undefined : found.failed,
+      items: found.matches.map(({ item, position }) => ({ index: position, ...item }))
+    })
+  }
+  return result
+})
+
+const withFields = (side: Side, { fields, redacts }: Choice): Side => {
+  if (fields.length === 0) return { ...side, page: { ...side.page, items: side.page.items.map(Noise.without) } }
+  if (side.page.items.length === 0) return side
+  // What is picked from a pair of a name and a value would no longer tell that it is a secret.
+  const clean = side.page.items.map(({ json, ...item }) => ({ ...item, json: redacts ? Redact.redact(json) : json }))
+  const jsons = clean.map(({ json }) => json)
+  const missing = ItemFields.missing(jsons, fields)
+  const notes = [side.page.note, missing.length === 0 ? undefined : ItemFields.note(missing, jsons)]
+    .filter((note) => note !== undefined)
+  return {
+    ...side,
+    page: defined({
+      ...side.page,
+      note: notes.length === 0 ? undefined : notes.join(" "),
+      items: clean.map((item) => ({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
+    })
+  }
+}
+
+/** The lists that a request is about. */
+const listsOf = (execution: Execution.Execution, { nodeName, outputIndex }: Request, run: Execution.Run) => {
+  const shown = shownOutput(run, outputIndex)
+  const output: ReadonlyArray<Part> = shown === undefined
+    ? []
+    : [{ count: shown.count, slot: { node: nodeName, run: run.index, side: "output", port: shown } }]
+  return { input: Execution.inputs(execution, nodeName, run), output, shown }
+}
+
+const runOf = (execution: Execution.Execution, { nodeName, runIndex }: Request) =>
+  execution.runs.get(nodeName)?.at(runIndex ?? -1)
+
+const assemble = (
+  execution: Execution.Execution,
+  request: Request,
+  namesOf: Connections.OutputNames,
+  run: Execution.Run,
+  sides: { readonly input: Side; readonly output: Side }
+): Page => {
+  const node = execution.workflow?.nodes.find((candidate) => candidate.name === request.nodeName)
+  const { input: parts, shown } = listsOf(execution, request, run)
+  const goesOn = ({ first, length, page }: Side) => first + page.items.length < length ? length : undefined
+  const totals = defined({ "input.items": goesOn(sides.input), "output.items": goesOn(sides.output) })
+  const read: NodeExecution = defined({
+    executionId: execution.id,
+    nodeName: request.nodeName,
+    nodeType: node?.type ?? "unknown",
+    status: run.status,
+    executionTime: run.executionTime,
+    startTime: iso(run.startTime),
+    endTime: iso(run.startTime + run.executionTime),
+    runIndex: run.index,
+    runCount: execution.runs.get(request.nodeName)?.length ?? 0,
+    outputs: run.outputs.map((output) => {
+      const name = node === undefined ? undefined : Execution.outputName(node, run, output, namesOf)
+      return {
+        output: Connections.portLabel(output),
+        ...(name === undefined ? {} : { name }),
+        items: output.count
+      }
+    }),
+    input: {
+      sources: parts.map(({ count, input, source, type }) =>
+        defined({
+          input: Connections.portLabel({ type, index: input }),
+          node: source?.node,
+          output: source?.output,
+          run: source?.run,
+          count
+        })
+      ),
+      ...sides.input.page
+    },
+    output: {
+      ...(shown === undefined ? {} : { output: Connections.portLabel(shown) }),
+      ...sides.output.page
+    },
+    parametersAs: hasExpression(node?.parameters) ? "written" as const : undefined,
+    parameters: (node?.parameters ?? {}) as Schema.Json,
+    error: run.error === undefined ? null : Execution.errorDetail(run.error)
+  })
+  return { node: read, totals }
+}
+
+/** Reads one run; a node that did not run says so, and why. */
+export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
+  const run = runOf(execution, request)
+  if (run === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
+  const { input, output } = listsOf(execution, request, run)
+  return assemble(execution, request, namesOf, run, {
+    input: pageOf(execution, request, input),
+    output: pageOf(execution, request, output)
+  })
+}
+
+/** Whether a condition is about one side alone: `!sent` holds for every item that has no such field yet. */
+const choosesOnly = ({ page: one }: Side, { page: other }: Side) =>
+  one.matched !== undefined && one.matched > 0 && one.matched !== one.total &&
+  other.total !== undefined && other.total > 1 && other.matched === other.total
+
+const unlisted = ({ first, page }: Side): Side => ({
+  first,
+  length: 0,
+  page: { ...page, note: "Not listed: where holds for all of them.", items: [] }
+})
+
+/** As {@link read}, of the items only those that are chosen. Fails with a problem of the condition. */
+export const choose = Effect.fnUntraced(function*(
+  execution: Execution.Execution,
+  request: Request,
+  namesOf: Connections.OutputNames,
+  choice: Choice
+) {
+  const run = runOf(execution, request)
+  if (run === undefined) return read(execution, request, namesOf)
+  const lists = listsOf(execution, request, run)
+  const sideOf = (parts: ReadonlyArray<Part>) =>
+    (choice.where === undefined
+      ? Effect.succeed(pageOf(execution, request, parts))
+      : matchesOf(execution, request, parts, choice))
+      .pipe(Effect.map((side) => withFields(side, choice)))
+  const [input, output] = [yield* sideOf(lists.input), yield* sideOf(lists.output)]
+  return assemble(execution, request, namesOf, run, {
+    input: choosesOnly(output, input) ? unlisted(input) : input,
+    output
+  })
+})

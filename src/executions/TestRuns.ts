@@ -1,0 +1,73 @@
+/** Executions of tests, kept in files: n8n's own record goes with the copy that ran. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import { createHash } from "node:crypto"
+import { gunzipSync, gzipSync } from "node:zlib"
+import * as AtomicFile from "../base/AtomicFile.ts"
+import type { Blocks } from "./blocks.ts"
+
+/** Keeps and gives back the bytes of executions; neither fails, for it only helps. */
+export interface Service {
+  readonly save: (instance: string, id: string, body: Blocks) => Effect.Effect<void>
+  readonly load: (instance: string, id: string) => Effect.Effect<Uint8Array | undefined>
+}
+
+/** The executions of tests; none is kept unless a layer says where. */
+export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
+  defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
+})
+
+/** How many of one n8n are kept, and how large one may be, unpacked. */
+const maxKept = 50
+const maxBytes = 32_000_000
+
+const make = Effect.fnUntraced(function*(folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folderOf = (instance: string) =>
+    path.join(folder, createHash("sha256").update(instance).digest("hex").slice(0, 16))
+  const fileOf = (instance: string, id: string) => path.join(folderOf(instance), `${id}.json.gz`)
+
+  const prune = Effect.fnUntraced(function*(own: string) {
+    const files = yield* fs.readDirectory(own)
+    const dated = yield* Effect.forEach(
+      files,
+      (file) =>
+        Effect.map(Effect.option(fs.stat(path.join(own, file))), (info) => ({
+          file,
+          time: info._tag === "Some" && info.value.mtime._tag === "Some" ? info.value.mtime.value.getTime() : 0
+        }))
+    )
+    const old = dated.toSorted((a, b) => b.time - a.time).slice(maxKept)
+    yield* Effect.forEach(old, ({ file }) => fs.remove(path.join(own, file)), { discard: true })
+  })
+
+  return {
+    save: (instance, id, body) =>
+      body.length > maxBytes ? Effect.void : Effect.gen(function*() {
+        const own = folderOf(instance)
+        yield* fs.makeDirectory(own, { recursive: true, mode: 0o700 })
+        const file = fileOf(instance, id)
+        const bytes = gzipSync(body.read(0, body.length), { level: 1 })
+        yield* AtomicFile.write(file, { bytes, temporary: `${file}.${process.pid}.tmp`, mode: 0o600 })
+        yield* prune(own)
+      }).pipe(
+        Effect.ignore,
+        Effect.provideService(FileSystem.FileSystem, fs),
+        Effect.withSpan("TestRuns.save")
+      ),
+    load: (instance, id) =>
+      fs.readFile(fileOf(instance, id)).pipe(
+        Effect.flatMap((packed) => Effect.try(() => gunzipSync(packed, { maxOutputLength: maxBytes }))),
+        Effect.orElseSucceed(() => undefined),
+        Effect.withSpan("TestRuns.load")
+      )
+  } satisfies Service
+})
+
+/** Keeps them in files `<hash of the instance>/<execution id>.json.gz` below this folder, for this user only. */
+export const layer = (folder: string): Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(TestRuns, make(folder))

@@ -1,0 +1,88 @@
+/** Bytes compressed in blocks: reading a part of them unpacks only the blocks that it lies in. */
+import { constants, deflateRaw, inflateRawSync } from "node:zlib"
+
+const blockBytes = 1024 * 1024
+
+/** Compressed bytes, readable in parts. */
+export interface Blocks {
+  /** Bytes, unpacked. */
+  readonly length: number
+  /** Bytes in memory, packed. */
+  readonly size: number
+  /** The bytes from `start` up to `end`. */
+  readonly read: (start: number, end: number) => Uint8Array
+}
+
+const pack = (block: Uint8Array) =>
+  new Promise<Uint8Array>((resolve, reject) => {
+    deflateRaw(block, { level: constants.Z_BEST_SPEED }, (error, packed) =>
+      error === null ? resolve(packed) : reject(error))
+  })
+
+/** The block that was unpacked last, of all that are kept: a pass over many small parts unpacks each block once. */
+let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
+
+const unpack = (packed: Uint8Array): Uint8Array => {
+  if (last?.packed !== packed) last = { packed, unpacked: inflateRawSync(packed) }
+  return last.unpacked
+}
+
+/**
+ * Compresses bytes as they arrive, on another thread, one block behind the writer.
+ *
+ * **Gotchas**
+ *
+ * Await each write before the next one and before the end: two at once would mix their bytes.
+ */
+export class Writer {
+  #block = new Uint8Array(blockBytes)
+  #filled = 0
+  #length = 0
+  readonly #packed: Array<Uint8Array> = []
+  #packing: Promise<unknown> = Promise.resolve()
+
+  /** Adds bytes; resolves when there is room for more. */
+  async write(chunk: Uint8Array): Promise<void> {
+    let from = 0
+    while (from < chunk.length) {
+      const part = chunk.subarray(from, from + blockBytes - this.#filled)
+      this.#block.set(part, this.#filled)
+      this.#filled += part.length
+      this.#length += part.length
+      from += part.length
+      if (this.#filled === blockBytes) await this.#flush()
+    }
+  }
+
+  async #flush() {
+    const block = this.#block.subarray(0, this.#filled)
+    this.#block = new Uint8Array(blockBytes)
+    this.#filled = 0
+    await this.#packing
+    this.#packing = pack(block).then((packed) => this.#packed.push(packed))
+  }
+
+  /** Packs the rest. */
+  async end(): Promise<Blocks> {
+    if (this.#filled > 0) await this.#flush()
+    await this.#packing
+    const packed = this.#packed
+    const length = this.#length
+    return {
+      length,
+      size: packed.reduce((sum, block) => sum + block.length, 0),
+      read: (start, end) => {
+        const result = new Uint8Array(Math.max(0, Math.min(end, length) - start))
+        for (let at = start; at < start + result.length;) {
+          const index = Math.floor(at / blockBytes)
+          const block = packed[index]
+          if (block === undefined) break
+          const part = unpack(block).subarray(at % blockBytes, at % blockBytes + start + result.length - at)
+          result.set(part, at - start)
+          at += part.length
+        }
+        return result
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Reads `GET /executions/{id}?includeData=true` as its bytes arrive: notes runs and counts, and only locates items. An
+ * execution can hold 66 MB of items, of which an answer shows a few.
+ */
+import * as Schema from "effect/Schema"
+import { arr, int, num, obj, str } from "../base/Json.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as Execution from "./Execution.ts"
+import { type Handling, type List, Scanner, skip, value } from "./jsonScan.ts"
+
+/** The scanned bytes, readable in parts. */
+export interface Body {
+  readonly read: (start: number, end: number) => Uint8Array
+}
+
+/** The most of one list that an answer could show, in bytes of n8n's JSON. */
+const maxItemBytes = 1_000_000
+
+const sourceOf = (source: unknown): Execution.Source | undefined => {
+  const node = str(obj(source)?.["previousNode"])
+  // n8n 1.x leaves out what is 0.
+  return node === undefined
+    ? undefined
+    : { node, output: int(obj(source)?.["previousNodeOutput"]) ?? 0, run: int(obj(source)?.["previousNodeRun"]) ?? 0 }
+}
+
+/** Milliseconds; n8n writes seconds in executions that it rebuilt after a crash. */
+const epochMillis = (time: number) => time > 0 && time < 100_000_000_000 ? time * 1000 : time
+
+const runOf = (
+  index: number,
+  fields: ReadonlyMap<string, unknown>,
+  outputs: ReadonlyArray<Execution.Output>,
+  override: ReadonlyArray<Execution.Output>
+): Execution.Run => {
+  const error = fields.get("error") ?? undefined
+  return {
+    index,
+    startTime: epochMillis(num(fields.get("startTime")) ?? 0),
+    executionTime: num(fields.get("executionTime")) ?? 0,
+    order: num(fields.get("executionIndex")) ?? 0,
+    status: error === undefined ? str(fields.get("executionStatus")) ?? "success" : "error",
+    sources: arr(fields.get("source")).map(sourceOf),
+    outputs,
+    override,
+    error
+  }
+}
+
+const runFields = new Set(["startTime", "executionTime", "executionIndex", "executionStatus", "source", "error"])
+
+/** Whether a key at the root is metadata: times, status, sizes. */
+const isHead = (key: string) => key !== "data" && key !== "workflowData" && key !== "customData"
+
+const object = (member: (key: string) => Handling, end?: () => void): Handling =>
+  end === undefined ? { on: "object", member } : { on: "object", member, end }
+
+const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
+const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)
+
+/** Reads one execution: `push` each chunk, then `end`. */
+export class ExecutionReader {
+  readonly #head = new Map<string, unknown>()
+  readonly #result = new Map<string, unknown>()
+  readonly #runs = new Map<string, ReadonlyArray<Execution.Run>>()
+  /** Where the items of each output lie. */
+  readonly #lists = new Map<Execution.Output, List>()
+  #workflow: unknown
+  readonly #scanner = new Scanner(this.#root())
+
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON. */
+  push(chunk: Uint8Array): void {
+    this.#scanner.push(chunk)
+  }
+
+  /** The data's size in bytes according to n8n, known before the data itself arrives (2.x). */
+  get declaredBytes(): number | undefined {
+    return num(this.#head.get("jsonSizeBytes"))
+  }
+
+  /** Whether n8n withheld the data because it is large (2.x). */
+  get isWithheld(): boolean {
+    return this.#head.get("dataTooLargeToDisplay") === true
+  }
+
+  #root(): Handling {
+    const resultData = object((key) => {
+      if (key === "runData") return object((node) => this.#node(node))
+      return key === "error" || key === "lastNodeExecuted" ? value((parsed) => this.#result.set(key, parsed)) : skip
+    })
+    return object((key) => {
+      if (key === "data") return object((part) => part === "resultData" ? resultData : skip)
+      if (key === "workflowData") return value((parsed) => (this.#workflow = parsed))
+      return isHead(key) ? value((parsed) => this.#head.set(key, parsed)) : skip
+    })
+  }
+
+  #node(node: string): Handling {
+    const runs: Array<Execution.Run> = []
+    this.#runs.set(node, runs)
+    return { on: "array", element: (index) => this.#run(index, runs) }
+  }
+
+  #run(index: number, runs: Array<Execution.Run>): Handling {
+    const fields = new Map<string, unknown>()
+    const outputs: Array<Execution.Output> = []
+    const override: Array<Execution.Output> = []
+    // A run that is no object keeps its place: runs are known by their position.
+    runs.push(runOf(index, fields, outputs, override))
+    return object(
+      (key) => {
+        if (key === "data") return this.#ports(outputs)
+        if (key === "inputOverride") return this.#ports(override)
+        return runFields.has(key) ? value((parsed) => fields.set(key, parsed)) : skip
+      },
+      () => {
+        runs[index] = runOf(index, fields, outputs, override)
+      }
+    )
+  }
+
+  #ports(into: Array<Execution.Output>): Handling {
+    return object((type) => ({
+      on: "array",
+      element: (index) => {
+        const at = into.push({ type, index, count: 0 }) - 1
+        return {
+          on: "list",
+          take: (list) => {
+            const output = { type, index, count: list.count }
+            into[at] = output
+            this.#lists.set(output, list)
+          }
+        }
+      }
+    }))
+  }
+
+  /** The execution that was pushed. Throws when its bytes end too early or lack what every execution has. */
+  end(body: Body): Execution.Execution {
+    this.#scanner.end()
+    const head = decodeHead(Object.fromEntries(this.#head))
+    const workflow = decodeWorkflow(this.#workflow)
+    const runs = this.#runs
+    const listAt = ({ node, port, run, side }: Execution.Slot) => {
+      const found = runs.get(node)?.[run]
+      const outputs = side === "output" ? found?.outputs : found?.override
+      const output = outputs?.find(({ index, type }) => type === port.type && index === port.index)
+      return output === undefined ? undefined : this.#lists.get(output)
+    }
+    return {
+      id: String(head.id),
+      workflowId: head.workflowId ?? "",
+      status: head.status ?? "unknown",
+      mode: head.mode ?? undefined,
+      startedAt: head.startedAt ?? undefined,
+      stoppedAt: head.stoppedAt ?? undefined,
+      waitTill: head.waitTill ?? undefined,
+      duration: ExecutionHead.duration(head) ?? undefined,
+      workflow: workflow._tag === "Some" ? workflow.value : undefined,
+      runs,
+      error: this.#result.get("error") ?? undefined,
+      lastNode: str(this.#result.get("lastNodeExecuted")),
+      items: (slot, offset, limit) => {
+        const list = listAt(slot)
+        return list === undefined ? [] : read(body, list, offset, limit)
+      },
+      segments: (slot, from = 0) => {
+        const list = listAt(slot)
+        return list === undefined ? [] : segments(body, list, from)
+      }
+    }
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** From the segment that holds the element `from`, mark by mark. */
+function* segments(body: Body, list: List, from: number): Generator<Execution.Segment & { readonly bytes: number }> {
+  const start = Math.max(0, list.marks.findLastIndex(({ element }) => element <= from))
+  for (let index = start; index < list.marks.length; index++) {
+    const mark = list.marks[index]
+    if (mark === undefined) return
+    const end = list.marks[index + 1]?.at ?? list.end
+    const joined = decoder.decode(body.read(mark.at, end)).trimEnd()
+    const text = joined.endsWith(",") ? joined.slice(0, -1) : joined
+    yield { first: mark.element, bytes: end - mark.at, text, items: () => arr(JSON.parse(`[${text}]`)) }
+  }
+}
+
+/** The elements from `offset` until `limit` of them are there, or more bytes than an answer can hold. */
+const read = (body: Body, list: List, offset: number, limit: number): ReadonlyArray<unknown> => {
+  const items: Array<unknown> = []
+  let total = 0
+  for (const { bytes, first, items: parsed } of segments(body, list, offset)) {
+    if (items.length >= limit || total >= maxItemBytes) break
+    total += bytes
+    const skipped = Math.max(0, offset - first)
+    items.push(...parsed().slice(skipped, skipped + limit - items.length))
+  }
+  return items
+}

@@ -1,0 +1,286 @@
+/**
+ * Reads JSON of any size as its bytes arrive: parses chosen values, notes where lists lie, and steps over the rest.
+ * Pure; knows nothing of n8n.
+ *
+ * **Gotchas**
+ *
+ * Values that are stepped over are not checked to be JSON; those that are parsed go through `JSON.parse`.
+ */
+import * as Bytes from "effect/Bytes"
+
+/** Where the elements of a list lie, in bytes from the beginning, without `[` and `]`. */
+export interface List {
+  readonly count: number
+  readonly start: number
+  readonly end: number
+  /** Positions of some elements, ascending, about {@link markEvery} bytes apart; the first is element 0. */
+  readonly marks: ReadonlyArray<{ readonly element: number; readonly at: number }>
+}
+
+/** What to do with the value at some place; a value of another kind than expected is stepped over. */
+export type Handling =
+  | { readonly on: "skip" }
+  /** Parse it. */
+  | { readonly on: "value"; readonly take: (value: unknown) => void }
+  /** Look at its members. */
+  | { readonly on: "object"; readonly member: (key: string) => Handling; readonly end?: () => void }
+  /** Look at its elements. */
+  | { readonly on: "array"; readonly element: (index: number) => Handling }
+  /** Only note where its elements lie. */
+  | { readonly on: "list"; readonly take: (list: List) => void }
+
+/** Steps over. */
+export const skip: Handling = { on: "skip" }
+
+/** Parses. */
+export const value = (take: (value: unknown) => void): Handling => ({ on: "value", take })
+
+/** Bytes between the marks of a list: reading one element reads little more than that. */
+export const markEvery = 32 * 1024
+
+type Frame =
+  | { readonly kind: "object"; readonly member: (key: string) => Handling; readonly end: (() => void) | undefined }
+  | { readonly kind: "array"; readonly element: (index: number) => Handling; index: number }
+  | {
+    readonly kind: "list"
+    readonly take: (list: List) => void
+    readonly start: number
+    count: number
+    readonly marks: Array<{ readonly element: number; readonly at: number }>
+  }
+
+const states = { value: 0, key: 1, colon: 2, after: 3, opaque: 4, done: 5 } as const
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+/** Beyond so many bytes of a string without an escape the native search for its end is faster than a loop. */
+const longString = 48
+
+/** The byte's index, or the chunk's length if it is not there. */
+const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
+  const index = chunk.indexOf(byte, from)
+  return index === -1 ? chunk.length : index
+}
+
+/** A scan in progress: `push` each chunk, then `end`. */
+export class Scanner {
+  #state: number = states.value
+  readonly #frames: Array<Frame> = []
+  #next: Handling
+  /** Nothing but an opening bracket came since the last comma: only there may a list or object close without more. */
+  #opened = false
+  /** Bytes before the current chunk. */
+  #before = 0
+
+  // The value being stepped over or collected.
+  #nest = 0
+  #inString = false
+  #escaped = false
+  // The next quote and backslash of the chunk, as far as they were looked for.
+  #quoteAt = -1
+  #backslashAt = -1
+  #take: ((value: unknown) => void) | undefined
+  #parts: Array<Uint8Array> = []
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true })
+
+  constructor(root: Handling) {
+    this.#next = root
+  }
+
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON, as far as it looks. */
+  push(chunk: Uint8Array): void {
+    let at = 0
+    this.#quoteAt = -1
+    this.#backslashAt = -1
+    while (at < chunk.length) {
+      if (this.#state === states.opaque) {
+        at = this.#opaque(chunk, at)
+        continue
+      }
+      const byte = chunk[at]
+      if (isSpace(byte)) {
+        at++
+      } else if (this.#state === states.value) {
+        at = this.#value(byte, at)
+      } else if (this.#state === states.key) {
+        at = this.#key(byte, at)
+      } else if (this.#state === states.colon) {
+        if (byte !== colon) throw new SyntaxError(`expected a colon at byte ${this.#before + at}`)
+        this.#state = states.value
+        at++
+      } else if (this.#state === states.after) {
+        at = this.#after(byte, at)
+      } else {
+        throw new SyntaxError(`more after the end, at byte ${this.#before + at}`)
+      }
+    }
+    this.#before += chunk.length
+  }
+
+  /** Checks that the value is complete. */
+  end(): void {
+    // A number at the root ends where the bytes do.
+    if (this.#state === states.opaque && this.#frames.length === 0 && this.#nest === 0 && !this.#inString) {
+      this.#finish()
+    }
+    if (this.#state !== states.done) throw new SyntaxError(`ends in the middle, after ${this.#before} bytes`)
+  }
+
+  #value(byte: number | undefined, at: number): number {
+    const frame = this.#frames.at(-1)
+    const isInList = frame !== undefined && frame.kind !== "object"
+    if (byte === closeBracket && isInList && this.#opened) return this.#close(at)
+    if (byte === comma || byte === closeBrace || byte === closeBracket) {
+      throw new SyntaxError(`expected a value at byte ${this.#before + at}`)
+    }
+    let handling = this.#next
+    if (frame?.kind === "array") {
+      handling = frame.element(frame.index++)
+    } else if (frame?.kind === "list") {
+      const position = this.#before + at
+      const last = frame.marks.at(-1)
+      if (last === undefined || position - last.at >= markEvery) {
+        frame.marks.push({ element: frame.count, at: position })
+      }
+      frame.count++
+      handling = skip
+    }
+    if (byte === openBrace && handling.on === "object") {
+      this.#state = states.key
+      return this.#open({ kind: "object", member: handling.member, end: handling.end }, at)
+    }
+    if (byte === openBracket && handling.on === "array") {
+      return this.#open({ kind: "array", element: handling.element, index: 0 }, at)
+    }
+    if (byte === openBracket && handling.on === "list") {
+      const { take } = handling
+      return this.#open({ kind: "list", take, start: this.#before + at + 1, count: 0, marks: [] }, at)
+    }
+    this.#state = states.opaque
+    this.#take = handling.on === "value" ? handling.take : undefined
+    return at
+  }
+
+  #key(byte: number | undefined, at: number): number {
+    if (byte === closeBrace && this.#opened) return this.#close(at)
+    if (byte !== quote) throw new SyntaxError(`expected a key at byte ${this.#before + at}`)
+    this.#take = this.#member
+    this.#state = states.opaque
+    return at
+  }
+
+  readonly #member = (key: unknown) => {
+    const frame = this.#frames.at(-1)
+    if (frame?.kind === "object") this.#next = frame.member(String(key))
+    this.#state = states.colon
+  }
+
+  #after(byte: number | undefined, at: number): number {
+    const isObject = this.#frames.at(-1)?.kind === "object"
+    if (byte === comma) {
+      this.#state = isObject ? states.key : states.value
+      this.#opened = false
+      return at + 1
+    }
+    if (byte === (isObject ? closeBrace : closeBracket)) return this.#close(at)
+    throw new SyntaxError(`expected a comma or an end at byte ${this.#before + at}`)
+  }
+
+  #open(frame: Frame, at: number): number {
+    this.#frames.push(frame)
+    this.#opened = true
+    return at + 1
+  }
+
+  #close(at: number): number {
+    const frame = this.#frames.pop()
+    if (frame?.kind === "object") frame.end?.()
+    if (frame?.kind === "list") {
+      const { count, marks, start } = frame
+      frame.take({ count, start, end: this.#before + at, marks })
+    }
+    this.#state = this.#frames.length === 0 ? states.done : states.after
+    return at + 1
+  }
+
+  /** Steps to the end of a value of any kind, or of the chunk. Nearly all the time of a scan is spent here. */
+  #opaque(chunk: Uint8Array, from: number): number {
+    let at = from
+    while (at < chunk.length) {
+      if (this.#inString) {
+        at = this.#string(chunk, at)
+        if (!this.#inString && this.#nest === 0) return this.#ended(chunk, from, at)
+        continue
+      }
+      const byte = chunk[at]
+      if (byte === quote) {
+        this.#inString = true
+      } else if (byte === openBrace || byte === openBracket) {
+        this.#nest++
+      } else if (byte === closeBrace || byte === closeBracket) {
+        if (this.#nest === 0) return this.#ended(chunk, from, at)
+        this.#nest--
+        if (this.#nest === 0) return this.#ended(chunk, from, at + 1)
+      } else if (this.#nest === 0 && (byte === comma || isSpace(byte))) {
+        return this.#ended(chunk, from, at)
+      }
+      at++
+    }
+    if (this.#take !== undefined) this.#parts.push(chunk.slice(from))
+    return at
+  }
+
+  /** From inside a string to behind its closing quote, or to the end of the chunk. */
+  #string(chunk: Uint8Array, from: number): number {
+    let at = from
+    let plain = from
+    while (at < chunk.length) {
+      if (this.#escaped) {
+        this.#escaped = false
+        at++
+        plain = at
+        continue
+      }
+      if (at - plain > longString) {
+        // Remembered: searching anew at each string or escape would be quadratic.
+        if (this.#quoteAt < at) this.#quoteAt = indexOf(chunk, quote, at)
+        if (this.#backslashAt < at) this.#backslashAt = indexOf(chunk, backslash, at)
+        at = Math.min(this.#quoteAt, this.#backslashAt)
+        if (at === chunk.length) return at
+      }
+      const byte = chunk[at]
+      at++
+      if (byte === quote) {
+        this.#inString = false
+        return at
+      }
+      if (byte === backslash) this.#escaped = true
+    }
+    return at
+  }
+
+  #ended(chunk: Uint8Array, from: number, to: number): number {
+    if (this.#take !== undefined) this.#parts.push(chunk.slice(from, to))
+    this.#finish()
+    return to
+  }
+
+  #finish() {
+    const take = this.#take
+    this.#state = this.#frames.length === 0 ? states.done : states.after
+    if (take === undefined) return
+    const bytes = this.#parts.length === 1 ? this.#parts[0] : Bytes.concat(this.#parts)
+    this.#take = undefined
+    this.#parts = []
+    take(JSON.parse(this.#decoder.decode(bytes)))
+  }
+}

@@ -1,0 +1,203 @@
+/** Tools behind the official SDK's low-level `Server`; the only module that knows both. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError
+} from "@modelcontextprotocol/sdk/types.js"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
+import * as Envelope from "../answer/Envelope.ts"
+import type * as Prompt from "../answer/Prompt.ts"
+import type * as Resource from "../answer/Resource.ts"
+import * as Tool from "../answer/Tool.ts"
+import * as Errors from "../base/Errors.ts"
+import { suggestion } from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
+import * as callContext from "./callContext.ts"
+import { bug as bugMessage, type RunFor, shorten } from "./handling.ts"
+import { type Caller, type Failure, McpTransport, type Served, UnknownTool } from "./McpTransport.ts"
+import * as promptHandlers from "./promptHandlers.ts"
+import * as resourceHandlers from "./resourceHandlers.ts"
+
+/** What the server offers. */
+export interface Options<T extends Tool.Any> {
+  readonly name: string
+  readonly version: string
+  /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
+  readonly instructions?: string | undefined
+  readonly tools: ReadonlyArray<T>
+  /** Each is served only together with its tool. */
+  readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
+  readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
+}
+
+const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
+
+const bug: Envelope.Envelope = {
+  name: "InternalError",
+  message: bugMessage,
+  context: {},
+  hint: "The server's log (stderr) has the details. Another call may work."
+}
+
+/** How long calls took, in seconds, by tool and outcome; named as OpenTelemetry's conventions for MCP have it. */
+const duration = Metric.histogram("mcp.server.operation.duration", {
+  description: "Duration of a tool call",
+  attributes: { unit: "s", "mcp.method.name": "tools/call" },
+  boundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+})
+
+const measured = <A, E, R>(tool: Tool.Any<R>, call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.timed(Effect.result(call)).pipe(
+    Effect.tap(([elapsed, result]) =>
+      Metric.update(
+        Metric.withAttributes(duration, {
+          "gen_ai.tool.name": tool.name,
+          ...(Result.isFailure(result) ? { "error.type": "tool_error" } : {})
+        }),
+        Duration.toSeconds(elapsed)
+      )
+    ),
+    Effect.flatMap(([, result]) => Effect.fromResult(result)),
+    Effect.withSpan(`tools/call ${tool.name}`, {
+      attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": tool.name }
+    })
+  )
+
+/** Runs one tool; its failure is as a client sees it. Defects are logged and hidden. */
+const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure, R> =>
+  tool.run(args).pipe(
+    Effect.tapError((error) => Effect.logDebug(error.message)),
+    Effect.mapError((error) => ({
+      envelope: Visible.json(Envelope.fromError(error)),
+      isServerFault: Errors.isServerFault(error)
+    })),
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logError("tool died", defect), Effect.fail({ envelope: bug, isServerFault: true }))
+    ),
+    Effect.annotateLogs("tool", tool.name),
+    (call) => measured(tool, call)
+  )
+
+/** Runs one tool for MCP: failures become tool errors that the model can read. */
+export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  Effect.match(run(tool, args), {
+    onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
+    onFailure: ({ envelope }): CallToolResult => ({ isError: true, content: text(envelope) })
+  })
+
+/** A union of tools is a tool with the union of their needs; the compiler does not see it. */
+const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
+  tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
+
+/** Finds a tool by name. */
+export const find = <T extends Tool.Any>(
+  tools: ReadonlyArray<T>,
+  name: string
+): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
+
+/** The message about a tool that is not served. */
+export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
+  `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
+
+/** A tool as `tools/list` shows it. */
+export const listing = (tool: Tool.Any) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  annotations: tool.annotations,
+  inputSchema: { ...tool.inputSchema },
+  outputSchema: { ...tool.outputSchema },
+  ...(tool.searchHint === undefined ? {} : { _meta: { "anthropic/searchHint": tool.searchHint } })
+})
+
+/** Made once: each would bring a validator of its own. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator()
+
+/**
+ * Serves `tools` on the ambient transport until the peer leaves.
+ *
+ * **Details**
+ *
+ * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
+ * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
+ * interrupted; a call that the client cancels is, too.
+ */
+export const serveWith = <T extends Tool.Any>(
+  options: Options<T>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+): Effect.Effect<void, never, McpTransport> =>
+  Effect.gen(function*() {
+    const runPromise = yield* FiberSet.makeRuntimePromise()
+    const tools = widened(options.tools)
+    const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
+    const resources = (options.resources ?? []).filter(isServed)
+    const prompts = options.prompts ?? []
+    const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
+
+    const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
+      Effect.flatMap(contextFor(caller), (context) => Effect.provideContext(effect, context))
+
+    const makeServer: Served["makeServer"] = Effect.fnUntraced(function*(caller) {
+      const around = yield* Effect.context<never>()
+      /** Runs for the caller, until the client cancels it. */
+      const runFor: RunFor<Tool.Services<T>> = (effect, { signal }) =>
+        runPromise(
+          effect.pipe(provideFor(caller), Effect.provideContext(around), Effect.result),
+          { signal }
+        ).then(Result.getOrThrowWith((error) => error))
+
+      const server = new Server(
+        { name: options.name, version: options.version },
+        {
+          jsonSchemaValidator,
+          capabilities: {
+            tools: {},
+            ...(resources.length === 0 ? {} : { resources: {} }),
+            ...(prompts.length === 0 ? {} : { prompts: {} }),
+            ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
+          },
+          ...(options.instructions === undefined ? {} : { instructions: options.instructions })
+        }
+      )
+      server.setRequestHandler(
+        ListToolsRequestSchema,
+        (_request, extra) => runFor(Effect.map(offered, (tools) => ({ tools: tools.map(listing) })), extra)
+      )
+      server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
+        const tool = find(tools, params.name)
+        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
+        return runFor(callContext.provide(server, extra)(respond(tool, params.arguments)), extra)
+      })
+      if (resources.length > 0) resourceHandlers.handle(server, resources, runFor)
+      if (prompts.length > 0) promptHandlers.handle(server, prompts)
+      if (resources.length > 0 || prompts.length > 0) {
+        promptHandlers.handleCompletion(server, prompts, resources, runFor)
+      }
+      return server
+    })
+
+    const call: Served["call"] = (caller, name, args) => {
+      const tool = find(tools, name)
+      return tool === undefined
+        ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name) }))
+        : Effect.result(provideFor(caller)(run(tool, args)))
+    }
+    const list: Served["list"] = (caller) => provideFor(caller)(offered)
+
+    yield* (yield* McpTransport).serve({ makeServer, list, call })
+  }).pipe(Effect.scoped)
+
+/** Serves tools that all run with what is provided around: one n8n for every call. */
+export const serve = <T extends Tool.Any>(
+  options: Options<T>
+): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
+  Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))

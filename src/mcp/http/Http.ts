@@ -1,0 +1,153 @@
+/**
+ * MCP over HTTP, stateless: each request brings all that it needs, so any number of processes stand behind one balancer.
+ *
+ * | | |
+ * | --- | --- |
+ * | `GET /health` | that it serves, its version, and whether n8n answers |
+ * | `POST /mcp` | Streamable HTTP: one JSON answer, or an event stream when the call brought a progressToken |
+ * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
+ * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
+ */
+import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import type { IncomingMessage } from "node:http"
+import { version } from "../../base/Version.ts"
+import { McpTransport, type Served } from "../McpTransport.ts"
+import type { Known } from "./Access.ts"
+import * as AccessLog from "./accessLog.ts"
+import * as Exchange from "./exchange.ts"
+import * as Execute from "./execute.ts"
+import * as Gate from "./gate.ts"
+import * as Hosts from "./Hosts.ts"
+import * as Refusal from "./refusal.ts"
+import * as RequestBody from "./requestBody.ts"
+
+/** Who may call, how much, and under which names the server is reached. */
+export interface Options extends Gate.Options, Hosts.Names {
+  /** What `/health` says of n8n: one word, soon. */
+  readonly n8n: Effect.Effect<string>
+}
+
+interface Route<R> {
+  readonly method: "GET" | "POST"
+  readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
+}
+
+/** The exact path decides: a router would decode it and ignore its case, which a proxy's rules may not. */
+const dispatch = <R>(routes: Readonly<Record<string, Route<R>>>) =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const path = AccessLog.pathOf(request)
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+    if (route === undefined) return yield* Effect.fail(Refusal.notFound)
+    const isAllowed = request.method === route.method || request.method === "HEAD" && route.method === "GET"
+    if (!isAllowed) return yield* Effect.fail(Refusal.notAllowed(route.method))
+    yield* Effect.annotateCurrentSpan("http.route", path)
+    // The server runs it uninterruptible; a caller who goes away ends the call.
+    return yield* Effect.interruptible(route.answer)
+  })
+
+/** Answers refusals and bugs in the path's own form. */
+const withRefusals = <R>(app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const path = AccessLog.pathOf(request)
+    return app.pipe(
+      Effect.catch((refusal) => Effect.succeed(Refusal.response(path, refusal))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("request died", defect), Refusal.response(path, Refusal.bug))
+      )
+    )
+  })
+
+/** Refuses requests to another host, and those of other sites' pages. */
+const checkSource = (names: Hosts.Names) =>
+  Effect.gen(function*() {
+    const { headers, source } = yield* HttpServerRequest.HttpServerRequest
+    const { host, origin } = headers
+    const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
+    const twice = Hosts.ambiguous(rawHeaders)
+    if (twice !== undefined) {
+      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' is there twice.`, ErrorCode.InvalidRequest))
+    }
+    if (!Hosts.isOwnHost(names, host, socket?.localAddress)) return yield* Effect.fail(Refusal.foreignHost(host))
+    if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
+      return yield* Effect.fail(Refusal.foreignOrigin(origin))
+    }
+  })
+
+const cors = ({ allowedOrigins }: Hosts.Names) =>
+  allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
+    allowedOrigins: (origin) => allowedOrigins.includes(origin),
+    allowedMethods: ["GET", "POST"],
+    allowedHeaders: ["authorization", "content-type", "accept", "mcp-protocol-version", "x-request-id"],
+    exposedHeaders: ["x-request-id", "retry-after"]
+  })
+
+/** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused. */
+export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
+  Layer.effect(
+    McpTransport,
+    Effect.gen(function*() {
+      const http = yield* Effect.context<HttpServer.HttpServer>()
+      const { admit, identify } = yield* Gate.make(options)
+      const health = Effect.map(options.n8n, (n8n) => HttpServerResponse.jsonUnsafe({ status: "ok", version, n8n }))
+
+      const routes = (served: Served) => {
+        /** A body takes no place before it is whole: whoever sends it slowly keeps nobody out. */
+        const post = <E, R>(
+          answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+        ) =>
+          Effect.gen(function*() {
+            const caller = yield* identify
+            const body = yield* RequestBody.json
+            yield* admit(caller)
+            return yield* answer(caller, body)
+          })
+        return {
+          "/health": { method: "GET", answer: health },
+          "/mcp": {
+            method: "POST",
+            answer: post((caller, body) =>
+              Effect.flatMap(served.makeServer(caller), (server) => Exchange.streamable(server, body))
+            )
+          },
+          "/mcp/tools": {
+            method: "POST",
+            answer: Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
+          },
+          "/mcp/execute": { method: "POST", answer: post((caller, body) => Execute.call(served, caller, body)) }
+        } as const
+      }
+
+      return {
+        serve: (served) =>
+          Effect.gen(function*() {
+            let draining = false
+            const app = checkSource(options).pipe(
+              Effect.andThen(cors(options)(dispatch(routes(served)))),
+              withRefusals,
+              Effect.map((response) =>
+                draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
+              )
+            )
+            yield* HttpServer.serveEffect(app, AccessLog.middleware)
+            // Runs before the server stops to listen; what comes on an open connection still is answered, and is its last.
+            yield* Effect.addFinalizer(() => Effect.sync(() => void (draining = true)))
+            return yield* Effect.never
+          }).pipe(
+            Effect.scoped,
+            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(RequestBody.maxBytes)),
+            Effect.provideContext(http)
+          )
+      }
+    })
+  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimiter.layerStoreMemory))

@@ -1,0 +1,72 @@
+/** One line for each request, once its answer is sent. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpEffect from "effect/http/HttpEffect"
+import { ClientAbort } from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Ref from "effect/Ref"
+import { randomUUID } from "node:crypto"
+
+/** What the request's handlers add to its line. */
+interface Details {
+  readonly client?: string | undefined
+  /** The tool that is called, else MCP's method. */
+  readonly call?: string | undefined
+}
+
+const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>("effect-n8n-mcp/AccessLog", {
+  defaultValue: () => () => Effect.void
+})
+
+/** Adds to the current request's line. */
+export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
+
+/** A request's id as a balancer sets it; anything else is replaced. */
+const requestId = /^[\w.:-]{1,128}$/
+
+/** The path alone, without an origin, and without a query, which may hold secrets. */
+export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string =>
+  url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "").replace(/(?<=.)\/+$/, "")
+
+const statusOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>) => {
+  if (Exit.isSuccess(exit)) return exit.value.status
+  const aborted = exit.cause.reasons.some((reason) => reason.annotations.has(ClientAbort.key))
+  return aborted || Cause.hasInterruptsOnly(exit.cause) ? 499 : 500
+}
+
+/** Logs the request on its way out, and answers its id as `x-request-id`. */
+export const middleware = <E, R>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest | R> =>
+  Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const header = request.headers["x-request-id"] ?? ""
+    const id = requestId.test(header) ? header : randomUUID()
+    const details = yield* Ref.make<Details>({})
+    const started = yield* Clock.currentTimeMillis
+    yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
+    )
+    const exit = yield* app.pipe(
+      Effect.provideService(CurrentNote, (more) => Ref.update(details, (known) => ({ ...known, ...more }))),
+      Effect.annotateLogs("request", id),
+      Effect.exit
+    )
+    const path = pathOf(request)
+    const { call, client } = yield* Ref.get(details)
+    const log = path === "/health" ? Effect.logDebug("request") : Effect.logInfo("request")
+    yield* Effect.annotateLogs(log, {
+      id,
+      method: request.method,
+      path: path.slice(0, 200),
+      status: statusOf(exit),
+      ms: (yield* Clock.currentTimeMillis) - started,
+      ...(client === undefined ? {} : { client }),
+      ...(call === undefined ? {} : { call: call.slice(0, 100) })
+    })
+    return yield* exit
+  })

@@ -1,0 +1,53 @@
+/** The older server's interface: the tools, without MCP. */
+import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import { obj } from "../../base/Json.ts"
+import type { Caller, Failure, Served } from "../McpTransport.ts"
+import * as AccessLog from "./accessLog.ts"
+import * as Refusal from "./refusal.ts"
+
+/** What a client of this interface needs of each tool. */
+export const tools = ({ list }: Served, caller: Caller) =>
+  Effect.map(list(caller), (tools) =>
+    HttpServerResponse.jsonUnsafe({
+      tools: tools.map(({ description, inputSchema, name, outputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+        outputSchema
+      }))
+    }))
+
+/** A tool's failures over HTTP; those of this server are bugs. */
+const failures: Readonly<Record<string, Pick<Refusal.Refusal, "status" | "code">>> = {
+  ValidationError: { status: 400, code: "INVALID_TOOL_PARAMETERS" },
+  NotFoundError: { status: 404, code: "TOOL_EXECUTION_ERROR" },
+  ApiError: { status: 502, code: "TOOL_EXECUTION_ERROR" }
+}
+
+const failure = ({ envelope, isServerFault }: Failure): Refusal.Refusal => {
+  const { code, status } = isServerFault ? Refusal.bug : failures[envelope.name] ?? Refusal.bug
+  return { status, code, message: envelope.message, details: envelope }
+}
+
+const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools tells the tools."
+
+/** Calls `{name, parameters}`; the answer is the tool's own. */
+export const call = Effect.fnUntraced(function*({ call }: Served, caller: Caller, body: unknown) {
+  const { name, parameters = {}, ...others } = obj(body) ?? {}
+  if (typeof name !== "string" || obj(parameters) === undefined || Object.keys(others).length > 0) {
+    return yield* Effect.fail(Refusal.invalid(usage, ErrorCode.InvalidRequest))
+  }
+  yield* AccessLog.note({ call: name })
+  const result = yield* call(caller, name, parameters).pipe(
+    Effect.catchTag(
+      "UnknownTool",
+      ({ message }) => Effect.fail<Refusal.Refusal>({ status: 404, code: "TOOL_NOT_FOUND", message })
+    )
+  )
+  return Result.isSuccess(result)
+    ? HttpServerResponse.jsonUnsafe(result.success)
+    : yield* Effect.fail(failure(result.failure))
+})

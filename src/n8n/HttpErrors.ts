@@ -1,0 +1,150 @@
+/** Maps failed requests to n8n onto our errors, with what to do next. */
+import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { ConnectionProblem, Hint } from "../base/Advice.ts"
+import { ApiError, NotFoundError, type Target } from "../base/Errors.ts"
+import { redactText } from "../base/Redact.ts"
+
+const hintForStatus = (status: number): Hint => {
+  switch (status) {
+    case 400:
+      return "n8n refused a value; errorDetails says which. Correct it and call again."
+    case 401:
+      return { _tag: "CheckApiKey" }
+    case 403:
+      return "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
+    case 405:
+      return "This n8n has no such endpoint: it is older than this operation."
+    case 429:
+      return "n8n is limiting requests: wait a minute, then call again."
+  }
+  return status >= 500
+    ? "n8n or the proxy before it is in trouble, also after retries: look at its log, then call again."
+    : "errorDetails has n8n's own words."
+}
+
+const hintForMissing = (resourceType: string): Hint => {
+  switch (resourceType) {
+    case "Workflow":
+      return { _tag: "ListWorkflows" }
+    case "Execution":
+      return { _tag: "ListExecutions" }
+  }
+  return "The id may be wrong or the thing deleted."
+}
+
+const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckConnection", problem })
+
+const hintForTransport = (code: string | undefined): Hint => {
+  switch (code) {
+    case "ECONNREFUSED":
+      return checkConnection("NothingListens")
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return checkConnection("UnknownHost")
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+      return "The TLS certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it."
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return checkConnection("OtherHostName")
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+      return checkConnection("NotHttps")
+    case "CERT_HAS_EXPIRED":
+      return "n8n's TLS certificate has expired: renew it."
+  }
+  return checkConnection("NoAnswer")
+}
+
+/** `fetch failed` says nothing; the reason is in the chain of causes. */
+const causes = (error: unknown): ReadonlyArray<{ readonly code?: unknown; readonly message?: unknown }> => {
+  const chain: Array<{ readonly code?: unknown; readonly message?: unknown; readonly cause?: unknown }> = []
+  for (let at = error; Predicate.isObject(at) && chain.length < 8; at = chain.at(-1)?.cause) chain.push(at)
+  return chain
+}
+
+/** The system's code of a failed connection, such as `ECONNREFUSED`. */
+export const transportCode = (error: HttpClientError.HttpClientError): string | undefined =>
+  error.reason._tag === "TransportError"
+    ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
+    : undefined
+
+/** n8n did not answer in time. */
+export const timedOut = (target: Target, seconds: number): ApiError =>
+  new ApiError({
+    ...targetOf(target),
+    errorDetails: `no answer within ${seconds} s`,
+    hint: "n8n is slow or stuck: call again, or look at its log."
+  })
+
+/** n8n answered 200 with something this client cannot read. */
+export const unreadable = (target: Target, detail: string): ApiError =>
+  new ApiError({
+    ...targetOf(target),
+    errorDetails: detail,
+    hint: checkConnection("Unreadable")
+  })
+
+/** A redirect is never followed to another origin: the key would go there. */
+export const redirected = (target: Target, status: number, location: string): ApiError =>
+  new ApiError({
+    ...targetOf(target),
+    statusCode: status,
+    errorDetails: `redirect to ${location}`,
+    hint: checkConnection("Redirected")
+  })
+
+const targetOf = (target: Target) => ({
+  operation: target.operation,
+  ...(target.resourceType === undefined ? {} : { resourceType: target.resourceType }),
+  ...(target.resourceId === undefined ? {} : { resourceId: target.resourceId })
+})
+
+const Body = Schema.Struct({ message: Schema.String })
+
+/** n8n's message in an error body; a web page has none. */
+const message = (response: HttpClientResponse.HttpClientResponse) =>
+  response.json.pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Body)),
+    Effect.map((body) => body.message),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+/** Maps a failed request onto an `N8nError`. */
+export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
+  const reason = error.reason
+  if (reason._tag !== "StatusCodeError") {
+    const code = transportCode(error)
+    // Where every address of a host refuses, the innermost error has a code but no words.
+    const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast((text) =>
+      text !== ""
+    )
+    return yield* new ApiError({
+      ...targetOf(target),
+      errorDetails: redactText(
+        [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
+      ),
+      hint: hintForTransport(code)
+    })
+  }
+  const { status } = reason.response
+  const detail = yield* message(reason.response)
+  if (status === 404 && target.resourceType !== undefined && detail !== undefined) {
+    return yield* new NotFoundError({
+      ...targetOf(target),
+      hint: hintForMissing(target.resourceType)
+    })
+  }
+  return yield* new ApiError({
+    ...targetOf(target),
+    statusCode: status,
+    errorDetails: detail === undefined ? "no words of n8n's in the answer" : redactText(detail),
+    hint: status === 404 || detail === undefined && status < 500
+      ? checkConnection("NoApi")
+      : hintForStatus(status)
+  })
+})

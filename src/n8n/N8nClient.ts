@@ -1,0 +1,104 @@
+/**
+ * n8n's public REST API as an Effect service: one file an API resource beside this one declares and implements its
+ * endpoints. What differs between n8n's versions stays in them, and retry in `requests.ts`: tools repeat nothing.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
+import * as Errors from "../base/Errors.ts"
+import * as about from "./about.ts"
+import * as credentials from "./credentials.ts"
+import * as executions from "./executions.ts"
+import * as history from "./history.ts"
+import * as Requests from "./requests.ts"
+import * as tags from "./tags.ts"
+import * as webhooks from "./webhooks.ts"
+import * as workflows from "./workflows.ts"
+
+export { isV1 } from "./about.ts"
+export { type Query as ExecutionQuery } from "./executions.ts"
+export { type Options, retrySchedule } from "./requests.ts"
+export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
+export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
+
+/** Which n8n, and as whom: ids are small integers and instances differ, so whatever is kept is kept under `key`. */
+export interface Instance {
+  /** The editor's address, ending in a slash. */
+  readonly url: string
+  /** The address with a fingerprint of the API key. */
+  readonly key: string
+}
+
+/** What can be asked of n8n. Every method fails with an `N8nError`, after the repetitions that may help. */
+export interface Service
+  extends
+    about.Service,
+    credentials.Service,
+    executions.Service,
+    history.Service,
+    tags.Service,
+    webhooks.Service,
+    workflows.Service
+{
+  readonly instance: Instance
+}
+
+/** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
+export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n-mcp/N8nClient") {}
+
+const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
+  return N8nClient.of({
+    instance,
+    ...credentials.make(requests),
+    ...history.make(requests),
+    ...tags.make(requests),
+    ...webhooks.make(requests),
+    ...(yield* about.make(requests)),
+    ...(yield* executions.make(requests)),
+    ...(yield* workflows.make(requests))
+  })
+})
+
+const fingerprint = (key: Redacted.Redacted<string>) =>
+  createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
+
+/** A client for one n8n, on the ambient `HttpClient`. */
+export const make = Effect.fnUntraced(function*(options: Requests.Options) {
+  const url = Requests.baseUrl(options.url).href
+  return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
+})
+
+/** The client with explicit options. */
+export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
+  Layer.effect(N8nClient, make(options))
+
+/** The client from `N8N_URL` and `N8N_API_KEY`. */
+export const layerConfig: Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> = Layer.effect(
+  N8nClient,
+  Effect.gen(function*() {
+    return yield* make({ url: yield* Config.URL("N8N_URL"), apiKey: yield* Config.Redacted("N8N_API_KEY") })
+  })
+)
+
+/** A client that answers everything with an error naming the settings that are missing: the server starts all the same. */
+export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
+  Layer.effect(
+    N8nClient,
+    assemble({ url: "", key: "" }, {
+      send: (_request, target) =>
+        Effect.fail(
+          new Errors.ValidationError({
+            reason: `Cannot ${target.operation}: ${missing.join(" and ")} not set`,
+            field: missing.join(", "),
+            hint: { _tag: "Configure", missing }
+          })
+        ),
+      inTurn: identity,
+      webhooks: new URL("http://localhost/")
+    })
+  )

@@ -1,0 +1,197 @@
+/**
+ * How nodes are joined: names, ports, indices, connection types.
+ *
+ * n8n keeps connections by source: `{[source]: {[type]: [links of output 0, links of output 1, …]}}`. The type is
+ * `main` for items and `ai_tool`, `ai_languageModel`, … for what a sub-node lends to an AI node; there the source is
+ * the sub-node.
+ */
+import * as Schema from "effect/Schema"
+import { arr, int, obj, str } from "../../base/Json.ts"
+
+const Target = Schema.Struct({
+  node: Schema.String,
+  type: Schema.optionalKey(Schema.String),
+  index: Schema.optionalKey(Schema.Finite)
+})
+
+/** n8n's own shape; unused outputs are `null` or empty. */
+export const Connections = Schema.Record(
+  Schema.String,
+  Schema.Record(Schema.String, Schema.NullOr(Schema.Array(Schema.NullOr(Schema.Array(Target)))))
+)
+export type Connections = typeof Connections.Type
+
+/** One output or input of a node. */
+export interface Port {
+  readonly type: string
+  readonly index: number
+}
+
+/** One connection. */
+export interface Link {
+  readonly from: string
+  readonly output: Port
+  readonly to: string
+  readonly input: Port
+}
+
+/** A connection, and where it is: `connections.A.main[0][1]`. */
+export interface PlacedLink extends Link {
+  readonly at: string
+}
+
+/** The link that an entry of an output stands for; `undefined` where it is none. */
+export const linkOf = (from: string, output: Port, entry: unknown): Link | undefined => {
+  const target = obj(entry)
+  const to = str(target?.["node"])
+  return to === undefined ? undefined : {
+    from,
+    output,
+    to,
+    input: { type: str(target?.["type"]) || output.type, index: Math.max(int(target?.["index"]) ?? 0, 0) }
+  }
+}
+
+/** Every connection and its place, in n8n's order, also to nodes that do not exist; what is no connection is left out. */
+export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
+  Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
+    Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) =>
+      arr(outputs).flatMap((entries, index) =>
+        arr(entries).flatMap((entry, position) => {
+          const link = linkOf(from, { type, index }, entry)
+          return link === undefined ? [] : [{ ...link, at: `connections.${from}.${type}[${index}][${position}]` }]
+        })
+      )
+    )
+  )
+
+/** {@link placedLinks} without their places. */
+export const links = (connections: unknown): ReadonlyArray<Link> =>
+  placedLinks(connections).map(({ at: _, ...link }) => link)
+
+/** Whether both are the same port of one node. */
+export const samePort = (left: Port, right: Port) => left.type === right.type && left.index === right.index
+
+/** Whether both join the same ports of the same nodes. */
+export const sameLink = (left: Link, right: Link): boolean =>
+  left.from === right.from && left.to === right.to && samePort(left.output, right.output) &&
+  samePort(left.input, right.input)
+
+/** `main[1]`, and `ai_tool` for the first port of another type. */
+export const portLabel = ({ index, type }: Port): string => type === "main" || index > 0 ? `${type}[${index}]` : type
+
+/** Whether both ends are the first main port, the link that needs no mention. */
+export const isPlain = ({ input, output }: Link): boolean =>
+  input.type === "main" && input.index === 0 && output.type === "main" && output.index === 0
+
+/** What a node's ports depend on. */
+export interface NodeShape {
+  readonly type: string
+  readonly typeVersion?: number
+  readonly parameters?: unknown
+  readonly onError?: string | null
+}
+
+/** Whether the node has an output for errors: the one after its others. */
+export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
+
+/**
+ * The names a person sees on a node's main outputs (`true`, `loop`, a Switch rule's name), but for the one for errors;
+ * `undefined` where it is not known which outputs the node has.
+ */
+export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
+
+/**
+ * The name a person sees on an output, where it has one.
+ *
+ * **Details**
+ *
+ * `count` is how many main outputs there are, as far as it is known: of a node whose outputs are not, the last is the
+ * one for errors.
+ */
+export const outputName = (
+  node: NodeShape,
+  { index, type }: Port,
+  namesOf: OutputNames,
+  count = 2
+): string | undefined => {
+  if (type !== "main") return undefined
+  const names = namesOf(node)
+  return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
+}
+
+/** How many main outputs of a node are connected, or lie before one that is. */
+export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
+  out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
+
+/** One row of a connection graph. */
+export interface GraphNode {
+  readonly node: string
+  readonly id: string
+  readonly type: string
+  readonly inputs: ReadonlyArray<string>
+  readonly outputs: ReadonlyArray<string>
+  readonly ports?: ReadonlyArray<{
+    readonly output: string
+    readonly name?: string
+    readonly to: string
+    readonly input: string
+  }>
+}
+
+type NamedShape = NodeShape & { readonly name: string }
+
+/** The ports of links that start at one node. */
+const endOf = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: OutputNames) => {
+  const count = connectedOutputs(out)
+  return ({ input, output }: Link) => {
+    const name = node && outputName(node, output, namesOf, count)
+    return { output: portLabel(output), ...(name === undefined ? {} : { name }), input: portLabel(input) }
+  }
+}
+
+/** The nodes with links whose ports are told: only their outputs need names. */
+export const withPorts = <A extends NamedShape>(
+  nodes: ReadonlyArray<A>,
+  connections: Connections
+): ReadonlyArray<A> => {
+  const sources = new Set(links(connections).flatMap((link) => isPlain(link) ? [] : [link.from]))
+  return nodes.filter(({ name }) => sources.has(name))
+}
+
+const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
+
+/** Who feeds whom, node by node, in the workflow's order. */
+export const graph = (
+  nodes: ReadonlyArray<NamedShape & { readonly id?: string }>,
+  connections: Connections,
+  namesOf: OutputNames
+): ReadonlyArray<GraphNode> => {
+  const all = links(connections)
+  const bySource = Map.groupBy(all, (link) => link.from)
+  const byTarget = Map.groupBy(all, (link) => link.to)
+  return nodes.map((node) => {
+    const out = bySource.get(node.name) ?? []
+    const end = endOf(node, out, namesOf)
+    const ports = out.filter((link) => !isPlain(link)).map((link) => ({ ...end(link), to: link.to }))
+    return {
+      node: node.name,
+      id: node.id ?? "",
+      type: node.type,
+      inputs: unique((byTarget.get(node.name) ?? []).map((link) => link.from)),
+      outputs: unique(out.map((link) => link.to)),
+      ...(ports.length === 0 ? {} : { ports })
+    }
+  })
+}
+
+/** Connections by source with only what is not `main[0]` spelled out: `{Source: [{to, output?, name?, input?}]}`. */
+export const simplified = (nodes: ReadonlyArray<NamedShape>, connections: Connections, namesOf: OutputNames) => {
+  const shapes = new Map(nodes.map((node) => [node.name, node]))
+  return Object.fromEntries(
+    [...Map.groupBy(links(connections), (link) => link.from)].map(([from, out]) => {
+      const end = endOf(shapes.get(from), out, namesOf)
+      return [from, out.map((link) => ({ to: link.to, ...(isPlain(link) ? {} : end(link)) }))]
+    })
+  )
+}

@@ -1,0 +1,61 @@
+/** What the keys of a node may hold: tried with `POST /workflows` on 1.123 and 2.41, which agree. */
+import * as Predicate from "effect/Predicate"
+import { num, obj } from "../../base/Json.ts"
+
+/** A kind of value; `text` is a string that is not empty, `position` is `[x, y]`. */
+export type Kind = "text" | "string" | "number" | "boolean" | "object" | "position"
+
+/** One key of a node. */
+export interface NodeKey {
+  readonly kind: Kind
+  /** Without it, it is another node. */
+  readonly isEssential?: boolean
+  /** The values that mean something; n8n stores any of the kind. */
+  readonly values?: ReadonlyArray<string>
+  /** The earliest tried release that takes the key, where 1.123 does not. */
+  readonly since?: string
+}
+
+/** Every key that n8n takes. */
+export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(Object.entries<NodeKey>({
+  name: { kind: "text", isEssential: true },
+  type: { kind: "text", isEssential: true },
+  typeVersion: { kind: "number", isEssential: true },
+  position: { kind: "position", isEssential: true },
+  parameters: { kind: "object", isEssential: true },
+  id: { kind: "string" },
+  credentials: { kind: "object" },
+  disabled: { kind: "boolean" },
+  notes: { kind: "string" },
+  notesInFlow: { kind: "boolean" },
+  onError: { kind: "string", values: ["stopWorkflow", "continueRegularOutput", "continueErrorOutput"] },
+  retryOnFail: { kind: "boolean" },
+  maxTries: { kind: "number" },
+  waitBetweenTries: { kind: "number" },
+  alwaysOutputData: { kind: "boolean" },
+  executeOnce: { kind: "boolean" },
+  continueOnFail: { kind: "boolean" },
+  webhookId: { kind: "string" },
+  customTelemetryTags: { kind: "object", since: "2.41" }
+}))
+
+const isNumber = (value: unknown) => num(value) !== undefined
+
+const kinds: { readonly [kind in Kind]: readonly [is: (value: unknown) => boolean, words: string] } = {
+  text: [(value) => Predicate.isString(value) && value !== "", "a string that is not empty"],
+  string: [Predicate.isString, "a string"],
+  number: [isNumber, "a number"],
+  boolean: [Predicate.isBoolean, "a boolean, true or false"],
+  object: [(value) => obj(value) !== undefined, "an object"],
+  position: [
+    (value) => Array.isArray(value) && value.length === 2 && value.every(isNumber),
+    "[x, y], two numbers"
+  ]
+}
+
+/** Whether the key may hold the value. */
+export const holds = ({ kind, values }: NodeKey, value: unknown): boolean =>
+  values === undefined ? kinds[kind][0](value) : values.some((each) => each === value)
+
+/** What the key may hold, in words: `a number`. */
+export const words = ({ kind, values }: NodeKey): string => values?.join(", ") ?? kinds[kind][1]

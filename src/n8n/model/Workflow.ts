@@ -1,0 +1,88 @@
+/** Workflows as n8n's public API returns them. */
+import * as Schema from "effect/Schema"
+import { equals, type Obj, obj } from "../../base/Json.ts"
+import * as Connections from "./Connections.ts"
+
+/**
+ * One node. Keys that this schema does not name are kept: n8n adds some with every release.
+ *
+ * **Details**
+ *
+ * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
+ */
+export const Node = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.optionalKey(Schema.String),
+    name: Schema.String,
+    type: Schema.String,
+    typeVersion: Schema.optionalKey(Schema.Finite),
+    position: Schema.optionalKey(Schema.Array(Schema.Finite)),
+    disabled: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+    parameters: Schema.optionalKey(Schema.Unknown),
+    credentials: Schema.optionalKey(Schema.Unknown),
+    onError: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type Node = typeof Node.Type
+
+const Tag = Schema.Struct({ name: Schema.String })
+
+/** What tells one workflow from another, in a list as by itself. */
+const head = {
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  isArchived: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag)))
+}
+
+/** What `GET /workflows/{id}` answers. Keys that this schema does not name are kept: a write must not lose them. */
+export const Workflow = Schema.StructWithRest(
+  Schema.Struct({
+    ...head,
+    versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    settings: Schema.optionalKey(Schema.Unknown),
+    nodes: Schema.Array(Node),
+    connections: Connections.Connections
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type Workflow = typeof Workflow.Type
+
+/**
+ * What a list needs of a workflow: n8n lists each whole, and to look at every node and connection takes as long as to
+ * read the JSON.
+ */
+export const Listed = Schema.Struct({ ...head, nodes: Schema.Array(Schema.Unknown) })
+export type Listed = typeof Listed.Type
+
+/** The names of a workflow's tags. */
+export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> =>
+  (workflow.tags ?? []).map((tag) => tag.name)
+
+const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
+
+/**
+ * Whether somebody has changed the workflow since it was published: what runs is not what is shown.
+ *
+ * **Details**
+ *
+ * n8n 2.x only; before, there are no drafts. A draft with the content of what runs, as it is left when a change is
+ * taken back, is none.
+ */
+export const hasDraft = (workflow: Workflow): boolean => {
+  const { active, activeVersion, activeVersionId, connections, nodes, versionId } = workflow
+  if (!active || typeof activeVersionId !== "string" || activeVersionId === versionId) return false
+  const running = Schema.decodeUnknownOption(Published)(activeVersion)
+  return running._tag === "None" || !equals(running.value, { nodes, connections })
+}
+
+/** n8n merges settings into those that are there, but 1.x sets these back unless they are named. */
+export const settingsToName = ({ settings }: Workflow): Obj =>
+  Object.fromEntries(
+    Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")
+  )

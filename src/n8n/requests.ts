@@ -1,0 +1,297 @@
+/** One request to n8n's public API: the key, the retries, the time bound, and what its failures mean. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as Errors from "../base/Errors.ts"
+import { marker } from "../base/Redact.ts"
+import * as HttpErrors from "./HttpErrors.ts"
+
+/** Where n8n is and how to talk to it. */
+export interface Options {
+  /** The address of the editor; a trailing slash or `/api/v1` does no harm. */
+  readonly url: URL
+  readonly apiKey: Redacted.Redacted<string>
+  /** Where production webhooks answer, when it is elsewhere; what n8n has as WEBHOOK_URL. */
+  readonly webhookUrl?: URL | undefined
+  /** How often and how fast a failed read is repeated. Default: {@link retrySchedule}. */
+  readonly retry?: Schedule.Schedule<unknown> | undefined
+}
+
+/** Three repetitions after 200, 400 and 800 ms, jittered by a fifth. */
+export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("200 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 3 })
+)
+
+/** `Retry-After` is honoured up to this; an n8n that wants a longer pause gets an error that says so. */
+const maxRetryAfter = 30_000
+/** One call, with its repetitions. */
+const callTimeout = 60
+/** Executions with data take n8n long: 66 MB about 9 s. */
+export const dataTimeout = 180
+
+const apiKeyHeader = "x-n8n-api-key"
+const maxRedirects = 3
+
+/** The editor's address, ending in a slash. */
+export const baseUrl = (url: URL): URL => {
+  const path = url.pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "").replace(/\/api(\/v1)?$/, "")
+  return new URL(`${path}/`, url)
+}
+
+const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+/** A certificate, a protocol or a host name does not get better by asking again. */
+const lastingCodes: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "CERT_HAS_EXPIRED",
+  "ERR_SSL_WRONG_VERSION_NUMBER"
+])
+
+/** Milliseconds that the answer asks to wait, given in seconds or as a date. */
+const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
+  const header = error.response === undefined ? Option.none() : Headers.get(error.response.headers, "retry-after")
+  if (Option.isNone(header)) return 0
+  const seconds = Number(header.value)
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header.value) - now
+  return Number.isFinite(wait) ? Math.max(0, wait) : 0
+}
+
+const isTransient = (error: HttpClientError.HttpClientError): boolean => {
+  switch (error.reason._tag) {
+    case "StatusCodeError":
+      return transientStatus.has(error.reason.response.status)
+    case "DecodeError": // the connection broke in the middle of the body
+      return true
+    case "TransportError":
+      return !lastingCodes.has(HttpErrors.transportCode(error) ?? "")
+  }
+  return false
+}
+
+/** A failure that says that nothing happened, so that even a write may be sent again. */
+const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
+  error.reason._tag === "StatusCodeError"
+    ? error.reason.response.status === 429 || error.reason.response.status === 503
+    : HttpErrors.transportCode(error) === "ECONNREFUSED"
+
+/** What reads a body; it is repeated with the request when the body breaks off. */
+export type Consume<A> = (
+  response: HttpClientResponse.HttpClientResponse,
+  target: Errors.Target
+) => Effect.Effect<A, HttpClientError.HttpClientError | Errors.N8nError>
+
+/** Query parameters; an `undefined` one is left out. */
+export type Query = { readonly [name: string]: string | number | boolean | undefined }
+
+/** One request. */
+export interface Request {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
+  readonly path: string
+  readonly query?: Query | undefined
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** The bound on the call with its repetitions; 60 unless given. */
+  readonly seconds?: number | undefined
+  /** Default: n8n's public API. A webhook is sent no key, for executions show their headers, and nothing twice. */
+  readonly to?: "editor" | "webhook" | undefined
+  /** Whatever the status, it is an answer. */
+  readonly anyStatus?: boolean | undefined
+}
+
+/** Requests to one n8n, as the endpoints use them. */
+export interface Requests {
+  /**
+   * Sends a request and lets `consume` read what is answered.
+   *
+   * **Details**
+   *
+   * Repeated is what may be: `GET` and `DELETE` when it may help, `POST` and `PUT` only when they surely had no effect
+   * (nobody listened, or n8n said 429 or 503). The 404 of a repeated `DELETE` is its success: `consume` is given it.
+   */
+  readonly send: <A>(
+    request: Request,
+    target: Errors.Target,
+    consume: Consume<A>
+  ) => Effect.Effect<A, Errors.N8nError>
+  /**
+   * Runs writes of workflows one at a time.
+   *
+   * **Details**
+   *
+   * 1.x on SQLite without a pool, which is its default, breaks its connection for good when transactions overlap, or
+   * takes back with one what another has written.
+   */
+  readonly inTurn: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Where production webhooks answer, ending in a slash. */
+  readonly webhooks: URL
+}
+
+/** A page of a list; `nextCursor` asks for the next one. */
+export const pageOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+
+/** Whether n8n answered with one of these statuses. */
+export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
+  error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
+
+/** Whether this n8n has no such query parameter: 1.x refuses it, and nothing has happened; 2.x ignores it. */
+export const isUnknownParameter = (error: Errors.N8nError): boolean =>
+  hasStatus(400)(error) && error._tag === "ApiError" &&
+  (error.errorDetails ?? "").startsWith("Unknown query parameter")
+
+/** A body that is no JSON is mostly the page of a proxy or of a login. */
+export const notJson = (target: Errors.Target, beginning: string) =>
+  HttpErrors.unreadable(target, /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON")
+
+/** Sends a request and decodes the JSON it is answered; no body counts as `undefined`. */
+export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  { send }: Requests,
+  request: Request,
+  schema: S,
+  target: Errors.Target
+): Effect.Effect<S["Type"], Errors.N8nError> =>
+  send(
+    request,
+    target,
+    (response) =>
+      Effect.flatMap(
+        response.text,
+        (text) =>
+          Effect.try({
+            try: (): unknown => text === "" ? undefined : JSON.parse(text),
+            catch: () => notJson(target, text)
+          })
+      )
+  ).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(schema)),
+    Effect.catchTag("SchemaError", (error) => Effect.fail(HttpErrors.unreadable(target, error.message)))
+  )
+
+/** `GET` that decodes the JSON it is answered. */
+export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  requests: Requests,
+  path: string,
+  schema: S,
+  target: Errors.Target,
+  query?: Query
+): Effect.Effect<S["Type"], Errors.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
+
+/** A key shorter than this is no key of n8n's; looking for it would spoil words. */
+const minKey = 8
+
+/** An echo, a proxy or the HTTP client may repeat the key in its own words. */
+const withoutKey = (apiKey: Redacted.Redacted<string>) => {
+  const key = Redacted.value(apiKey)
+  return (error: Errors.N8nError): Errors.N8nError =>
+    error._tag === "ApiError" && key.length >= minKey && error.errorDetails?.includes(key) === true
+      ? new Errors.ApiError({ ...error, errorDetails: error.errorDetails.replaceAll(key, marker) })
+      : error
+}
+
+/** `fetch` would follow a redirect by itself, and take the key along to wherever it leads. */
+const sent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
+
+/** Binds the requests to one n8n. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const base = baseUrl(options.url)
+  const api = new URL("api/v1", base)
+  const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
+  const keyless = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
+  const keyed = keyless.pipe(
+    HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
+  )
+
+  /** Follows a redirect of a `GET` on the same origin only: elsewhere the key would be given away. */
+  const execute = (
+    http: HttpClient.HttpClient,
+    request: HttpClientRequest.HttpClientRequest,
+    target: Errors.Target,
+    redirects = 0
+  ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | Errors.ApiError> =>
+    Effect.flatMap(sent(http.execute(request)), (response) => {
+      const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
+      if (response.status < 300 || response.status >= 400 || location === undefined) {
+        return response.status >= 200 && response.status < 300
+          ? Effect.succeed(response)
+          : Effect.fail(
+            new HttpClientError.HttpClientError({
+              reason: new HttpClientError.StatusCodeError({ request, response })
+            })
+          )
+      }
+      const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
+      return request.method === "GET" && to?.origin === api.origin && redirects < maxRedirects
+        ? execute(http, HttpClientRequest.setUrl(request, to), target, redirects + 1)
+        : Effect.fail(HttpErrors.redirected(target, response.status, to?.origin ?? location))
+    })
+
+  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean) =>
+    (options.retry ?? retrySchedule).pipe(
+      Schedule.setInputType<HttpClientError.HttpClientError | Errors.N8nError>(),
+      Schedule.while(({ input, now }) =>
+        input._tag === "HttpClientError" && mayRepeat(input) && retryAfter(input, now) <= maxRetryAfter
+      ),
+      Schedule.modifyDelay(({ duration, input, now }) =>
+        Effect.succeed(
+          input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
+        )
+      )
+    )
+  const retryReads = retry(isTransient)
+  const retryWrites = retry((error) => isTransient(error) && hadNoEffect(error))
+
+  const send: Requests["send"] = (request, target, consume) =>
+    Effect.suspend(() => {
+      const { body, headers = {}, method, path, query = {}, seconds = callTimeout, to } = request
+      const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
+      const prepared = HttpClientRequest.make(method)(url).pipe(
+        HttpClientRequest.setHeaders(headers),
+        HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
+        body === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(body)
+      )
+      let attempts = 0
+      const attempt = Effect.suspend(() => {
+        attempts++
+        const http = to === "webhook" ? keyless : keyed
+        return request.anyStatus === true ? sent(http.execute(prepared)) : execute(http, prepared, target)
+      }).pipe(
+        Effect.catchTag("HttpClientError", (error) =>
+          method === "DELETE" && attempts > 1 && error.response?.status === 404
+            ? Effect.succeed(error.response)
+            : Effect.fail(error))
+      )
+      return attempt.pipe(
+        Effect.flatMap((response) =>
+          consume(response, target)
+        ),
+        Effect.retry(method === "POST" || method === "PUT" || to === "webhook" ? retryWrites : retryReads),
+        Effect.catchTag("HttpClientError", (error) => HttpErrors.fromHttp(error, target)),
+        Effect.mapError(withoutKey(options.apiKey)),
+        Effect.timeoutOrElse({
+          duration: `${seconds} seconds`,
+          orElse: () => Effect.fail(HttpErrors.timedOut(target, seconds))
+        }),
+        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+      )
+    })
+  return { send, inTurn: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
+})

@@ -1,0 +1,17 @@
+/** What n8n tells about itself. */
+import * as Effect from "effect/Effect"
+import { type Handler, route } from "./server.ts"
+
+/** The only place where n8n tells its version. */
+const startPage: Handler = ({ version }) => {
+  const release = version === "2" ? "n8n@2.41.1" : "n8n@1.123.81"
+  const config = btoa(JSON.stringify({ dsn: "", environment: "development", release }))
+  return Effect.succeed(
+    new Response(`<!DOCTYPE html><html><head><meta name="n8n:config:sentry" content="${config}"></head></html>`, {
+      headers: { "content-type": "text/html; charset=utf-8" }
+    })
+  )
+}
+
+/** The start page. */
+export const routes = [route("GET", "", {}, startPage)]

@@ -1,0 +1,74 @@
+/** What can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`. */
+import * as Effect from "effect/Effect"
+import * as Resource from "../answer/Resource.ts"
+import { getExecution, listExecutions } from "./executions/index.ts"
+import { nodeGet, nodeSearch } from "./nodes/index.ts"
+import { getWorkflow, listWorkflows } from "./workflows/index.ts"
+
+const workflowsNamed = (prefix: string) =>
+  Effect.map(
+    listWorkflows.call({ name: prefix, limit: 100, offset: 0, raw: false }),
+    ({ workflows }) => workflows.map(({ id }) => id)
+  )
+
+/** Ids of workflows, by name or by the start of the id. */
+const workflowIds = Effect.fnUntraced(function*(prefix: string) {
+  const named = yield* workflowsNamed(prefix)
+  if (named.length > 0 || prefix === "") return named
+  const all = yield* workflowsNamed("")
+  return all.filter((id) => id.startsWith(prefix))
+})
+
+/** Ids of executions, newest first, by the start of the id or by the workflow's name. */
+const executionIds = Effect.fnUntraced(function*(prefix: string) {
+  const { executions = [] } = yield* listExecutions.call({ limit: 100, raw: false })
+  const words = prefix.toLowerCase()
+  return executions
+    .filter(({ id, workflowName }) => id.startsWith(prefix) || workflowName.toLowerCase().includes(words))
+    .map(({ id }) => id)
+})
+
+/** Node types, by any words. */
+const nodeTypes = (prefix: string) =>
+  prefix === ""
+    ? Effect.succeed([])
+    : Effect.map(nodeSearch.call({ keyword: prefix, limit: 20 }), ({ nodes }) => nodes.map(({ id }) => id))
+
+export const workflow = Resource.ofTool({
+  name: "workflow",
+  title: "Workflow",
+  description: "A workflow on n8n: its nodes, connections and settings.",
+  uriTemplate: "n8n://workflow/{id}",
+  tool: getWorkflow,
+  args: { raw: true },
+  complete: workflowIds,
+  list: (cursor) =>
+    Effect.map(
+      listWorkflows.call({ limit: 50, offset: 0, raw: false, ...(cursor === undefined ? {} : { cursor }) }),
+      ({ nextCursor, workflows }) => ({
+        entries: workflows.map(({ id, name }) => ({ id, title: name })),
+        nextCursor
+      })
+    )
+})
+
+export const execution = Resource.ofTool({
+  name: "execution",
+  title: "Execution",
+  description: "A run of a workflow: whether and where it failed, and each node's output.",
+  uriTemplate: "n8n://execution/{id}",
+  tool: getExecution,
+  complete: executionIds
+})
+
+export const node = Resource.ofTool({
+  name: "node",
+  title: "Node type",
+  description: "A node type: its versions, ports, credentials and parameters.",
+  uriTemplate: "n8n://node/{type}",
+  tool: nodeGet,
+  complete: nodeTypes
+})
+
+/** All of them. */
+export const all = [workflow, execution, node] as const

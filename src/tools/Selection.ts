@@ -1,0 +1,51 @@
+/** Which tools are served, by the options of the command line. */
+import * as Result from "effect/Result"
+import type * as Tool from "../answer/Tool.ts"
+import { suggestion } from "../base/Nearest.ts"
+import { all, toolsets } from "./index.ts"
+
+/** The options; without toolsets and tools, all are served. */
+export interface Selection {
+  /** Names of toolsets; `all` is every one. */
+  readonly toolsets: ReadonlyArray<string>
+  /** Names of single tools, besides those of the toolsets. */
+  readonly tools: ReadonlyArray<string>
+  /** Names of tools that are left out in any case. */
+  readonly excludeTools: ReadonlyArray<string>
+  /** Whether there is a files root, without which the file tools are of no use. */
+  readonly files: boolean
+}
+
+/** A tool of this server. */
+export type Any = typeof all[number]
+
+const unknownName = (option: string, kind: string, choices: ReadonlyArray<string>, names: ReadonlyArray<string>) => {
+  const unknown = choices.find((name) => !names.includes(name))
+  return unknown === undefined
+    ? []
+    : [`${option}: there is no ${kind} '${unknown}'. ${suggestion(unknown, names, names.length)}`]
+}
+
+/** The selected tools, in their order, or what is wrong with the selection. */
+export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, string> => {
+  const names = all.map(({ name }) => name)
+  const [wrong] = [
+    ...unknownName("--toolsets", "toolset", selection.toolsets, ["all", ...Object.keys(toolsets)]),
+    ...unknownName("--tools", "tool", selection.tools, names),
+    ...unknownName("--exclude-tools", "tool", selection.excludeTools, names)
+  ]
+  if (wrong !== undefined) return Result.fail(wrong)
+  const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
+  const ofToolsets: ReadonlySet<Tool.Any> = new Set(
+    Object.entries(toolsets).flatMap(([name, tools]): ReadonlyArray<Tool.Any> =>
+      isDefault || selection.toolsets.includes("all") || selection.toolsets.includes(name) ? tools : []
+    )
+  )
+  const ofFiles: ReadonlySet<Tool.Any> = new Set(toolsets.files)
+  const selected = all.filter((tool) =>
+    (ofToolsets.has(tool) || selection.tools.includes(tool.name)) &&
+    !selection.excludeTools.includes(tool.name) &&
+    (selection.files || !ofFiles.has(tool))
+  )
+  return selected.length === 0 ? Result.fail("No tool is left: choose fewer to exclude") : Result.succeed(selected)
+}

@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as editing from "../shared/Editing.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+/** Replaces a node with one of another type. */
+export const nodeReplace = Tool.make({
+  name: "node_replace",
+  title: "Replace node",
+  searchHint: "swap a node, change its type, keep its connections",
+  description:
+    "Replace a node with one of another type: its id, name, position and every connection and parameter that fits stay; compatibilityReport lists the rest.",
+  annotations: Tool.destructive,
+  scopes: editing.scopes,
+  input: Schema.Struct({
+    workflowId: parameters.anyWorkflowId,
+    targetNodeId: parameters.required("targetNodeId", "Id or name of the node."),
+    newNodeType: editing.nodeType("newNodeType"),
+    parameters: editing.nodeParameters("Override those that stay."),
+    raw: editing.raw
+  }),
+  output: Schema.Struct({
+    nodeId: Schema.String,
+    compatibilityReport: Schema.Struct({
+      maintainedConnections: Schema.Array(Schema.String),
+      removedConnections: Schema.Array(Schema.String)
+    }),
+    changes: Schema.Array(Schema.String),
+    ...editing.outcomeFields
+  }),
+  handler: ({ newNodeType: type, parameters: overrides, targetNodeId: node, workflowId }) =>
+    Workflows.change(workflowId, { operation: "node_replace" }, (workflow) =>
+      Effect.gen(function*() {
+        const lookups = yield* editing.lookups([...WorkflowEdit.typesOf(workflow, []), type])
+        const replacement = defined({ node, type, parameters: overrides })
+        const result = yield* Effect.mapError(
+          Effect.fromResult(WorkflowEdit.replace(workflow, replacement, lookups)),
+          editing.editError
+        )
+        return { workflow: result.workflow, result }
+      })),
+  summarize: (changed, { raw }) => ({
+    nodeId: changed.result.nodeId,
+    compatibilityReport: changed.result.report,
+    changes: changed.result.changes,
+    ...editing.outcome(changed, raw)
+  }),
+  message: () => ({ en: "Replaced the node", ja: "ノードを置き換えました" })
+})

@@ -1,0 +1,77 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { truncated } from "../../answer/Truncated.ts"
+import * as Errors from "../../base/Errors.ts"
+import { Problem } from "../../base/Problem.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+
+const input = {
+  workflowId: Schema.optionalKey(
+    Schema.String.annotate({ description: "n8n id, .json path or draft id." })
+  ),
+  workflow: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Unknown).annotate({
+      description: "Instead: the workflow itself, {name, nodes, connections, settings}."
+    })
+  )
+}
+
+const oneOf = new Errors.ValidationError({
+  reason: "Give either workflowId or workflow",
+  field: "workflowId",
+  hint: "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
+})
+
+const source = (workflowId: string | undefined, workflow: object | undefined) => {
+  if (workflow !== undefined && workflowId === undefined) {
+    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [] })
+  }
+  return workflow !== undefined || workflowId === undefined || workflowId === ""
+    ? Effect.fail(oneOf)
+    : Workflows.open(workflowId)
+}
+
+const counts = (problems: ReadonlyArray<Problem>) => {
+  const errors = problems.filter(({ severity }) => severity === "error").length
+  return { errors, warnings: problems.length - errors }
+}
+
+const countOf = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
+
+/** Checks a workflow as n8n does, and beyond. */
+export const validateWorkflow = Tool.make({
+  name: "validate_workflow",
+  title: "Validate workflow",
+  searchHint: "check, lint, find mistakes, errors before running",
+  description:
+    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once).",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct(input),
+  output: Schema.Struct({
+    valid: Schema.Boolean,
+    /** Where workflowId leads. */
+    source: Schema.Literals(["n8n", "file", "draft", "given"]),
+    counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated }))
+  }),
+  handler: ({ workflow, workflowId }) =>
+    Effect.gen(function*() {
+      const [{ place, repairs, value }, release] = yield* Effect.all([
+        source(workflowId, workflow),
+        N8nClient.use((n8n) => n8n.release)
+      ], {
+        concurrency: 2
+      })
+      const validation = yield* WorkflowValidation.validate(value, release)
+      return { ...validation, place, problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)] }
+    }),
+  summarize: ({ place, problems, valid }) => ({ valid, source: place.kind, counts: counts(problems), problems }),
+  message: ({ counts: { errors, warnings }, valid }) => ({
+    en: `${valid ? "Valid" : `Not valid: ${countOf(errors, "error")}`}, ${countOf(warnings, "warning")}`,
+    ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"
+  })
+})

@@ -1,0 +1,64 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { truncated } from "../../answer/Truncated.ts"
+import { Problem } from "../../base/Problem.ts"
+import { problems } from "../../workflows/check/WorkflowProblems.ts"
+import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import * as editing from "../shared/Editing.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** Identifies a problem wherever its node stands in the list. */
+const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
+
+/** Several changes, all or nothing. */
+export const workflowEdit = Tool.make({
+  name: "workflow_edit",
+  title: "Edit workflow",
+  searchHint:
+    "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
+  description:
+    "Change a workflow (file, draft or n8n) by several operations, all or nothing. Links stay with the port they are named by; problems lists only new ones. On n8n 2 the result stays a draft, on 1 it takes effect at once.",
+  annotations: Tool.destructive,
+  scopes: editing.scopes,
+  input: Schema.Struct({
+    workflowId: parameters.anyWorkflowId,
+    operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
+      description: "Done in order. node, from, to, after: a name or id."
+    }),
+    dryRun: Schema.Boolean.annotate({ description: "Only show what would change.", default: false })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+    expectedVersionId: writing.expectedVersionId,
+    raw: editing.raw
+  }),
+  output: Schema.Struct({
+    applied: Schema.Boolean,
+    changes: Schema.Array(Schema.String),
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    ...editing.outcomeFields
+  }),
+  handler: ({ dryRun, expectedVersionId, operations, workflowId }) =>
+    Effect.gen(function*() {
+      const changed = yield* editing.edit(workflowId, operations, {
+        operation: "workflow_edit",
+        dryRun,
+        expectedVersionId
+      })
+      const { before, result: { lookups }, workflow } = changed
+      const known = new Set(problems(before, lookups).map(problemKey))
+      return { ...changed, problems: problems(workflow, lookups).filter((problem) => !known.has(problemKey(problem))) }
+    }),
+  summarize: ({ problems, ...changed }, { dryRun, raw }) => ({
+    applied: !dryRun,
+    changes: changed.result.changes,
+    problems,
+    ...editing.outcome(changed, raw)
+  }),
+  message: ({ applied, changes, problems }) => ({
+    en: `${applied ? "Made" : "Would make"} ${changes.length} change${changes.length === 1 ? "" : "s"}${
+      problems.length === 0 ? "" : `; ${problems.length} new problem${problems.length === 1 ? "" : "s"}`
+    }`,
+    ja: applied ? "ワークフローを編集しました" : "変更内容を確認しました"
+  })
+})

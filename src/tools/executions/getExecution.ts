@@ -1,0 +1,56 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as ExecutionEnd from "../../executions/ExecutionEnd.ts"
+import { Executions } from "../../executions/Executions.ts"
+import { namedNodes } from "../../executions/ExecutionSummary.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as TestMark from "../../trials/TestMark.ts"
+import * as summaries from "../shared/ExecutionSummaries.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+/** `GET /executions/{id}` as a summary, the failure first. */
+export const getExecution = Tool.make({
+  name: "get_execution",
+  title: "Get execution summary",
+  searchHint: "why did it fail, debug, error, last run, what went wrong",
+  description:
+    "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+  annotations: Tool.readOnly,
+  scopes: ["execution:read"],
+  input: Schema.Struct({
+    id: parameters.executionId,
+    nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip."),
+    wait: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
+        .annotate({ description: "Seconds to wait for its end, if it still runs." })
+    )
+  }),
+  output: summaries.Summary,
+  handler: ({ id, wait = 0 }) =>
+    Effect.gen(function*() {
+      if (wait > 0) yield* ExecutionEnd.wait(id, wait)
+      const n8n = yield* N8nClient
+      const execution = yield* (yield* Executions).get(id)
+      const workflowName = execution.workflow === undefined
+        ? yield* n8n.workflowName(execution.workflowId).pipe(Effect.orElseSucceed(() => "Unknown Workflow"))
+        : execution.workflow.name
+      return {
+        execution,
+        workflowName: TestMark.original(workflowName),
+        url: links.execution(n8n.instance, execution),
+        namesOf: yield* OutputNames.forNodes(namedNodes(execution))
+      }
+    }),
+  summarize: ({ execution, ...facts }, { nodeOffset }) => summaries.summarize(execution, { ...facts, nodeOffset }),
+  message: ({ id, status }) => ({
+    en: `Execution ${id}: ${status}`,
+    ja: "実行サマリーを取得しました"
+  }),
+  next: ({ id, nodeOffset }) => (path, kept) =>
+    path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + kept})` : undefined,
+  maxChars: summaries.maxChars,
+  trim: summaries.trim
+})

@@ -1,0 +1,92 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import type { Execution } from "../../executions/Execution.ts"
+import { Executions } from "../../executions/Executions.ts"
+import * as NodeExecution from "../../executions/NodeExecution.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+import { checkNode, compile, fields, invalid, parsePaths, where, wrongExpression } from "./conditions.ts"
+
+/** Refuses a node, run or output that the execution does not have. */
+const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExecution.Request) {
+  const { nodeName, outputIndex, runIndex } = request
+  yield* checkNode(execution, nodeName, "nodeName")
+  const runs = execution.runs.get(nodeName) ?? []
+  if (runIndex !== undefined && runs.length > 0 && runIndex >= runs.length) {
+    return yield* invalid(
+      "runIndex",
+      `Node '${nodeName}' has no run ${runIndex}`,
+      `It ran ${runs.length} times: 0 to ${runs.length - 1}.`
+    )
+  }
+  const outputs = runs.at(runIndex ?? -1)?.outputs.length ?? 0
+  if (outputIndex !== undefined && runs.length > 0 && outputIndex >= outputs) {
+    return yield* invalid(
+      "outputIndex",
+      `That run of '${nodeName}' has no output ${outputIndex}`,
+      outputs === 0 ? "It has no output." : `It has ${outputs}: 0 to ${outputs - 1}.`
+    )
+  }
+  return execution
+})
+
+/** One run of one node of an execution: items in, items out, parameters, error. */
+export const getExecutionByNode = Tool.make({
+  name: "get_execution_by_node",
+  title: "Get execution of one node",
+  searchHint: "debug step, input and output data, items, payload of a node",
+  description:
+    "Use after get_execution: input and output items, parameters and error of one node. For a node in a loop choose the run, for a branch the output.",
+  annotations: Tool.readOnly,
+  scopes: ["execution:read"],
+  input: Schema.Struct({
+    id: parameters.executionId,
+    nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))
+      .annotate({ description: "The node's name, exactly as get_execution gives it." })
+      .pipe(Schema.annotateKey({ messageMissingKey: "Node name is required" })),
+    runIndex: parameters.index("runIndex", "Which run, from 0; default: the last."),
+    outputIndex: parameters.index("outputIndex", "Which entry of outputs, from 0; default: the first with items."),
+    itemOffset: parameters.offset("itemOffset", "How many items (with where: matches) of input and output to skip."),
+    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "How many items of each."),
+    where,
+    fields
+  }),
+  output: Schema.Struct({ ...NodeExecution.NodeExecution.fields, url: Schema.optionalKey(Schema.String) }),
+  handler: (input) =>
+    Effect.gen(function*() {
+      const { instance } = yield* N8nClient
+      const choice = {
+        where: yield* compile(input.where),
+        fields: yield* parsePaths("fields", input.fields),
+        redacts: yield* Tool.RedactSecrets
+      }
+      const execution = yield* check(yield* (yield* Executions).get(input.id), input)
+      const nodes = (execution.workflow?.nodes ?? []).filter(({ name }) => name === input.nodeName)
+      const namesOf = yield* OutputNames.forNodes(nodes)
+      const page = yield* NodeExecution.choose(execution, input, namesOf, choice).pipe(
+        Effect.mapError((problem) => wrongExpression(input.where ?? "", problem))
+      )
+      return { ...page, url: links.execution(instance, execution) }
+    }),
+  summarize: ({ node, url }) => defined({ ...node, url }),
+  totals: ({ totals }) => totals,
+  message: ({ nodeName }) => ({
+    en: `Execution details of node '${nodeName}'`,
+    ja: `ノード '${nodeName}' の実行詳細を取得しました`
+  }),
+  next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, kept) => {
+    if (path !== "input.items" && path !== "output.items") return undefined
+    return Hints.executionByNode(id, nodeName, {
+      runIndex,
+      outputIndex,
+      itemOffset: itemOffset + kept,
+      where,
+      fields
+    })
+  }
+})

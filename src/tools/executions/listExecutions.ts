@@ -1,0 +1,201 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Minimize from "../../answer/Minimize.ts"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as FailureGroups from "../../executions/FailureGroups.ts"
+import * as Triage from "../../executions/Triage.ts"
+import * as WorkflowNames from "../../executions/WorkflowNames.ts"
+import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
+
+const Row = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.String,
+    workflowId: Schema.String,
+    workflowName: Schema.String,
+    status: Schema.String,
+    startedAt: Schema.NullOr(Schema.String),
+    stoppedAt: Schema.NullOr(Schema.String),
+    /** Milliseconds. */
+    executionTime: Schema.NullOr(Schema.Finite)
+  }),
+  [Schema.Record(Schema.String, Schema.Json)]
+)
+
+/** How the executions of one workflow ended. */
+const WorkflowGroup = Schema.Struct({
+  workflowId: Schema.String,
+  workflowName: Schema.String,
+  total: Schema.Int,
+  byStatus: Schema.Record(Schema.String, Schema.Int),
+  lastFailed: Schema.optionalKey(Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) }))
+})
+
+/** Executions that failed alike; `executions` are the newest, at most three. */
+const FailureGroup = Schema.Struct({
+  workflowId: Schema.String,
+  workflowName: Schema.String,
+  node: Schema.optionalKey(Schema.String),
+  message: Schema.String,
+  count: Schema.Int,
+  first: Schema.optionalKey(Schema.String),
+  last: Schema.optionalKey(Schema.String),
+  executions: Schema.Array(Schema.String)
+})
+
+/** The most rows of an answer that lists executions one by one. */
+const maxRows = 100
+
+/** Groups are read at one glance. */
+const maxGroupedChars = 9_000
+const maxMessage = 300
+
+const tooMany = new Errors.ValidationError({
+  reason: `limit must be from 1 to ${maxRows}`,
+  field: "limit",
+  hint: "With groupBy it may be up to 500; nextCursor gives what comes after."
+})
+
+const nothingNamed = (name: string | undefined, workflowId: string | undefined) =>
+  `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
+    JSON.stringify(name)
+  } in its name: list_workflows lists the names.`
+
+/** What is left out that was asked for, and the call that brings it. */
+const howToGoOn = ({ executions, isListed, unread }: Triage.Triage) => {
+  if (unread > 0) {
+    return `${
+      counted(unread, "failed execution")
+    } not read yet: call again with the same arguments, what was read is kept.`
+  }
+  return isListed ? undefined : `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
+}
+
+const shortened = <A extends object>(group: A): A =>
+  "message" in group ? { ...group, message: Minimize.fit(group.message, maxMessage) } : group
+
+const isoTime = (name: string, description: string) =>
+  Schema.optionalKey(
+    Schema.String.annotate({ description }).check(
+      Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)), {
+        message: `${name} must be an ISO 8601 time such as 2026-01-31T00:00:00Z`
+      })
+    )
+  )
+
+const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
+
+/** `GET /executions`, newest first, with the names of their workflows; or how often they failed, and of what. */
+export const listExecutions = Tool.make({
+  name: "list_executions",
+  title: "List executions",
+  searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
+  description:
+    "List runs, newest first: what ran, when, and whether it failed. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
+  annotations: Tool.readOnly,
+  scopes: ["execution:list", "workflow:read"],
+  input: Schema.Struct({
+    workflowId: Schema.optionalKey(
+      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })
+    ),
+    workflowName: Schema.optionalKey(
+      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only workflows whose name contains this." })
+    ),
+    groupBy: Schema.optionalKey(
+      Schema.Literals(["workflow", "failure"]).annotate({
+        description: "workflow: how its runs ended; failure: failed runs by node and error message."
+      })
+    ),
+    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only runs in this state." })),
+    limit: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" }))
+        .annotate({ description: "How many runs: 20, at most 100; with groupBy 200, at most 500." })
+    ),
+    cursor: parameters.cursor,
+    startedAfter: isoTime("startedAfter", "Only runs started from this time on, ISO 8601."),
+    startedBefore: isoTime("startedBefore", "Only runs started before this time, ISO 8601."),
+    raw: parameters.raw("Adds mode, retries and all else n8n has.")
+  }),
+  output: Schema.Struct({
+    count: Schema.optionalKey(Schema.Int),
+    executions: Schema.optionalKey(Schema.Array(Row)),
+    /** With groupBy, in the place of `executions`. */
+    groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup]))),
+    /** How many executions are in the groups. */
+    scanned: Schema.optionalKey(Schema.Int),
+    /** Whether the groups tell of all that were asked for. */
+    complete: Schema.optionalKey(Schema.Boolean),
+    nextCursor: Schema.optionalKey(Schema.String),
+    url: Schema.optionalKey(Schema.String),
+    hint: Schema.optionalKey(Schema.String)
+  }),
+  handler: ({ groupBy, limit = groupBy === undefined ? 20 : 200, raw: _, workflowName, ...query }) =>
+    Effect.gen(function*() {
+      if (groupBy === undefined && limit > maxRows) return yield* tooMany
+      const { instance } = yield* N8nClient
+      const narrowed = workflowName === undefined ? {} : yield* WorkflowNames.matching(workflowName)
+      const isNone = narrowed === undefined ||
+        query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
+      const url = links.executions(instance, narrowed?.workflowId ?? query.workflowId)
+      if (isNone) return { found: Triage.nothing, url, hint: nothingNamed(workflowName, query.workflowId) }
+      const found = yield* Triage.triage({
+        ...query,
+        ...narrowed,
+        limit,
+        startedAfter: toIso(query.startedAfter),
+        startedBefore: toIso(query.startedBefore)
+      }, { failures: groupBy === "failure" })
+      return { found, url, hint: howToGoOn(found) }
+    }),
+  summarize: ({ found, hint, url }, { groupBy, raw }) => {
+    const { executions, failed, isListed, names, nextCursor, unread } = found
+    const workflowName = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
+    if (groupBy !== undefined) {
+      const groups = groupBy === "workflow" ? Triage.byWorkflow(executions) : FailureGroups.group(failed)
+      return defined({
+        groups: groups.map((group) => defined({ ...group, workflowName: workflowName(group.workflowId) })),
+        scanned: executions.length,
+        complete: isListed && unread === 0,
+        nextCursor,
+        hint
+      })
+    }
+    return defined({
+      count: executions.length,
+      executions: executions.map((execution) => ({
+        ...(raw ? execution as { readonly [key: string]: Schema.Json } : {}),
+        id: String(execution.id),
+        workflowId: execution.workflowId ?? "",
+        workflowName: workflowName(execution.workflowId),
+        status: execution.status ?? "unknown",
+        startedAt: execution.startedAt ?? null,
+        stoppedAt: execution.stoppedAt ?? null,
+        executionTime: ExecutionHead.duration(execution)
+      })),
+      nextCursor,
+      url,
+      hint
+    })
+  },
+  message: ({ count = 0, scanned = 0 }, { groupBy }) => ({
+    en: groupBy === undefined
+      ? `Found ${counted(count, "execution")}`
+      : groupBy === "workflow"
+      ? `${counted(scanned, "execution")} by workflow`
+      : `Failures among ${counted(scanned, "execution")}`,
+    ja: "実行履歴を取得しました"
+  }),
+  next: ({ groupBy, limit = 20 }) => (path) => {
+    if (path === "executions" && limit > 1) return `list_executions(limit: ${Math.ceil(limit / 2)})`
+    return path === "groups" ? `list_executions(groupBy: '${groupBy}', workflowId: '…')` : undefined
+  },
+  maxChars: ({ groups }) => groups === undefined ? Infinity : maxGroupedChars,
+  trim: (data) => data.groups === undefined ? data : { ...data, groups: data.groups.map(shortened) }
+})

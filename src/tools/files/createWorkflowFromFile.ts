@@ -1,0 +1,31 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** `POST /workflows` of a file, unpublished. */
+export const createWorkflowFromFile = Tool.make({
+  name: "create_workflow_from_file",
+  title: "Create workflow from file",
+  searchHint: "import, upload, deploy a workflow JSON file, template",
+  description:
+    "Create a workflow in n8n from an exported JSON file, unpublished. Repairs and omissions are listed in warnings.",
+  annotations: Tool.additive,
+  scopes: ["workflow:create", "workflow:read"],
+  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.raw("Adds the workflow as read back.") }),
+  output: writing.Output,
+  handler: ({ filePath }) =>
+    Effect.gen(function*() {
+      const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(filePath))
+      const written = yield* WorkflowStore.use((store) => store.create(value, { source: "file" }))
+      return { ...written, warnings: [...repairs, ...written.warnings] }
+    }).pipe(writing.withUrl),
+  summarize: (written, { raw }) => writing.summarize(written, raw),
+  message: ({ id }) => ({
+    en: `Created workflow '${id}' from a file`,
+    ja: "ファイルからワークフローを作成しました"
+  })
+})

@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { obj } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** The file's id, state and tags are not this workflow's. */
+const notOfTheFile = new Set(["id", "active", "tags", "versionId"])
+
+/** `PUT /workflows/{id}` of a file: everything but id, state and tags. */
+export const replaceWorkflowFromFile = Tool.make({
+  name: "replace_workflow_from_file",
+  title: "Replace workflow from file",
+  searchHint: "overwrite, deploy, sync a workflow from a JSON file, git",
+  description:
+    "Replace a workflow's name, nodes, connections and settings with those of a JSON file. Its id, state and tags stay. Undo: workflow_restore.",
+  annotations: Tool.destructive,
+  scopes: ["workflow:update", "workflow:read"],
+  input: Schema.Struct({
+    id: parameters.workflowId,
+    filePath: parameters.workflowFile,
+    expectedVersionId: writing.expectedVersionId,
+    confirm: writing.confirm,
+    raw: parameters.raw("Adds the workflow as read back.")
+  }),
+  output: writing.Output,
+  handler: ({ confirm, expectedVersionId, filePath, id }) =>
+    Effect.gen(function*() {
+      const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(filePath))
+      const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      yield* writing.requireConsent(
+        confirm,
+        `Replace workflow ${id} ('${Visible.label(name)}') with the file ${filePath}?`
+      )
+      const patch = Object.fromEntries(Object.entries(obj(value) ?? {}).filter(([key]) => !notOfTheFile.has(key)))
+      const written = yield* WorkflowStore.use((store) =>
+        store.update(id, patch, { operation: "replace_workflow_from_file", source: "file", expectedVersionId })
+      )
+      return { ...written, warnings: [...repairs, ...written.warnings] }
+    }).pipe(writing.withUrl),
+  summarize: (written, { raw }) => writing.summarize(written, raw),
+  message: ({ id }) => ({
+    en: `Replaced workflow '${id}' with the file`,
+    ja: "ファイルでワークフローを置き換えました"
+  })
+})

@@ -1,0 +1,67 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import * as Limits from "../../n8n/model/Limits.ts"
+import * as JsonText from "../../workflows/files/JsonText.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { draftId } from "../../workflows/WorkflowPlace.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** A new workflow is a file from its first moment: nothing lives only in memory. */
+export const workflowCreate = Tool.make({
+  name: "workflow_create",
+  title: "Create draft",
+  searchHint: "new workflow file, draft, build offline, start from scratch",
+  description:
+    "Start a workflow as a file under the files root; works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
+  annotations: { ...Tool.additive, openWorldHint: false },
+  scopes: [],
+  input: Schema.Struct({
+    name: parameters.required("Name", "The workflow's name.").check(
+      // Both n8n and JSON Schema count code points.
+      Schema.makeFilter<string>((name) => Limits.nameFault(name) === undefined, {
+        message: `n8n takes names of at most ${Limits.nameLength} characters`,
+        toJsonSchema: () => ({ maxLength: Limits.nameLength })
+      })
+    ),
+    description: Schema.optionalKey(Schema.String.annotate({ description: "What it is for." })),
+    active: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "Only noted in the file; nothing is published." })
+    ),
+    settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
+    filePath: Schema.optionalKey(
+      Schema.String.annotate({ description: "Where; default: a free name like the workflow's." })
+    )
+  }),
+  output: Schema.Struct({
+    workflowId: Schema.String,
+    workflowData: Schema.Json,
+    filePath: Schema.String
+  }),
+  handler: ({ active, description, filePath, name, settings }) =>
+    Effect.gen(function*() {
+      const files = yield* WorkflowFiles
+      const workflow = defined({
+        name,
+        description,
+        nodes: [],
+        connections: {},
+        active,
+        settings: { executionOrder: "v1", ...settings }
+      })
+      if (filePath !== undefined) {
+        const created = yield* files.create(filePath, JsonText.rewrite("", workflow))
+        return { workflow, workflowId: filePath, filePath: created.path }
+      }
+      const { path, stem } = yield* files.createFree(name, JsonText.rewrite("", workflow))
+      return { workflow, workflowId: draftId(stem), filePath: path }
+    }),
+  summarize: ({ filePath, workflow, workflowId }) => ({
+    workflowId,
+    workflowData: workflow as Schema.Json,
+    filePath
+  }),
+  message: ({ workflowId }) => ({ en: `Started '${workflowId}'`, ja: "ワークフローを作成しました" })
+})

@@ -1,0 +1,44 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+/** The workflows in a folder. */
+export const workflowList = Tool.make({
+  name: "workflow_list",
+  title: "List workflow files",
+  searchHint: "find workflow JSON files, drafts in the project",
+  description: "List workflow files in a folder under the files root; list_workflows lists those on n8n.",
+  annotations: { ...Tool.readOnly, openWorldHint: false },
+  scopes: [],
+  input: Schema.Struct({
+    directoryPath: Schema.optionalKey(Schema.String.annotate({ description: "Folder; default: the files root." })),
+    limit: parameters.limit,
+    offset: parameters.offset("offset", "How many to skip.")
+  }),
+  output: Schema.Struct({
+    workflows: Schema.Array(Schema.Struct({
+      id: Schema.optionalKey(Schema.String),
+      name: Schema.String,
+      path: Schema.String,
+      lastModified: Schema.String
+    })),
+    total: Schema.Int,
+    unreadable: Schema.optionalKey(Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String }))),
+    unreadableCount: Schema.optionalKey(Schema.Int)
+  }),
+  handler: ({ directoryPath, limit, offset }) =>
+    WorkflowFiles.use((files) => files.list(directoryPath, { limit, offset })),
+  summarize: ({ total, unreadable, unreadableCount, workflows }) =>
+    defined({
+      workflows,
+      total,
+      unreadable: unreadable.length === 0 ? undefined : unreadable,
+      unreadableCount: unreadableCount === 0 ? undefined : unreadableCount
+    }),
+  message: ({ total, workflows }) => ({
+    en: `${workflows.length} of ${total} workflow file${total === 1 ? "" : "s"}`,
+    ja: "ワークフロー一覧を取得しました"
+  })
+})

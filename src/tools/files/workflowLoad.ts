@@ -1,0 +1,39 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined, obj } from "../../base/Json.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+/** A workflow's JSON, from wherever it is. */
+export const workflowLoad = Tool.make({
+  name: "workflow_load",
+  title: "Load workflow",
+  searchHint: "read a workflow JSON file or draft, export from n8n",
+  description:
+    "Read a workflow's whole JSON from a file, a draft or n8n. For single nodes on n8n, get_workflow costs less.",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct({
+    workflowIdOrPath: parameters.required("Workflow ID or path", "A .json path, a draft's id, or an n8n id.")
+  }),
+  output: Schema.Struct({
+    workflowId: Schema.String,
+    source: Schema.Literals(["n8n", "file", "draft"]),
+    workflowData: Schema.Json,
+    warnings: Schema.optionalKey(Schema.Array(Schema.String))
+  }),
+  handler: ({ workflowIdOrPath }) => Workflows.open(workflowIdOrPath),
+  summarize: ({ place, repairs, value }, { workflowIdOrPath }) => {
+    const { activeVersion: _, shared: __, ...data } = obj(value) ?? {}
+    return defined({
+      workflowId: workflowIdOrPath,
+      source: place.kind,
+      workflowData: (obj(value) === undefined ? value : data) as Schema.Json,
+      warnings: repairs.length === 0 ? undefined : repairs
+    })
+  },
+  message: ({ source, workflowId }) => ({
+    en: `Loaded ${source === "n8n" ? `workflow '${workflowId}'` : `'${workflowId}'`}`,
+    ja: "ワークフローを読み込みました"
+  })
+})

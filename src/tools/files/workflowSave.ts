@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { obj, str } from "../../base/Json.ts"
+import * as JsonText from "../../workflows/files/JsonText.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Placeholders from "../../workflows/Placeholders.ts"
+import { placeOf } from "../../workflows/WorkflowPlace.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
+export const workflowSave = Tool.make({
+  name: "workflow_save",
+  title: "Save workflow to file",
+  searchHint: "export, write, back up a workflow as JSON",
+  description:
+    "Write a workflow's JSON to a .json file under the files root, for example to keep one from n8n in git. Undo: workflow_restore.",
+  annotations: { ...Tool.destructive, openWorldHint: false },
+  scopes: [],
+  input: Schema.Struct({
+    workflowId: Schema.String.annotate({ description: "Its id; written to the file if workflowData has none." }),
+    workflowData: writing.jsonObject("The whole workflow: {name, nodes, connections, settings}."),
+    filePath: parameters.required("File path", "Where: a .json path under the files root.")
+  }),
+  output: Schema.Struct({ filePath: Schema.String }),
+  handler: ({ filePath, workflowData, workflowId }) =>
+    Effect.gen(function*() {
+      if (!Array.isArray(workflowData["nodes"]) || obj(workflowData["connections"]) === undefined) {
+        return yield* new Errors.ValidationError({
+          reason: "workflowData is no workflow: it needs 'nodes' (a list) and 'connections' (an object)",
+          field: "workflowData",
+          hint: "Nothing was written. Pass the whole workflow, as workflow_load returns it."
+        })
+      }
+      const isLive = workflowId !== "" && placeOf(workflowId).kind === "n8n"
+      const data = str(workflowData["id"]) === undefined && isLive ? { ...workflowData, id: workflowId } : workflowData
+      const files = yield* WorkflowFiles
+      return yield* files.save(
+        filePath,
+        (before) =>
+          Effect.gen(function*() {
+            const workflow = yield* Placeholders.restore(data, before?.value)
+            return JsonText.rewrite(before?.text ?? "", workflow)
+          }),
+        Workflows.keepFile("workflow_save")
+      )
+    }),
+  summarize: ({ path }) => ({ filePath: path }),
+  message: ({ filePath }) => ({ en: `Saved ${filePath}`, ja: "ワークフローを保存しました" })
+})

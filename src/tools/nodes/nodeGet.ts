@@ -1,0 +1,54 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Evaluate from "../../catalogue/types/Evaluate.ts"
+import * as NodeDetails from "../../catalogue/types/NodeDetails.ts"
+
+const input = {
+  type: Schema.String.check(Schema.isMinLength(1, { message: "Node type is required" }))
+    .annotate({ description: "Such as n8n-nodes-base.slack, from node_search." })
+    .pipe(Schema.annotateKey({ messageMissingKey: "Node type is required" })),
+  version: Schema.optionalKey(Schema.Finite.annotate({ description: "typeVersion; default: what a new node gets." })),
+  resource: Schema.optionalKey(Schema.String.annotate({ description: "Only what applies to this resource." })),
+  operation: Schema.optionalKey(Schema.String.annotate({ description: "Only what applies to this operation." })),
+  parameters: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({
+      description: "Names (outer.inner if nested) to return whole, with what their options mean."
+    })
+  )
+}
+
+/** Refuses what the type does not have, naming what it has. */
+const missingError = (type: string, { candidates, field, value }: NodeDetails.Lacking) =>
+  new Errors.ValidationError({
+    reason: `${type} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
+    field,
+    hint: candidates.length === 0 ? `Leave ${field} out: it has none.` : suggestion(value, candidates, 40)
+  })
+
+/** One type of node from the catalogue: what it is for, and the parameters that apply. */
+export const nodeGet = Tool.make({
+  name: "node_get",
+  title: "Get node type",
+  searchHint: "node documentation, parameters, options, operations, ports, example",
+  description:
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a minimal valid example. Offline.",
+  annotations: { ...Tool.readOnly, openWorldHint: false },
+  scopes: [],
+  input: Schema.Struct(input),
+  output: NodeDetails.Details,
+  handler: ({ type, ...ask }) =>
+    NodeCatalogue.use(({ get }) => get(type)).pipe(
+      Effect.zip(Evaluate.make),
+      Effect.flatMap(([nodeType, evaluate]) =>
+        Effect.fromResult(NodeDetails.details(nodeType, ask, evaluate)).pipe(
+          Effect.mapError((missing) => missingError(nodeType.type, missing))
+        )
+      )
+    ),
+  summarize: (details) => details,
+  message: ({ name, version }) => ({ en: `Node type '${name}', version ${version}`, ja: "ノード情報を取得しました" })
+})

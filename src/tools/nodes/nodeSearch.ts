@@ -1,0 +1,43 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const words = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  categories: Schema.optionalKey(Schema.Array(Schema.String)),
+  version: Schema.Finite,
+  parameters: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)]))
+  )
+})
+
+/** Node types by what they do, from the catalogue; n8n itself is not asked. */
+export const nodeSearch = Tool.make({
+  name: "node_search",
+  title: "Search nodes",
+  searchHint: "find an integration, app, service, which node for a task",
+  description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
+    "node_get then has its parameters. Needs no n8n.",
+  annotations: { ...Tool.readOnly, openWorldHint: false },
+  scopes: [],
+  input: Schema.Struct({
+    keyword: words("A service, a task in plain words, or a type: \"slack\", \"call an api\"."),
+    category: words("Only this category, such as trigger, http, database, ai, communication."),
+    functionality: words("What it is for: more search words."),
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many at most.")
+  }),
+  output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),
+  handler: (query) => NodeCatalogue.use((catalogue) => catalogue.search(query)),
+  summarize: (hits) => hits,
+  message: ({ count }) => ({
+    en: count === 0
+      ? "No node for this: try other words, or n8n-nodes-base.httpRequest, which calls any API"
+      : `Found ${count} node${count === 1 ? "" : "s"}`,
+    ja: "ノードを検索しました"
+  })
+})

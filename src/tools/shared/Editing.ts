@@ -1,0 +1,89 @@
+/** What the editing tools share: their parameters, the edit itself and its outcome. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { randomUUID } from "node:crypto"
+import * as Errors from "../../base/Errors.ts"
+import { defined, type Obj } from "../../base/Json.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
+import * as NodeLookups from "../../workflows/NodeLookups.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as parameters from "./Parameters.ts"
+
+/** Scopes of a tool that edits. */
+export const scopes = ["workflow:update", "workflow:read"]
+
+/** A node type's id. */
+export const nodeType = (name: string) => parameters.required(name, "From node_search.")
+
+/** Adds the edited workflow to the answer. */
+export const raw = parameters.raw("Adds workflowData.")
+
+/** A place on the canvas. */
+export const position = Schema.optionalKey(
+  Schema.Struct({ x: Schema.Finite, y: Schema.Finite }).annotate({
+    description: "Canvas position; default: a free one."
+  })
+)
+
+/** Parameters of a node. */
+export const nodeParameters = (description: string) =>
+  Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
+
+/** The fields of {@link outcome}. */
+export const outcomeFields = {
+  /** What the workflow's id was taken for. */
+  source: Schema.Literals(["n8n", "file", "draft"]),
+  filePath: Schema.optionalKey(Schema.String),
+  versionId: Schema.optionalKey(Schema.String),
+  /** Of a published workflow: whether what was written runs now. */
+  published: Schema.optionalKey(Schema.Boolean),
+  hint: Schema.optionalKey(Schema.String),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  workflowData: Schema.optionalKey(Schema.Json)
+}
+
+const hintOf = (id: string, published: boolean | undefined) =>
+  published === undefined
+    ? undefined
+    : published
+    ? "This n8n has no drafts: the change takes effect at once."
+    : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
+
+/** Where a change was written, and whether it is live. */
+export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed<A>, raw = false) =>
+  defined({
+    source: place.kind,
+    filePath: path,
+    versionId: written?.workflow.versionId ?? undefined,
+    published: written?.published,
+    hint: place.kind === "n8n" ? hintOf(place.id, written?.published) : undefined,
+    warnings: written === undefined || written.warnings.length === 0 ? undefined : written.warnings,
+    workflowData: raw ? workflow as Schema.Json : undefined
+  })
+
+/** The node types that an edit needs, for the connected n8n. */
+export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
+})
+
+/** The error for an edit that cannot be made; nothing was written. */
+export const editError = ({ field, hint, message }: WorkflowEdit.Refused) =>
+  new Errors.ValidationError({ reason: message, field, hint: `Nothing was changed. ${hint}` })
+
+/** Edits a workflow by operations, all or nothing; the result has what was looked up for it, to judge it by. */
+export const edit = (
+  id: string,
+  operations: ReadonlyArray<WorkflowEdit.Operation>,
+  options: Workflows.ChangeOptions
+) =>
+  Workflows.change(id, options, (workflow: Obj) =>
+    Effect.gen(function*() {
+      const nodeTypes = yield* lookups(WorkflowEdit.typesOf(workflow, operations))
+      const edited = yield* Effect.mapError(
+        Effect.fromResult(WorkflowEdit.apply(workflow, operations, nodeTypes)),
+        editError
+      )
+      return { workflow: edited.workflow, result: { ...edited, lookups: nodeTypes } }
+    }))

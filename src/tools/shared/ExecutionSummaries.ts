@@ -1,0 +1,39 @@
+/** The summary of an execution as an answer holds it: with what to look at next, and within a length of its own. */
+import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
+import * as Minimize from "../../answer/Minimize.ts"
+import type { Execution } from "../../executions/Execution.ts"
+import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+
+/** A summary, and in `_guidance` the call that continues from it. */
+export const Summary = Schema.Struct({
+  ...ExecutionSummary.ExecutionSummary.fields,
+  _guidance: Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
+})
+export type Summary = typeof Summary.Type
+
+/** Summarises an execution, with guidance. */
+export const summarize = (
+  execution: Execution,
+  options: Parameters<typeof ExecutionSummary.summarize>[1]
+): Summary => {
+  const summary = ExecutionSummary.summarize(execution, options)
+  return { ...summary, _guidance: Hints.guidance(ExecutionSummary.nextStep(execution, summary.failure), execution) }
+}
+
+/** A summary that a model reads in one glance: 1,000 tokens for 12 nodes, 2,500 for any number. */
+export const maxChars = ({ statistics }: Summary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
+
+/** Cuts a failure's error and input short: get_execution_by_node has all of them. */
+export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(answer: A): A => {
+  const { failure } = answer
+  if (failure === undefined) return answer
+  return {
+    ...answer,
+    failure: {
+      ...failure,
+      error: Minimize.fit(failure.error, 480),
+      ...(failure.inputItem === undefined ? {} : { inputItem: Minimize.fit(failure.inputItem, 400) })
+    }
+  }
+}

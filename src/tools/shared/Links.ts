@@ -1,0 +1,26 @@
+/** Addresses in n8n's editor. */
+import type { Execution } from "../../executions/Execution.ts"
+import type { Instance } from "../../n8n/N8nClient.ts"
+import * as TestMark from "../../trials/TestMark.ts"
+
+/** The list of all workflows. */
+export const workflows = ({ url }: Instance): string => `${url}home/workflows`
+
+/** The list of all credentials. */
+export const credentials = ({ url }: Instance): string => `${url}home/credentials`
+
+/** n8n's versions of a workflow. */
+export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
+
+/** One workflow. */
+export const workflow = ({ url }: Instance, id: string): string => `${url}workflow/${encodeURIComponent(id)}`
+
+/** The list of executions, of one workflow or of all. */
+export const executions = (instance: Instance, workflowId: string | undefined): string =>
+  workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
+
+/** One execution; none for a test's, whose copy is deleted. */
+export const execution = (instance: Instance, { id, workflow: ran, workflowId }: Execution): string | undefined =>
+  ran !== undefined && TestMark.ownerOf(ran.name) !== undefined
+    ? undefined
+    : `${workflow(instance, workflowId)}/executions/${id}`

@@ -1,0 +1,63 @@
+/** Parameters that several tools share, named and described once. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** A required text; missing or empty, it is refused in the words of the older servers. */
+export const required = (name: string, description: string) =>
+  Schema.String.check(Schema.isMinLength(1, { message: `${name} is required` }))
+    .annotate({ description })
+    .pipe(Schema.annotateKey({ messageMissingKey: `${name} is required` }))
+
+/** An n8n workflow id. */
+export const workflowId = required("Workflow ID", "Workflow id, from list_workflows.")
+
+/** A workflow on n8n, in a file or a draft. */
+export const anyWorkflowId = required("Workflow ID", "n8n id, .json path or draft id.")
+
+/** A workflow's JSON file. */
+export const workflowFile = required("File path", "A .json file under the files root; relative to it, or absolute.")
+
+/** An n8n execution id: digits. */
+export const executionId = Schema.String
+  .annotate({ description: "Execution id, from list_executions." })
+  .check(
+    Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
+    Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
+  )
+  .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
+
+/** An integer in bounds, with a default. */
+export const int = (
+  name: string,
+  bounds: { readonly minimum: number; readonly maximum: number },
+  byDefault: number,
+  description: string
+) =>
+  Schema.Int.check(
+    Schema.isBetween(bounds, { message: `${name} must be from ${bounds.minimum} to ${bounds.maximum}` })
+  )
+    .annotate({ description, default: byDefault })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(byDefault)))
+
+const max = 1_000_000
+
+/** A position in a list, counted from 0. */
+export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
+
+/** An optional position, counted from 0. */
+export const index = (name: string, description: string) =>
+  Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween({ minimum: 0, maximum: max }, { message: `${name} must be 0 or more` })
+    ).annotate({ description })
+  )
+
+/** How many rows. */
+export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "How many at most.")
+
+/** Where the page before ended. */
+export const cursor = Schema.optionalKey(Schema.String.annotate({ description: "nextCursor of the page before." }))
+
+/** Adds to the small default answer. */
+export const raw = (description: string) =>
+  Schema.Boolean.annotate({ description, default: false }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))

@@ -1,0 +1,107 @@
+/** What the writing tools share. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import type { Written } from "../../workflows/store/WorkflowStore.ts"
+import * as links from "./Links.ts"
+
+/** The answer of a write: small, unless the workflow as read back is asked for. */
+export const Output = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  versionId: Schema.optionalKey(Schema.String),
+  /** What changed, in one line. */
+  changed: Schema.optionalKey(Schema.String),
+  /** Of a published workflow: whether what was written runs now, or waits as a draft. */
+  published: Schema.optionalKey(Schema.Boolean),
+  hint: Schema.optionalKey(Schema.String),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  url: Schema.optionalKey(Schema.String),
+  workflow: Schema.optionalKey(Schema.Json)
+})
+
+/** Adds the workflow's address in the editor to a write. */
+export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    const written = yield* write
+    return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
+  })
+
+/** The answer of a write. */
+export const summarize = (
+  { changed, published, url, warnings, workflow }: Written & { readonly url: string },
+  raw: boolean
+): typeof Output.Type =>
+  defined({
+    id: workflow.id,
+    name: workflow.name,
+    active: workflow.active,
+    versionId: workflow.versionId ?? undefined,
+    changed,
+    published,
+    hint: published === false
+      ? `Saved as a draft: it has unpublished changes of somebody else. activate_workflow(id: '${workflow.id}') publishes all.`
+      : undefined,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    url,
+    workflow: raw ? withoutCopies(workflow) as Schema.Json : undefined
+  })
+
+/** Leaves out the second copy of the nodes, and who may see the workflow. */
+const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow
+
+/** More than ids, a label and a path need. */
+const maxQuestion = 500
+
+/**
+ * Asks the user unless the caller has; clients that cannot ask have permission prompts of their own. The
+ * question is one visible line; foreign names in it are `Visible.label`s behind an id, so that they cannot pose as it.
+ */
+export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
+  if (confirm) return
+  const call = yield* CallContext
+  if ((yield* call.confirm(Visible.label(question, maxQuestion))) !== "no") return
+  return yield* new Errors.ValidationError({
+    reason: "The user did not agree",
+    field: "confirm",
+    hint: "Nothing was done. Ask the user what to do instead; set confirm: true only after a yes."
+  })
+})
+
+/** Parameters of several writing tools. */
+export const confirm = Schema.Boolean.annotate({
+  description: "The user has agreed; do not ask again.",
+  default: false
+})
+  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+
+/** The version that the caller has seen: the write fails when it has moved. */
+export const expectedVersionId = Schema.optionalKey(
+  Schema.String.annotate({ description: "Fails if it is no longer at this versionId." })
+)
+
+/** Any JSON object. */
+export const jsonObject = (description: string) =>
+  Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
+
+/** Nodes as n8n has them. */
+export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
+  description: "Nodes: {name, type, typeVersion, position?, parameters, credentials?, …}."
+})
+
+/** Connections as n8n has them. */
+export const connections = jsonObject(
+  "By source node's name: {\"A\": {\"main\": [[{\"node\": \"B\", \"type\": \"main\", \"index\": 0}]]}}."
+)
+
+/** Settings as n8n has them. */
+export const settings = Schema.optionalKey(jsonObject("Workflow settings; omitted ones keep their value."))
+
+/** Tags by name. */
+export const tags = (description: string) => Schema.optionalKey(Schema.Array(Schema.String).annotate({ description }))

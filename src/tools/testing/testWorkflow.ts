@@ -1,0 +1,188 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
+import * as Minimize from "../../answer/Minimize.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { defined, equals } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Execution from "../../executions/Execution.ts"
+import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+import * as NodeExecution from "../../executions/NodeExecution.ts"
+import type * as Connections from "../../n8n/model/Connections.ts"
+import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
+import * as summaries from "../shared/ExecutionSummaries.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const Output = Schema.Struct({
+  executionId: Schema.String,
+  status: Schema.String,
+  /** Milliseconds. */
+  executionTime: Schema.optionalKey(Schema.Finite),
+  /** The last node's output. */
+  data: Schema.Struct({
+    node: Schema.optionalKey(Schema.String),
+    items: Schema.Array(Execution.Item)
+  }),
+  /** One line for each run of a node, in order. */
+  logs: Schema.Array(Schema.String),
+  /** The workflow's response to its caller, if it gives one; `bodyIs` where the items already are the body. */
+  response: Schema.optionalKey(
+    Schema.Struct({
+      status: Schema.Int,
+      body: Schema.optionalKey(Schema.String),
+      bodyIs: Schema.optionalKey(Schema.String)
+    })
+  ),
+  hint: Schema.optionalKey(Schema.String),
+  failure: Schema.optionalKey(ExecutionSummary.Failure)
+})
+type Output = typeof Output.Type
+
+const maxItems = 20
+const maxLogs = 60
+
+/** 650 tokens for 20 nodes: get_execution_by_node has all that is cut. */
+const maxChars = ({ logs }: Output) => 1_700 + 30 * Math.max(0, logs.length - 20)
+
+/** Items give way to the logs, down to this. */
+const minDataChars = 400
+
+/** `Merge: 3 items, 12 ms`, in the order of the runs; the run that `failure` tells of only says that it failed. */
+const logsOf = (execution: Execution.Execution): ReadonlyArray<string> => {
+  const runs = [...execution.runs]
+    .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
+    .toSorted((a, b) => Execution.byOrder(a.run, b.run))
+  const failing = Execution.failure(execution)?.run
+  const lines = runs.slice(0, maxLogs).map(({ isOne, node, run }) => {
+    const name = isOne ? node : `${node} #${run.index}`
+    if (run.error === undefined) {
+      return `${name}: ${counted(Execution.itemCount([run]), "item")}, ${run.executionTime} ms`
+    }
+    return run === failing
+      ? `${name}: failed`
+      : `${name}: failed: ${Execution.errorDetail(run.error).message.slice(0, 200)}`
+  })
+  return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
+}
+
+/** What the failing node, else the last one to run, put out. */
+const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames) => {
+  const nodeName = Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
+  if (nodeName === undefined) return { data: { items: [] }, total: undefined }
+  const { node, totals } = NodeExecution.read(execution, { nodeName, itemOffset: 0, itemLimit: maxItems }, namesOf)
+  return { data: { node: nodeName, items: node.output.items }, total: totals["output.items"] }
+}
+
+/** JSON in a text: models send it now and then, and webhooks answer it. */
+const parseJson = (data: unknown): unknown => {
+  if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
+  try {
+    return JSON.parse(data)
+  } catch {
+    return data
+  }
+}
+
+/** What the caller got; a body that the items already show is not shown twice. */
+const responseOf = (
+  { response }: WorkflowTesting.Tested,
+  { data: { items }, total }: ReturnType<typeof lastOutput>
+) => {
+  if (response === undefined) return undefined
+  const { status, text } = response
+  const body = parseJson(text)
+  const json = items.map((item) => item.json)
+  const isAll = Array.isArray(body) && body.length === (total ?? json.length) &&
+    equals(body.slice(0, json.length), json)
+  if (isAll) return { status, bodyIs: "data.items" }
+  return json.length > 0 && equals(body, json[0])
+    ? { status, bodyIs: "data.items[0].json" }
+    : { status, body: text.slice(0, 4_000) }
+}
+
+const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number) => {
+  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
+  if (execution.status !== "waiting") return undefined
+  const node = Execution.lastToRun(execution)
+  return `It waits at '${
+    node ?? "?"
+  }' (for a time, a call or a form) and was ended there; to go on, set startNode to a node after it.`
+}
+
+const nextItems = ({ data, executionId }: Output) => (path: string, kept: number) =>
+  path === "data.items" && data.node !== undefined
+    ? Hints.executionByNode(executionId, data.node, { itemOffset: kept })
+    : undefined
+
+/** Runs a workflow as a temporary copy. */
+export const testWorkflow = Tool.make({
+  name: "test_workflow",
+  title: "Test workflow",
+  searchHint: "run, execute, try, trigger a workflow now with test data",
+  description: "Run a workflow, published or not, as a temporary copy. Its nodes really run.",
+  annotations: { ...Tool.destructive, idempotentHint: false },
+  scopes: [
+    "workflow:create",
+    "workflow:read",
+    "workflow:list",
+    "workflow:delete",
+    "workflow:activate",
+    "workflow:deactivate",
+    "execution:list",
+    "execution:read"
+  ],
+  input: Schema.Struct({
+    workflowId: parameters.anyWorkflowId,
+    testData: Schema.optionalKey(
+      Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
+    ),
+    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
+    startNode: Schema.optionalKey(
+      Schema.String.annotate({ description: "Node to start at." })
+    ),
+    mode: Schema.Literals(["auto", "copy", "live"]).annotate({
+      description: "live: the real webhook.",
+      default: "auto"
+    }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
+  }),
+  output: Output,
+  handler: ({ mode, testData, workflowId, ...options }) =>
+    Effect.gen(function*() {
+      const tested = yield* WorkflowTesting.run(workflowId, {
+        ...options,
+        testData: parseJson(testData),
+        mode: mode === "live" ? "live" : "copy"
+      })
+      const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
+      return { tested, output: lastOutput(tested.execution, namesOf) }
+    }),
+  summarize: ({ output, tested }, { timeout }) => {
+    const { execution } = tested
+    return defined({
+      executionId: execution.id,
+      status: execution.status,
+      executionTime: execution.duration,
+      data: output.data,
+      logs: logsOf(execution),
+      response: responseOf(tested, output),
+      hint: hintOf(tested, timeout),
+      failure: ExecutionSummary.failureOf(execution)
+    })
+  },
+  message: ({ executionTime, status }, { workflowId }) => ({
+    en: `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`,
+    ja: "ワークフローをテストしました"
+  }),
+  totals: ({ output: { total } }) => defined({ "data.items": total }),
+  next: (_input, answer) => nextItems(answer),
+  maxChars,
+  trim: (tested) => {
+    const answer = summaries.trim(tested)
+    const room = maxChars(answer) - JSON.stringify({ ...answer, data: {} }).length
+    return {
+      ...answer,
+      data: Minimize.fit({ data: answer.data }, Math.max(minDataChars, room), nextItems(answer)).data
+    }
+  }
+})

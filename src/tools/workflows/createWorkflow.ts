@@ -1,0 +1,32 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** `POST /workflows`, then its tags, then publishing it. */
+export const createWorkflow = Tool.make({
+  name: "create_workflow",
+  title: "Create workflow",
+  searchHint: "new automation, build, add a workflow to n8n",
+  description:
+    "Create a workflow in n8n, unpublished unless active. Small mistakes are repaired and listed in warnings.",
+  annotations: Tool.additive,
+  scopes: ["workflow:create", "workflow:read"],
+  input: Schema.Struct({
+    name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))
+      .annotate({ description: "The workflow's name." })
+      .pipe(Schema.annotateKey({ messageMissingKey: "Workflow name is required" })),
+    nodes: writing.nodes,
+    connections: writing.connections,
+    settings: writing.settings,
+    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish it at once." })),
+    tags: writing.tags("Names of tags; missing ones are created."),
+    raw: parameters.raw("Adds the workflow as read back.")
+  }),
+  output: writing.Output,
+  handler: ({ active, raw: _, tags, ...workflow }) =>
+    writing.withUrl(WorkflowStore.use((store) => store.create(workflow, { source: "caller", active, tags }))),
+  summarize: (written, { raw }) => writing.summarize(written, raw),
+  message: ({ id }) => ({ en: `Created workflow '${id}'`, ja: "ワークフローを作成しました" })
+})

@@ -1,0 +1,124 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const NodeSummary = Schema.Struct({
+  id: Schema.optionalKey(Schema.String),
+  name: Schema.String,
+  type: Schema.String,
+  position: Schema.optionalKey(Schema.Array(Schema.Finite)),
+  disabled: Schema.optionalKey(Schema.Boolean)
+})
+
+/** A node with everything it has; keys as n8n names them. */
+const WholeNode = Schema.StructWithRest(Schema.Struct({ name: Schema.String, type: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Json)
+])
+
+const Output = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  active: Schema.Boolean,
+  nodeCount: Schema.Int,
+  tags: Schema.Array(Schema.String),
+  versionId: Schema.optionalKey(Schema.String),
+  isArchived: Schema.optionalKey(Schema.Boolean),
+  /** Somebody changed it since it was published: what runs is the older version. */
+  hasUnpublishedChanges: Schema.optionalKey(Schema.Boolean),
+  url: Schema.String,
+  createdAt: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String),
+  nodes: Schema.optionalKey(Schema.Array(Schema.Union([WholeNode, NodeSummary]))),
+  connections: Schema.optionalKey(Schema.Json),
+  settings: Schema.optionalKey(Schema.Json)
+})
+
+const everyNode = "*"
+
+/** The nodes asked for, in the workflow's order; fails when one does not exist. */
+const pick = (workflow: Workflow.Workflow, wanted: ReadonlyArray<string>) => {
+  const names = workflow.nodes.map((node) => node.name)
+  const missing = wanted.find((name) => name !== everyNode && !names.includes(name))
+  return missing === undefined
+    ? Effect.succeed(workflow.nodes.filter((node) => wanted.includes(everyNode) || wanted.includes(node.name)))
+    : Effect.fail(
+      new Errors.ValidationError({
+        reason: `Node '${missing}' not found in workflow '${workflow.id}'`,
+        field: "nodes",
+        hint: suggestion(missing, names)
+      })
+    )
+}
+
+const summaryOf = (node: Workflow.Node) =>
+  defined({
+    id: node.id,
+    name: node.name,
+    type: node.type,
+    position: node.position,
+    disabled: node.disabled === true ? true : undefined
+  })
+
+/** `GET /workflows/{id}`, without parameters unless `nodes` names some. */
+export const getWorkflow = Tool.make({
+  name: "get_workflow",
+  title: "Get workflow",
+  searchHint: "show, open, read a workflow, node parameters, settings",
+  description:
+    "Read one workflow: a few facts by default, its nodes and connections with raw, whole nodes with nodes. For the graph alone use get_workflow_connections.",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct({
+    id: parameters.workflowId,
+    nodes: Schema.optionalKey(
+      Schema.Array(Schema.String).annotate({
+        description: "Names of nodes to return whole, with parameters and credentials; [\"*\"] for all."
+      })
+    ),
+    raw: parameters.raw("Adds all nodes (without parameters), connections and settings.")
+  }),
+  output: Output,
+  handler: ({ id, nodes, raw }) =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient
+      const workflow = yield* n8n.getWorkflow(id)
+      return {
+        workflow,
+        whole: nodes === undefined ? undefined : yield* pick(workflow, nodes),
+        url: links.workflow(n8n.instance, workflow.id),
+        namesOf: yield* OutputNames.forNodes(
+          raw ? Connections.withPorts(workflow.nodes, workflow.connections) : []
+        )
+      }
+    }),
+  summarize: ({ namesOf, url, whole, workflow }, { raw }) =>
+    defined({
+      id: workflow.id,
+      name: workflow.name,
+      active: workflow.active,
+      nodeCount: workflow.nodes.length,
+      tags: Workflow.tagNames(workflow),
+      versionId: workflow.versionId ?? undefined,
+      isArchived: workflow.isArchived === true ? true : undefined,
+      hasUnpublishedChanges: Workflow.hasDraft(workflow) ? true : undefined,
+      url,
+      createdAt: raw ? workflow.createdAt : undefined,
+      updatedAt: raw ? workflow.updatedAt : undefined,
+      nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
+        (raw ? workflow.nodes.map(summaryOf) : undefined),
+      connections: raw ? Connections.simplified(workflow.nodes, workflow.connections, namesOf) : undefined,
+      settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
+    }),
+  message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),
+  next: ({ id }) => (path) =>
+    path === "nodes" ? `get_workflow(id: '${id}', nodes: [names from get_workflow_connections])` : undefined
+})

@@ -1,0 +1,79 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as OutputNames from "../../catalogue/OutputNames.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Mermaid from "../../workflows/Mermaid.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const GraphNode = Schema.Struct({
+  node: Schema.String,
+  id: Schema.String,
+  type: Schema.String,
+  inputs: Schema.Array(Schema.String),
+  outputs: Schema.Array(Schema.String),
+  ports: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        output: Schema.String,
+        name: Schema.optionalKey(Schema.String),
+        to: Schema.String,
+        input: Schema.String
+      })
+    )
+  )
+})
+
+/** `GET /workflows/{id}` as a graph: who feeds whom, through which ports. */
+export const getWorkflowConnections = Tool.make({
+  name: "get_workflow_connections",
+  title: "Get workflow connections",
+  searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
+  description:
+    "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct({
+    id: parameters.workflowId.annotate({ description: "n8n id, .json path or draft id." }),
+    format: Schema.Literals(["graph", "mermaid"])
+      .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
+    raw: parameters.raw("Adds n8n's own connections object.")
+  }),
+  output: Schema.Struct({
+    id: Schema.String,
+    name: Schema.String,
+    /** What the id was taken for, if not for one of n8n. */
+    source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
+    graph: Schema.optionalKey(Schema.Array(GraphNode)),
+    mermaid: Schema.optionalKey(Schema.String),
+    rawConnections: Schema.optionalKey(Schema.Json),
+    /** With the flowchart, which is for a person: where they see it in n8n. */
+    url: Schema.optionalKey(Schema.String)
+  }),
+  handler: ({ format, id }) =>
+    Effect.gen(function*() {
+      const { instance } = yield* N8nClient
+      const workflow = yield* Workflows.graphOf(id)
+      const { connections, nodes } = workflow
+      const namesOf = yield* OutputNames.forNodes(
+        format === "mermaid" ? nodes : Connections.withPorts(nodes, connections)
+      )
+      return { ...workflow, instance, namesOf }
+    }),
+  summarize: ({ connections, instance, name, namesOf, nodes, place }, { format, id, raw }) => ({
+    id,
+    ...(place.kind === "n8n" ? {} : { source: place.kind }),
+    name,
+    ...(format === "mermaid"
+      ? { mermaid: Mermaid.flowchart(nodes, connections, namesOf) }
+      : { graph: Connections.graph(nodes, connections, namesOf) }),
+    ...(raw ? { rawConnections: connections } : {}),
+    ...(format === "mermaid" && place.kind === "n8n" ? { url: links.workflow(instance, id) } : {})
+  }),
+  message: ({ id }) => ({ en: `Connections of '${id}'`, ja: "ワークフロー接続情報を取得しました" }),
+  next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined
+})

@@ -1,0 +1,50 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as writing from "../shared/Writing.ts"
+
+/** `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value. */
+export const updateWorkflow = Tool.make({
+  name: "update_workflow",
+  title: "Update workflow",
+  searchHint: "change, modify, rename a workflow, its nodes, settings, tags",
+  description:
+    "Change parts of a workflow; what you omit keeps its value, credentials included. A published workflow is published again. Undo: workflow_restore.",
+  annotations: Tool.destructive,
+  scopes: ["workflow:update", "workflow:read"],
+  input: Schema.Struct({
+    id: parameters.workflowId,
+    name: Schema.optionalKey(Schema.String.annotate({ description: "New name." })),
+    nodes: Schema.optionalKey(
+      writing.nodes.annotate({
+        description:
+          "All nodes, replacing those there; a node without credentials keeps its own, credentials: {} removes them."
+      })
+    ),
+    connections: Schema.optionalKey(
+      writing.connections.annotate({ description: "All connections, replacing those there." })
+    ),
+    settings: writing.settings,
+    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish or unpublish it." })),
+    tags: writing.tags("All its tags by name; [] removes them."),
+    expectedVersionId: writing.expectedVersionId,
+    raw: parameters.raw("Adds the workflow as read back.")
+  }),
+  output: writing.Output,
+  handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) =>
+    writing.withUrl(
+      WorkflowStore.use((store) =>
+        store.update(id, defined({ name, nodes, connections, settings }), {
+          operation: "update_workflow",
+          source: "caller",
+          active,
+          tags,
+          expectedVersionId
+        })
+      )
+    ),
+  summarize: (written, { raw }) => writing.summarize(written, raw),
+  message: ({ id }) => ({ en: `Updated workflow '${id}'`, ja: "ワークフローを更新しました" })
+})

@@ -1,0 +1,106 @@
+/** The real webhook of a published workflow. */
+import * as Effect from "effect/Effect"
+import { randomUUID } from "node:crypto"
+import * as Errors from "../base/Errors.ts"
+import { arr, obj, str } from "../base/Json.ts"
+import * as Execution from "../executions/Execution.ts"
+import { Executions } from "../executions/Executions.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
+import { placeOf } from "../workflows/WorkflowPlace.ts"
+import { isSettled, listed, type Search } from "./following.ts"
+import * as TriggerItems from "./TriggerItems.ts"
+
+/** By this header the execution is known among others of the workflow. */
+const header = "x-effect-n8n-mcp-test"
+
+const refuse = (reason: string, field: string) =>
+  new Errors.ValidationError({
+    reason,
+    field,
+    hint: "Nothing ran. mode: 'copy' runs any workflow, published or not, with whatever trigger."
+  })
+
+/** What runs, which on 2.x is not what is being edited. */
+const running = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
+  const nodes = arr(obj(workflow["activeVersion"])?.["nodes"])
+  return nodes.length === 0 ? workflow.nodes : nodes as ReadonlyArray<Workflow.Node>
+}
+
+const isWebhook = ({ disabled, type }: Workflow.Node) => type === "n8n-nodes-base.webhook" && disabled !== true
+
+/** A path with parameters stands behind the node's own id. */
+const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
+  const path = (str(obj(node.parameters)?.["path"]) ?? "").replace(/^\//, "")
+  if (!path.split("/").some((part) => part.startsWith(":"))) return path
+  const filled = path.split("/").map((part) =>
+    part.startsWith(":") ? encodeURIComponent(String(params[part.slice(1)] ?? "")) : part
+  )
+  return [str(node["webhookId"]) ?? "", ...filled].join("/")
+}
+
+/** What is called, and how its execution is found. */
+export const target = Effect.fnUntraced(function*(
+  workflowId: string,
+  options: { readonly testData?: unknown; readonly startNode?: string | undefined; readonly timeout: number }
+) {
+  const n8n = yield* N8nClient
+  const place = placeOf(workflowId)
+  if (place.kind !== "n8n") return yield* refuse("Only a workflow on n8n is live", "workflowId")
+  const workflow = yield* n8n.getWorkflow(place.id)
+  if (!workflow.active) return yield* refuse(`'${workflow.name}' is not published: it has no live webhook`, "mode")
+  const { startNode, testData, timeout } = options
+  const nodes = running(workflow)
+  const node = nodes.find((node) =>
+    isWebhook(node) && (startNode === undefined || node.name === startNode || node.id === startNode)
+  )
+  if (node === undefined) return yield* refuse(`'${workflow.name}' is started by no Webhook node`, "mode")
+  if (Array.isArray(testData) && testData.length > 1) {
+    return yield* refuse("A live webhook takes one request, not several", "testData")
+  }
+  const method = TriggerItems.methodOf(node)
+  const { body, headers, params, query } = TriggerItems.request(
+    method,
+    Array.isArray(testData) ? testData[0] : testData
+  )
+  const token = randomUUID()
+  const texts = (values: object) =>
+    Object.fromEntries(
+      Object.entries(values).map(([key, value]) =>
+        [key, typeof value === "string" ? value : JSON.stringify(value)] as const
+      )
+    )
+  const call: WebhookCall = {
+    method: method as WebhookCall["method"],
+    query: texts(query),
+    headers: { ...texts(headers), [header]: token },
+    ...(method === "GET" || method === "HEAD" || body === undefined ? {} : { body }),
+    seconds: timeout / 1000 + 30
+  }
+  const { executions: [last] } = yield* n8n.listExecutions({ workflowId: place.id, limit: 1 })
+  const before = Number(last?.id ?? 0)
+  const foreign = new Set<string>()
+
+  const find: Search = Effect.gen(function*() {
+    const lists = yield* Effect.forEach(
+      listed,
+      (status) => n8n.listExecutions({ workflowId: place.id, status, limit: 20 })
+    )
+    const found = new Map(lists.flatMap(({ executions }) => executions).map((each) => [String(each.id), each]))
+    const candidates = [...found.values()].filter(({ id, mode }) =>
+      Number(id) > before && mode === "webhook" && !foreign.has(String(id))
+    )
+    for (const { id: given, status } of candidates) {
+      const id = String(given)
+      if (!isSettled(status ?? "")) continue
+      const execution = yield* Executions.use((executions) => executions.get(id))
+      const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
+      const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
+      if (obj(obj(item?.json)?.["headers"])?.[header] === token) return { id }
+      foreign.add(id)
+    }
+    return { mayBe: candidates.map(({ id }) => String(id)).filter((id) => !foreign.has(id)) }
+  })
+
+  return { name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+})

@@ -1,0 +1,53 @@
+/** What validating and editing workflows have to look up: node types, and what the connected n8n has of them. */
+import * as Effect from "effect/Effect"
+import type * as Errors from "../base/Errors.ts"
+import * as JavaScript from "../base/JavaScript.ts"
+import { nearest, suggestion } from "../base/Nearest.ts"
+import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as Evaluate from "../catalogue/types/Evaluate.ts"
+import * as NodeType from "../catalogue/types/NodeType.ts"
+import * as Releases from "../catalogue/types/Releases.ts"
+import { isV1 } from "../n8n/N8nClient.ts"
+import type { Lookups } from "./check/CheckedWorkflow.ts"
+
+/** {@link Lookups}, and the version of a type that a new node gets: the newest that the connected n8n has. */
+export type NodeLookups = Required<Pick<Lookups, "isLacked" | "removed">> & Omit<Lookups, "isLacked" | "removed"> & {
+  readonly newest: (type: string) => number | undefined
+}
+
+/** Looks these types up; `connected` is the release of the n8n that the workflow is for, where it is known. */
+export const make = Effect.fn("NodeLookups.make")(function*(
+  types: Iterable<string>,
+  connected?: string
+): Effect.fn.Return<NodeLookups, Errors.ValidationError, NodeCatalogue> {
+  const catalogue = yield* NodeCatalogue
+  const { evaluate, parse, release, releases, known } = yield* Effect.all({
+    evaluate: Evaluate.make,
+    parse: JavaScript.parser,
+    release: catalogue.release,
+    releases: catalogue.releases,
+    known: catalogue.types
+  })
+  const find = yield* findAll(types)
+  const isLacked = (type: string, version: number) =>
+    connected !== undefined && Releases.isLacked(releases, type, version, connected)
+  return {
+    find,
+    types: known,
+    release,
+    connected,
+    isV1: isV1(connected),
+    isLacked,
+    newest: (type) => {
+      const nodeType = find(type)
+      if (nodeType === undefined) return undefined
+      const byDefault = NodeType.defaultVersion(nodeType)
+      return NodeType.versions(nodeType).findLast((version) => version <= byDefault && !isLacked(type, version))
+    },
+    removed: (type) => Object.hasOwn(releases.removed, type) ? releases.removed[type] : undefined,
+    nearest,
+    suggest: suggestion,
+    evaluate,
+    parse
+  }
+})

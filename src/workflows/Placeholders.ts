@@ -1,0 +1,173 @@
+/**
+ * What our answers put where something was left out (`[redacted]`, `… [+N chars]`, `_truncated`) must never be written
+ * as if it were the value.
+ *
+ * **Details**
+ *
+ * Where it stands for what is stored at the same place, the stored value is put back; elsewhere the write is refused.
+ * So is a text whose hidden characters an answer spelled out. The place of an element of a list is no proof: it has to
+ * bear the id or name of the stored one, or to equal it but for what was left out; otherwise one host could be sent
+ * the password of another.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { isDeepStrictEqual } from "node:util"
+import * as Errors from "../base/Errors.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
+import { marker, redact } from "../base/Redact.ts"
+import * as Visible from "../base/Visible.ts"
+
+/** Where a placeholder stands that stands for nothing stored. */
+export interface Unresolved {
+  readonly path: string
+  readonly what: string
+}
+
+/** A stored value, and as answers show it: without secrets, but neither cut nor spelled out. */
+interface Stored {
+  readonly value: unknown
+  readonly shown: unknown
+}
+
+const absent: Stored = { value: undefined, shown: undefined }
+
+/** The part of a stored value under a key or an index. */
+const part = ({ shown, value }: Stored, key: string | number): Stored => {
+  const [whole, clean] = [value, shown] as ReadonlyArray<Obj | undefined>
+  return whole !== undefined && Object.hasOwn(whole, key) ? { value: whole[key], shown: clean?.[key] } : absent
+}
+
+const cutNote = /… \[\+(\d+) chars\]$/
+
+const isPlaceholder = (text: string): boolean => text.includes(marker) || /… \[\+\d+ chars\]/.test(text)
+
+/** Whether `text` is a beginning of `whole`, and says rightly how much was cut. */
+const isCutOf = (text: string, whole: string): boolean => {
+  const [note, count] = cutNote.exec(text) ?? []
+  if (note === undefined) return false
+  const start = text.slice(0, -note.length)
+  return whole.length === start.length + Number(count) && whole.startsWith(start)
+}
+
+/** Whether a string is the stored one, or what an answer shows of it. */
+const isShownString = (text: string, { shown, value }: Stored): boolean =>
+  typeof value === "string" && typeof shown === "string" &&
+  (text === value || text === Visible.text(shown) || isCutOf(text, value) || isCutOf(text, shown))
+
+/** Whether all of a value is the stored one, or what an answer shows of it. */
+const isShown = (value: unknown, stored: Stored): boolean => {
+  if (typeof value === "string") return isShownString(value, stored)
+  if (Array.isArray(value)) {
+    return Array.isArray(stored.value) && stored.value.length === value.length &&
+      value.every((inner, index) => isShown(inner, part(stored, index)))
+  }
+  const [object, before] = [obj(value), obj(stored.value)]
+  if (object === undefined || before === undefined) return value === stored.value
+  const keys = Object.keys(object)
+  return keys.length === Object.keys(before).length &&
+    keys.every((key) => Object.hasOwn(before, key) && isShown(object[key], part(stored, key)))
+}
+
+/** Whether something in it may stand for something stored. */
+const needsStored = (value: unknown): boolean =>
+  typeof value === "string"
+    ? isPlaceholder(value) || value.includes("\\u")
+    : typeof value === "object" && value !== null && Object.values(value).some(needsStored)
+
+/**
+ * The stored element that an element of a list is: by id, else by name, else the one that it equals. Of several that it
+ * equals, its rank among its like decides, where none of them came or went.
+ */
+const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: ReadonlyArray<Stored>): Stored => {
+  const element = list[index]
+  for (const key of ["id", "name", "key"]) {
+    const name = str(obj(element)?.[key])
+    const bearers = name === undefined ? [] : stored.filter(({ value }) => obj(value)?.[key] === name)
+    if (bearers.length === 1) return bearers[0] ?? absent
+  }
+  const equals = stored.filter((candidate) => isShown(element, candidate))
+  const [first = absent] = equals
+  if (equals.every(({ value }) => isDeepStrictEqual(value, first.value))) return first
+  const like = [...list.keys()].filter((at) => isShown(list[at], first))
+  return like.length === equals.length ? equals[like.indexOf(index)] ?? absent : absent
+}
+
+const nothingStored = `${marker} stands for no stored value`
+
+const noCounterpart =
+  `${marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
+  "one: send the element as it was read, or the secret itself"
+
+const join = (path: string, key: string | number) =>
+  typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
+
+const resolveArray = (
+  list: ReadonlyArray<unknown>,
+  stored: Stored,
+  path: string
+): Result.Result<unknown, Unresolved> => {
+  const before = Array.isArray(stored.value) ? stored.value.map((_, index) => part(stored, index)) : []
+  const isUnchanged = isShown(list, stored)
+  const result: Array<unknown> = []
+  for (const [index, inner] of list.entries()) {
+    const place = isUnchanged
+      ? before[index] ?? absent
+      : needsStored(inner)
+      ? counterpart(list, index, before)
+      : absent
+    const resolved = resolveIn(inner, place, join(path, index))
+    if (Result.isFailure(resolved)) {
+      const { failure } = resolved
+      const isAmbiguous = failure.what === nothingStored && place === absent && before.length > 0
+      return isAmbiguous ? Result.fail({ ...failure, what: noCounterpart }) : resolved
+    }
+    result.push(resolved.success)
+  }
+  return Result.succeed(result)
+}
+
+const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
+  if (object["_truncated"] !== undefined) {
+    return Result.fail({ path, what: "part of it was cut from an answer (_truncated)" })
+  }
+  const before = obj(stored.value) === undefined ? absent : stored
+  const entries: Array<readonly [string, unknown]> = []
+  for (const [key, inner] of Object.entries(object)) {
+    const place = part(before, key)
+    if (place === absent && key.includes(marker)) return Result.fail({ path: join(path, key), what: nothingStored })
+    const resolved = resolveIn(inner, place, join(path, key))
+    if (Result.isFailure(resolved)) return resolved
+    entries.push([key, resolved.success])
+  }
+  return Result.succeed(Object.fromEntries(entries))
+}
+
+const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
+  if (typeof value === "string") {
+    if (isShownString(value, stored)) return Result.succeed(stored.value)
+    if (!isPlaceholder(value)) return Result.succeed(value)
+    return value === marker && typeof stored.value === "string"
+      ? Result.succeed(stored.value)
+      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was cut in an answer" })
+  }
+  if (Array.isArray(value)) return resolveArray(value, stored, path)
+  const object = obj(value)
+  return object === undefined ? Result.succeed(value) : resolveObject(object, stored, path)
+}
+
+/** The value with every placeholder replaced by what it stands for in `stored`. */
+export const resolve = (value: unknown, stored: unknown): Result.Result<unknown, Unresolved> =>
+  resolveIn(value, { value: stored, shown: redact(stored) }, "")
+
+/** `value` with the stored values back in place of what our answers put there; a placeholder for nothing is refused. */
+export const restore = (value: Obj, stored: unknown): Effect.Effect<Obj, Errors.ValidationError> =>
+  Effect.fromResult(resolve(value, stored)).pipe(
+    Effect.map((restored) => obj(restored) ?? {}),
+    Effect.mapError(({ path, what }) =>
+      new Errors.ValidationError({
+        reason: `${path === "" ? "The workflow" : path}: ${what}`,
+        field: path,
+        hint: ["Nothing was written.", { _tag: "ReadWhole" }]
+      })
+    )
+  )

@@ -1,0 +1,232 @@
+/**
+ * n8n's expressions, `=text {{ code }} text`, and the JavaScript of Code nodes: whether they parse, and which nodes they
+ * name.
+ */
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, deeper, type Obj, obj, str } from "../../base/Json.ts"
+import { isExpression } from "../../catalogue/parameters/Parameters.ts"
+
+/** The code between `{{` and `}}`, as n8n parses it. */
+export interface Part {
+  readonly code: string
+  /** Where a place in the code is in the template. */
+  readonly place: (offset: number) => number
+}
+
+/** A node's name in code. */
+export interface Reference {
+  readonly name: string
+  /** What to replace: the literal with its quotes, or the `.Name` of `$node.Name`. */
+  readonly start: number
+  readonly end: number
+  readonly as: "literal" | "property"
+}
+
+/** References and mistakes in a text; offsets are those of the text. */
+export interface Findings {
+  readonly references: ReadonlyArray<Reference>
+  readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
+}
+
+// ---- templates
+
+const isEscaped = (text: string, at: number, from: number) => {
+  let backslashes = 0
+  while (at - backslashes > from && text[at - backslashes - 1] === "\\") backslashes++
+  return backslashes % 2 === 1
+}
+
+/** There are no brackets; nor is there a text behind the last that are escaped. */
+const [none, nothing] = [-1, -2]
+
+/** The next brackets from there on without a backslash before them. */
+const next = (text: string, brackets: string, from: number): number => {
+  let start = from
+  for (let at = text.indexOf(brackets, from); at >= 0; at = text.indexOf(brackets, start)) {
+    if (!isEscaped(text, at, start)) return at
+    start = at + 2
+  }
+  return start < text.length ? none : nothing
+}
+
+const part = (raw: string, from: number): Part => {
+  // n8n takes the backslash off the first escaped bracket alone.
+  const escaped = raw.indexOf("\\}}")
+  const code = escaped < 0 ? raw : raw.slice(0, escaped) + raw.slice(escaped + 1)
+  // An object alone would be a block.
+  const before = code.trimStart().startsWith("{") ? 1 : 0
+  return {
+    code: before === 1 ? `(${code})` : code,
+    place: (offset) => {
+      const at = Math.min(Math.max(offset - before, 0), code.length)
+      return from + at + (escaped >= 0 && at > escaped ? 1 : 0)
+    }
+  }
+}
+
+/** The `{{ … }}` of an expression; the last needs no end. */
+export const parts = (expression: string): ReadonlyArray<Part> => {
+  const all: Array<Part> = []
+  for (let open = next(expression, "{{", 1); open >= 0;) {
+    const close = next(expression, "}}", open + 2)
+    // n8n overlooks code without an end where nothing is left to look at.
+    if (close !== nothing) all.push(part(expression.slice(open + 2, close < 0 ? undefined : close), open + 2))
+    open = close < 0 ? none : next(expression, "{{", close + 2)
+  }
+  return all
+}
+
+// ---- code
+
+const each = (program: Obj, visit: (node: Obj) => void) => {
+  const stack: Array<unknown> = [program]
+  while (stack.length > 0) {
+    const value = stack.pop()
+    if (typeof value !== "object" || value === null) continue
+    const node = obj(value)
+    if (node !== undefined) visit(node)
+    const inner: ReadonlyArray<unknown> = Object.values(value)
+    for (let index = inner.length - 1; index >= 0; index--) stack.push(inner[index])
+  }
+}
+
+const literal = (value: unknown): string | undefined => {
+  const node = obj(value)
+  if (node?.["type"] === "Literal") return str(node["value"])
+  const [quasi, ...more] = arr(node?.["quasis"])
+  return node?.["type"] === "TemplateLiteral" && more.length === 0
+    ? str(obj(obj(quasi)?.["value"])?.["cooked"])
+    : undefined
+}
+
+const isNamed = (value: unknown, ...names: ReadonlyArray<string>) => {
+  const node = obj(value)
+  return node?.["type"] === "Identifier" && names.includes(String(node["name"]))
+}
+
+const offset = (value: unknown, key: "start" | "end") => Number(obj(value)?.[key])
+
+const namedIn = (node: Obj): Reference | undefined => {
+  const [first] = arr(node["arguments"])
+  const argument = node["type"] === "CallExpression" && isNamed(node["callee"], "$", "$items")
+    ? first
+    : node["type"] === "MemberExpression" && isNamed(node["object"], "$node")
+    ? node["property"]
+    : undefined
+  if (node["type"] === "MemberExpression" && argument !== undefined && node["computed"] !== true) {
+    const name = str(obj(argument)?.["name"])
+    const start = offset(node["object"], "end")
+    return name === undefined ? undefined : { name, start, end: offset(argument, "end"), as: "property" }
+  }
+  const name = literal(argument)
+  return name === undefined
+    ? undefined
+    : { name, start: offset(argument, "start"), end: offset(argument, "end"), as: "literal" }
+}
+
+/** Whether the code has a `$` of its own, as scripts with a DOM library have. */
+const hasOwnDollar = (program: Obj) => {
+  let isOwn = false
+  each(program, (node) => {
+    isOwn ||= isNamed(node["id"], "$") || arr(node["params"]).some((param) => isNamed(param, "$"))
+  })
+  return isOwn
+}
+
+const referencesIn = (program: Obj): ReadonlyArray<Reference> => {
+  const references: Array<Reference> = []
+  each(program, (node) => {
+    const reference = namedIn(node)
+    if (reference !== undefined) references.push(reference)
+  })
+  return references
+}
+
+const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
+
+/** What is in an expression. */
+export const inExpression = (expression: string, parse: Parse): Findings => {
+  const findings = parts(expression).map(({ code, place }): Findings => {
+    const parsed = parse(code, "expression")
+    if (parsed === undefined) return empty
+    if ("mistake" in parsed) {
+      return { references: [], mistakes: [{ code, message: parsed.mistake, at: place(parsed.at) }] }
+    }
+    const references = mayName(code) ? referencesIn(parsed.program) : []
+    return {
+      references: references.map((each) => ({ ...each, start: place(each.start), end: place(each.end) })),
+      mistakes: []
+    }
+  })
+  return {
+    references: findings.flatMap(({ references }) => references),
+    mistakes: findings.flatMap(({ mistakes }) => mistakes)
+  }
+}
+
+/** What is in a script. */
+export const inScript = (script: string, parse: Parse): Findings => {
+  const parsed = parse(script, "body")
+  if (parsed === undefined) return empty
+  if ("mistake" in parsed) {
+    return { references: [], mistakes: [{ code: script, message: parsed.mistake, at: parsed.at }] }
+  }
+  const references = mayName(script) ? referencesIn(parsed.program) : []
+  return {
+    references: references.length > 0 && hasOwnDollar(parsed.program)
+      ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(script.slice(0, start)))
+      : references,
+    mistakes: []
+  }
+}
+
+const empty: Findings = { references: [], mistakes: [] }
+
+// ---- parameters
+
+/** One text in a node's parameters that n8n evaluates, or that looks as if it should. */
+export interface Text {
+  /** From the node: `parameters.url`. */
+  readonly path: string
+  readonly text: string
+  /** `unmarked`: code in brackets, but no `=` before all, without which n8n takes it as it is. */
+  readonly kind: "expression" | "script" | "unmarked"
+}
+
+/** Parameters that hold JavaScript. */
+const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
+
+/** Parameters in which nodes look for brackets themselves, and code of other kinds. */
+const evaluated = /(?:^|\.)(?:query|sqlQuery|html|jsonOutput|customFilter|workflowJson|\w*code)$/i
+
+const bracketed = /\{\{\s*\$(?:json|node|input|items|binary|\()/
+
+/** Every expression and script in parameters, in their order. */
+export const texts = (parameters: unknown): ReadonlyArray<Text> => {
+  const all: Array<Text> = []
+  const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const [path, value] = top
+    if (isExpression(value)) all.push({ path, text: value, kind: "expression" })
+    else if (typeof value === "string") {
+      const kind = scripts.has(path)
+        ? "script"
+        : bracketed.test(value) && !evaluated.test(path)
+        ? "unmarked"
+        : undefined
+      if (kind !== undefined) all.push({ path, text: value, kind })
+    } else if (typeof value === "object" && value !== null) {
+      const isList = Array.isArray(value)
+      const inner = Object.entries(value)
+      for (let index = inner.length - 1; index >= 0; index--) {
+        const [key, value] = inner[index] ?? ["", undefined]
+        stack.push([deeper(path, isList ? Number(key) : key), value])
+      }
+    }
+  }
+  return all
+}
+
+/** What is in one of them. */
+export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
+  kind === "expression" ? inExpression(text, parse) : kind === "script" ? inScript(text, parse) : empty

@@ -1,0 +1,110 @@
+/** Node types and versions that n8n does not know. */
+import { fold } from "../../base/Nearest.ts"
+import type { Problem } from "../../base/Problem.ts"
+import { nearestTypes, shortName } from "../../catalogue/types/NearestTypes.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { isNewer } from "../../catalogue/types/Releases.ts"
+import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
+
+/** The packages that n8n comes with. */
+const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
+
+/** Packages that are installed besides, and nodes in n8n's custom folder. */
+const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
+
+/** Whether nobody here can say what the type is. */
+export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
+
+/** What n8n 2 leaves out unless NODES_EXCLUDE says otherwise. */
+const excluded: ReadonlySet<string> = new Set(["n8n-nodes-base.executeCommand", "n8n-nodes-base.localFileTrigger"])
+
+/** What took the place of types that are no more. */
+const successors: ReadonlyMap<string, string> = new Map([["n8n-nodes-base.start", "n8n-nodes-base.manualTrigger"]])
+
+const unknownType = (node: Node, lookups: Lookups): Problem => {
+  const { type } = node
+  if (isCommunity(type)) {
+    return problemOf(node, {
+      severity: "warning",
+      path: `${node.at}.type`,
+      message: `'${type}' is not n8n's own: it is not checked here.`,
+      fix: "See that its package is installed in n8n."
+    })
+  }
+  const last = lookups.removed?.(type)
+  if (last !== undefined) {
+    const successor = successors.get(type)
+    return problemOf(node, {
+      severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
+      path: `${node.at}.type`,
+      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`,
+      ...(successor === undefined ? {} : { fix: `Write '${successor}'.` })
+    })
+  }
+  const candidates = nearestTypes(type, lookups)
+  const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  const isSame = candidates.some((each) => fold(shortName(each)) === fold(shortName(type)))
+  return problemOf(node, {
+    severity: isYounger && !isSame && own.test(type) ? "warning" : "error",
+    path: `${node.at}.type`,
+    message: `n8n ${lookups.release} has no type '${type}'.`,
+    ...(candidates.length === 0 ? {} : {
+      fix: isSame ? `Write ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
+    })
+  })
+}
+
+const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number, lookups: Lookups): Problem => {
+  const versions = NodeType.versions(nodeType)
+  const newest = versions.at(-1) ?? 1
+  const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  return problemOf(node, {
+    severity: version > newest && isYounger ? "warning" : "error",
+    path: `${node.at}.typeVersion`,
+    message: version > newest
+      ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
+      : `'${node.type}' has no version ${version}.`,
+    fix: `There are ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
+  })
+}
+
+const lacked = (
+  node: Node,
+  nodeType: NodeType.NodeType,
+  version: number,
+  { connected, isLacked }: Lookups
+): Problem => {
+  const there = NodeType.versions(nodeType).findLast((each) => isLacked?.(node.type, each) !== true)
+  return problemOf(node, {
+    severity: "error",
+    path: `${node.at}.typeVersion`,
+    message: `n8n ${connected}, which is connected, has no ${
+      there === undefined ? `type '${node.type}'` : `version ${version} of '${node.type}'`
+    }.`,
+    fix: there === undefined
+      ? "Take another type, or update n8n."
+      : `Write ${there}, the newest it has (node_get with version: ${there} tells its parameters), or update n8n.`
+  })
+}
+
+const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
+  const { description, nodeType, type, version } = node
+  if (type === "") return []
+  if (nodeType === undefined) return [unknownType(node, lookups)]
+  if (version === undefined) return []
+  if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
+  if (excluded.has(type) && lookups.isV1 !== true) {
+    return [problemOf(node, {
+      severity: "warning",
+      path: `${node.at}.type`,
+      message: `n8n 2 leaves out '${type}' unless told otherwise.`,
+      fix: "Somebody has to start n8n with NODES_EXCLUDE=[]."
+    })]
+  }
+  const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
+  return isLacked ? [lacked(node, nodeType, version, lookups)] : []
+}
+
+/** Types and versions that there are not. */
+export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
+  nodes.flatMap((node) => ofNode(node, lookups))

@@ -1,0 +1,136 @@
+/** Connections that n8n's editor would not draw: ports that are not there, kinds that do not fit, inputs left open. */
+import type { Problem } from "../../base/Problem.ts"
+import type { Port } from "../../catalogue/types/Ports.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import { admits, type Checked, isSubNode, type Node, portTypes, problemOf, quoted } from "./CheckedWorkflow.ts"
+
+/** `main`, `ai_tool and ai_memory`; `none` */
+const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") || "none"
+
+const has = (ports: ReadonlyArray<Port> | undefined, type: string) => ports?.some((port) => port.type === type) === true
+
+/** The connection as it must be written, from a sub-node to what it serves. */
+const written = (from: Node, to: Node, type: string) =>
+  `Write connections['${from.name}'].${type} = [[{node: '${to.name}', type: '${type}', index: 0}]].`
+
+/** What the type is of that both ends have: `ai_tool` from a tool to an agent. */
+const common = (from: Node, to: Node) => portTypes(from.outputs).find((type) => type !== "main" && has(to.inputs, type))
+
+const named = (ports: ReadonlyArray<Port>, type: string) => {
+  const names = ports.flatMap((port) => port.type === type && port.name !== undefined ? [port.name] : [])
+  return names.length === 0 ? "" : ` (${quoted(names)})`
+}
+
+const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, kind: "output" | "input") => {
+  const count = ports.filter(({ type }) => type === port.type).length
+  return `'${node.name}' has ${count} ${port.type} ${kind}${count === 1 ? "" : "s"}${named(ports, port.type)}: ` +
+    `${port.type}[${port.index}] is not one of them.`
+}
+
+/** What is wrong where a connection starts. */
+const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+  const { outputs } = from
+  if (outputs === undefined) return undefined
+  const { index, type } = link.output
+  if (!has(outputs, type)) {
+    const shared = common(from, to)
+    if (shared !== undefined) {
+      return {
+        message: `'${from.name}' serves '${to.name}' by ${shared}, not by ${type}.`,
+        fix: written(from, to, shared)
+      }
+    }
+    if (has(to.outputs, type) && has(from.inputs, type)) {
+      return {
+        message: `${type} goes the other way: from '${to.name}' to '${from.name}'.`,
+        fix: written(to, from, type)
+      }
+    }
+    return {
+      message: `'${from.name}' has no ${type} output; it has ${listed(outputs)}.`,
+      ...(isSubNode(from) ? { fix: `Connect it by ${listed(outputs)} to a node that takes that.` } : {})
+    }
+  }
+  return outputs.some((port) => port.type === type && port.index === index)
+    ? undefined
+    : { message: beyond(from, outputs, link.output, "output") }
+}
+
+/** What is wrong where a connection ends. */
+const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+  const { type } = link.input
+  if (type !== link.output.type) {
+    return {
+      message: `A ${link.output.type} output cannot be connected to an input ${type}.`,
+      fix: `Write type: '${link.output.type}'.`
+    }
+  }
+  const { inputs } = to
+  if (inputs === undefined) return undefined
+  if (!has(inputs, type)) {
+    const shared = type === "main" ? common(to, from) : undefined
+    if (shared !== undefined) {
+      return { message: `'${to.name}' serves '${from.name}' by ${shared}.`, fix: written(to, from, shared) }
+    }
+    return {
+      message: `'${to.name}' has no ${type} input; it has ${listed(inputs)}.`,
+      ...(to.description?.group.includes("trigger") && type === "main"
+        ? { fix: "A trigger starts a workflow; connect from it." }
+        : {})
+    }
+  }
+  const port = inputs.find((each) => each.type === type && each.index === link.input.index)
+  if (port === undefined) {
+    // n8n does not look at the index where any number of sub-nodes may be connected.
+    if (type !== "main") return undefined
+    const isOnly = inputs.filter((each) => each.type === type).length === 1
+    return { message: beyond(to, inputs, link.input, "input"), ...(isOnly ? { fix: "Write index: 0." } : {}) }
+  }
+  return admits(port, from) ? undefined : {
+    message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? type}.`,
+    ...(port.only === undefined ? {} : { fix: `It takes ${quoted(port.only, 20)}.` })
+  }
+}
+
+const ofLink = (link: Connections.PlacedLink, byName: ReadonlyMap<string, Node>): ReadonlyArray<Problem> => {
+  const [from, to] = [byName.get(link.from), byName.get(link.to)]
+  if (from === undefined || to === undefined) return []
+  const problem = atSource(link, from, to) ?? atTarget(link, from, to)
+  return problem === undefined ? [] : [problemOf(from, { severity: "error", path: link.at, ...problem })]
+}
+
+const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byName: ReadonlyMap<string, Node>) => {
+  if (node.isDisabled) return []
+  return (node.inputs ?? []).flatMap((port): ReadonlyArray<Problem> => {
+    const here = into.filter(({ input }) => input.type === port.type && input.index === port.index)
+    const enabled = here.filter(({ from }) => byName.get(from)?.isDisabled === false)
+    const label = port.name ?? port.type
+    const most = port.maxConnections ?? Infinity
+    if (port.required === true && enabled.length === 0) {
+      return [problemOf(node, {
+        severity: "error",
+        message: here.length === 0
+          ? `'${node.name}' needs a ${label}: nothing is connected to ${Connections.portLabel(port)}.`
+          : `'${node.name}' needs a ${label}, and the one connected is disabled.`,
+        ...(here.length === 0 ? { fix: `Connect one by ${port.type}, from the sub-node to this one.` } : {})
+      })]
+    }
+    return enabled.length > most
+      ? [problemOf(node, {
+        severity: "error",
+        path: enabled[most]?.at ?? node.at,
+        message: `'${node.name}' takes ${most} ${label}, and ${enabled.length} are connected: ` +
+          `${quoted(enabled.map(({ from }) => from))}.`
+      })]
+      : []
+  })
+}
+
+/** Connections that do not fit their nodes, and inputs that need one. */
+export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
+  const into = Map.groupBy(links, ({ to }) => to)
+  return [
+    ...links.flatMap((link) => ofLink(link, byName)),
+    ...nodes.flatMap((node) => ofInputs(node, into.get(node.name) ?? [], byName))
+  ]
+}

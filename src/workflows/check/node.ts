@@ -1,0 +1,130 @@
+/** What is wrong inside single nodes: parameters, credentials, expressions. */
+import * as Predicate from "effect/Predicate"
+import { obj, str } from "../../base/Json.ts"
+import type { Problem } from "../../base/Problem.ts"
+import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
+import * as Expressions from "./Expressions.ts"
+
+/** n8n looks into nodes that are connected, and those at which it starts. */
+const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
+
+const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
+  const { description, version } = node
+  if (description === undefined || version === undefined) return []
+  const shape = { typeVersion: version, parameters: obj(node.json["parameters"]) ?? {} }
+  return Parameters.problems(description, shape, suggest).map((problem) =>
+    problemOf(node, { ...problem, path: `${node.at}.parameters.${problem.path}` })
+  )
+}
+
+/** The credential types chosen in the parameters of a node for many services. */
+const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
+  const key = parameters["authentication"] === "predefinedCredentialType"
+    ? "nodeCredentialType"
+    : parameters["authentication"] === "genericCredentialType"
+    ? "genericAuthType"
+    : undefined
+  const name = key === undefined ? undefined : str(parameters[key])
+  return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
+}
+
+const ofCredentials = (node: Node): ReadonlyArray<Problem> => {
+  const { description, json, parameters, version } = node
+  if (description === undefined || version === undefined) return []
+  const scope = { values: parameters, root: parameters, ...about(description, { typeVersion: version, parameters }) }
+  const needed = (description.credentials ?? []).flatMap(({ displayName, displayOptions, name, required }) =>
+    required === true && Parameters.isShown(displayOptions, scope)
+      ? [{ name, label: displayName ?? name }]
+      : []
+  )
+  const credentials = new Map(Object.entries(obj(json["credentials"]) ?? {}))
+  const all = new Map(
+    [...chosen(node).map((name) => ({ name, label: name })), ...needed].map((each) => [each.name, each])
+  )
+  return [...all.values()].flatMap(({ label, name }) => {
+    const credential = credentials.get(name)
+    const held = obj(credential)
+    if (held?.["id"] || held?.["__aiGatewayManaged"]) return []
+    return [problemOf(node, {
+      severity: "error",
+      path: `${node.at}.credentials.${name}`,
+      message: Predicate.isNullish(credential)
+        ? `'${node.name}' needs the credential ${label}.`
+        : `The credential ${label} has no id.`,
+      fix: "Set credentials: {[type]: {id, name}}; list_credentials lists what n8n has."
+    })]
+  })
+}
+
+const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` : text
+
+const ofExpressions = (
+  node: Node,
+  names: ReadonlySet<string>,
+  { nearest, parse }: Lookups
+): ReadonlyArray<Problem> => {
+  if (node.isNote) return []
+  const missing = new Map<string, { readonly path: string; readonly kind: Expressions.Text["kind"]; count: number }>()
+  const mistakes: Array<Problem> = []
+  for (const text of Expressions.texts(node.parameters)) {
+    if (text.kind === "unmarked" && node.description !== undefined) {
+      mistakes.push(problemOf(node, {
+        severity: "warning",
+        path: `${node.at}.${text.path}`,
+        message: "{{ }} is taken as it stands: the value is no expression, for it does not begin with '='.",
+        fix: "Begin it with '='."
+      }))
+    }
+    const findings = Expressions.inText(text, parse)
+    for (const { at, code, message } of findings.mistakes) {
+      const line = code.slice(0, at).split("\n").length
+      mistakes.push(problemOf(node, {
+        severity: "error",
+        path: `${node.at}.${text.path}`,
+        message: text.kind === "script"
+          ? `The code does not parse: ${message}, line ${line}: ${shorten(code.split("\n")[line - 1]?.trim() ?? "")}`
+          : `{{${shorten(code)}}} does not parse: ${message}.`
+      }))
+    }
+    for (const { name } of findings.references) {
+      if (names.has(name)) continue
+      const before = missing.get(name)
+      if (before === undefined) missing.set(name, { path: text.path, kind: text.kind, count: 1 })
+      else before.count++
+    }
+  }
+  return [
+    ...mistakes,
+    ...[...missing].map(([name, { count, kind, path }]) => {
+      const near = nearest(name, names)
+      return problemOf(node, {
+        // A script may never get there.
+        severity: kind === "script" ? "warning" : "error",
+        path: `${node.at}.${path}`,
+        message: `It names the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
+        ...(near.length === 0 ? {} : { fix: `Did you mean ${either(near)}?` })
+      })
+    })
+  ]
+}
+
+/** What is wrong inside the nodes that are not disabled; only a warning where n8n does not look either. */
+export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> => {
+  const names = new Set(nodes.map(({ name }) => name))
+  const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
+  return nodes.flatMap((node) => {
+    if (node.isDisabled) return []
+    const parameters = ofParameters(node, lookups)
+    const paths = new Set(parameters.map(({ path }) => path))
+    const problems = [
+      ...parameters,
+      ...ofCredentials(node),
+      ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
+    ]
+    return isLookedInto(node, connected)
+      ? problems
+      : problems.map((problem) => ({ ...problem, severity: "warning" as const }))
+  })
+}

@@ -1,0 +1,175 @@
+/** What is wrong with the shape of a workflow: n8n refuses to store it, or stores something else. */
+import * as Predicate from "effect/Predicate"
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import type { Problem } from "../../base/Problem.ts"
+import { placedLinks } from "../../n8n/model/Connections.ts"
+import * as Limits from "../../n8n/model/Limits.ts"
+import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import { either, type Lookups } from "./CheckedWorkflow.ts"
+
+const error = (path: string, message: string, fix?: string): Problem => ({
+  severity: "error",
+  path,
+  message,
+  ...(fix === undefined ? {} : { fix })
+})
+
+const nameProblems = (name: unknown): ReadonlyArray<Problem> => {
+  if (!Predicate.isString(name) || name === "") {
+    return [error("name", "The workflow has no name.", "Add name: \"…\".")]
+  }
+  const fault = Limits.nameFault(name)
+  return fault === undefined ? [] : [error("name", fault)]
+}
+
+const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Problem> => [
+  ...nameProblems(name),
+  ...(Array.isArray(nodes) ? [] : [error("nodes", "nodes must be a list.")]),
+  ...(Predicate.isNullish(settings) || obj(settings) !== undefined
+    ? []
+    : [error("settings", "settings must be an object.")])
+]
+
+/** What a node needs, and what to do where it is missing; parameters may be. */
+const missing: { readonly [key: string]: readonly [message: string, fix?: string] } = {
+  name: ["The node has no name."],
+  type: ["The node has no type."],
+  typeVersion: [
+    "The node has no typeVersion: it decides which parameters there are.",
+    "Add the version it was written for."
+  ],
+  position: ["The node has no position [x, y].", "Add position: [x, y], two numbers."]
+}
+
+const ofNode = (node: Obj, at: string): ReadonlyArray<Problem> => {
+  const [name, id] = [str(node["name"]), str(node["id"])]
+  return [...NodeKeys.nodeKeys].flatMap(([key, nodeKey]) => {
+    const value = node[key]
+    if (NodeKeys.holds(nodeKey, value)) return []
+    const isAbsent = Predicate.isNullish(value)
+    if (isAbsent && missing[key] === undefined) return []
+    const [message, fix] = isAbsent && missing[key] || [`${key} must be ${NodeKeys.words(nodeKey)}.`]
+    return [{ ...error(`${at}.${key}`, message, fix), ...defined({ node: name, nodeId: id }) }]
+  })
+}
+
+const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray<Problem> => {
+  const first = new Map<string, number>()
+  return nodes.flatMap((item, index) => {
+    const node = obj(item)
+    const value = str(node?.[key])
+    if (value === undefined || value === "") return []
+    const before = first.get(value)
+    if (before === undefined) {
+      first.set(value, index)
+      return []
+    }
+    const name = str(node?.["name"])
+    return [{
+      ...error(
+        `nodes[${index}].${key}`,
+        `nodes[${before}] has the ${key} '${value}' too.`,
+        key === "name" ? "Rename one of them, also in connections and expressions." : "Give it an id of its own."
+      ),
+      ...(name === undefined ? {} : { node: name })
+    }]
+  })
+}
+
+// ---- connections
+
+/** A node that was removed can leave an entry without links behind. */
+const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Problem> => {
+  const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
+  const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
+  const links = placedLinks(connections)
+  const sources = Map.groupBy(links, ({ from }) => from)
+  const unknown = (path: string, name: string, end: string): Problem => {
+    const nodeName = byId.get(name)
+    const near = nearest(name, names)
+    return error(
+      path,
+      nodeName === undefined ? `${end} '${name}', which does not exist.` : `${end} '${name}', a node's id.`,
+      nodeName !== undefined
+        ? `Connections go by name: write '${nodeName}'.`
+        : near.length > 0
+        ? `Did you mean ${either(near)}?`
+        : undefined
+    )
+  }
+  return [
+    ...Object.keys(connections).flatMap((name) =>
+      names.has(name)
+        ? []
+        : sources.has(name)
+        ? [unknown(`connections.${name}`, name, "Connections start at")]
+        : [{
+          severity: "warning" as const,
+          path: `connections.${name}`,
+          message: `'${name}' does not exist; the entry has no connections.`,
+          fix: "Remove it."
+        }]
+    ),
+    ...[...sources].flatMap(([from, out]) =>
+      [...Map.groupBy(out.filter(({ to }) => !names.has(to)), ({ to }) => to)].map(([to, [first, ...more]]) => ({
+        ...unknown(
+          `${first?.at ?? "connections"}.node`,
+          to,
+          more.length === 0 ? leads : `${more.length + 1} connections lead to`
+        ),
+        ...(names.has(from) ? { node: from } : {})
+      }))
+    )
+  ]
+}
+
+const leads = "A connection leads to"
+
+const ofTarget = (value: unknown, at: string): ReadonlyArray<Problem> => {
+  const target = obj(value)
+  if (target === undefined) return [error(at, "A connection is {node, type, index}.")]
+  return [
+    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection names no node.")]),
+    ...(str(target["type"]) ? [] : [error(`${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
+    ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
+      ? []
+      : [error(`${at}.index`, "index must be the number of an input: 0, 1, …", "Add index: 0.")])
+  ]
+}
+
+const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, each a list."
+
+const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
+  Object.entries(connections).flatMap(([from, value]) => {
+    const types = obj(value)
+    if (types === undefined) return [error(`connections.${from}`, "These are no connections.", shape)]
+    return Object.entries(types).flatMap(([type, outputs]) => {
+      const at = `connections.${from}.${type}`
+      if (!Array.isArray(outputs)) return [error(at, "These are no connections.", shape)]
+      return outputs.flatMap((targets, index) =>
+        Array.isArray(targets)
+          ? targets.flatMap((target, position) => ofTarget(target, `${at}[${index}][${position}]`))
+          : Predicate.isNullish(targets)
+          ? []
+          : [error(`${at}[${index}]`, "An output is a list of connections.", shape)]
+      )
+    })
+  })
+
+/** Everything wrong with the shape, with the exact path of each. */
+export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
+  const nodes = arr(workflow["nodes"])
+  const connections = obj(workflow["connections"])
+  return [
+    ...ofRoot(workflow),
+    ...nodes.flatMap((value, index) => {
+      const node = obj(value)
+      return node === undefined ? [error(`nodes[${index}]`, "A node is an object.")] : ofNode(node, `nodes[${index}]`)
+    }),
+    ...twice(nodes, "name"),
+    ...twice(nodes, "id"),
+    ...(connections === undefined
+      ? [error("connections", "connections must be an object.", "Write {} where there are none.")]
+      : [...ofShape(connections), ...ofSources(connections, nodes.map((node) => obj(node) ?? {}), lookups)])
+  ]
+}

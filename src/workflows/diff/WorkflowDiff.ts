@@ -1,0 +1,475 @@
+/**
+ * What differs between two states of a workflow. Pure.
+ *
+ * **Details**
+ *
+ * {@link make} knows renamed nodes (same id, or same type, parameters and links), pays no heed to the order of nodes,
+ * links and keys, and loses nothing: {@link apply} makes the second state of the first, {@link invert} leads back.
+ * {@link view} is what a reader is shown of it.
+ */
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { marker, redact } from "../../base/Redact.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as textDiff from "./textDiff.ts"
+import * as valueDiff from "./valueDiff.ts"
+
+/** A workflow of any origin; what does not fit is not compared. */
+export type Document = Obj
+
+/** What became of one node. A node that only moved is `moved`. */
+export interface NodeDiff {
+  /** Its name after the change; of one that was removed, before. */
+  readonly name: string
+  readonly change: "added" | "removed" | "changed" | "renamed" | "moved"
+  /** The name before, of a renamed one. */
+  readonly formerName?: string
+  /** Everything but name and position; of an added or removed one the whole node. */
+  readonly value?: valueDiff.Change
+  readonly position?: valueDiff.Change
+}
+
+/** The differences; nothing in it is cut. */
+export interface WorkflowDiff {
+  readonly nodes: ReadonlyArray<NodeDiff>
+  /** With the names that nodes have after the change; of removed nodes, before. */
+  readonly links: { readonly added: ReadonlyArray<Connections.Link>; readonly removed: ReadonlyArray<Connections.Link> }
+  /** The name, settings and what else belongs to the whole workflow. */
+  readonly rest?: valueDiff.Change
+}
+
+/** What is compared besides nodes and connections; the rest of what n8n answers says when and by whom. */
+const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
+
+const nodesOf = (workflow: Document): ReadonlyArray<Obj> =>
+  arr(workflow["nodes"]).flatMap((node) => typeof obj(node)?.["name"] === "string" ? [obj(node) ?? {}] : [])
+
+const nameOf = (node: Obj) => str(node["name"]) ?? ""
+
+const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
+
+const linksOf = (workflow: Document): ReadonlyArray<Connections.Link> =>
+  Connections.links(readable(workflow["connections"]))
+
+/** The connections without what is none. */
+const readable = (connections: unknown): Connections.Connections =>
+  Object.fromEntries(
+    Object.entries(obj(connections) ?? {}).map(([from, byType]) => [
+      from,
+      Object.fromEntries(
+        Object.entries(obj(byType) ?? {}).map(([type, outputs]) => [
+          type,
+          arr(outputs).map((targets) =>
+            arr(targets).flatMap((target) => {
+              const { index, node, type } = obj(target) ?? {}
+              return typeof node === "string"
+                ? [defined({
+                  node,
+                  type: str(type),
+                  index: typeof index === "number" ? index : undefined
+                })]
+                : []
+            })
+          )
+        ])
+      )
+    ])
+  )
+
+const linkKey = ({ from, input, output, to }: Connections.Link) =>
+  JSON.stringify([from, output.type, output.index, to, input.type, input.index])
+
+// ---- which node is which
+
+type Pair = readonly [before: Obj, after: Obj]
+
+const uniqueBy = (nodes: ReadonlyArray<Obj>, key: (node: Obj) => string | undefined): ReadonlyMap<string, Obj> => {
+  const byKey = Map.groupBy(nodes, (node) => key(node) ?? "")
+  return new Map(
+    [...byKey].flatMap(([text, [only, ...others]]) =>
+      text !== "" && only !== undefined && others.length === 0 ? [[text, only]] : []
+    )
+  )
+}
+
+/** The nodes of both sides that stand for each other by `key`, and those that are left. */
+const pairBy = (
+  before: ReadonlyArray<Obj>,
+  after: ReadonlyArray<Obj>,
+  key: (node: Obj, side: "before" | "after") => string | undefined
+) => {
+  const there = uniqueBy(after, (node) => key(node, "after"))
+  const here = uniqueBy(before, (node) => key(node, "before"))
+  const pairs = [...here].flatMap(([text, node]): ReadonlyArray<Pair> => {
+    const other = there.get(text)
+    return other === undefined ? [] : [[node, other]]
+  })
+  const paired = new Set(pairs.flat())
+  return {
+    pairs,
+    before: before.filter((node) => !paired.has(node)),
+    after: after.filter((node) => !paired.has(node))
+  }
+}
+
+/** A node by its links, under names that hold on both sides. */
+const neighbours = (workflow: Document, translate: (name: string) => string) => {
+  const all = linksOf(workflow)
+  return (name: string) =>
+    all.flatMap((link) =>
+      link.from === name || link.to === name
+        ? [linkKey({
+          ...link,
+          from: link.from === name ? "" : translate(link.from),
+          to: link.to === name ? "" : translate(link.to)
+        })]
+        : []
+    ).toSorted()
+}
+
+const match = (before: Document, after: Document) => {
+  const byId = pairBy(nodesOf(before), nodesOf(after), (node) => str(node["id"]))
+  const byName = pairBy(byId.before, byId.after, nameOf)
+  const pairs = [...byId.pairs, ...byName.pairs]
+  const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
+  const around = {
+    before: neighbours(before, (name) => former.get(name) ?? name),
+    after: neighbours(after, (name) => name)
+  }
+  const byContent = pairBy(byName.before, byName.after, (node, side) =>
+    JSON.stringify([
+      node["type"],
+      valueDiff.canonical(node["parameters"]),
+      around[side](nameOf(node))
+    ]))
+  return {
+    pairs: [...pairs, ...byContent.pairs],
+    removed: byContent.before,
+    added: byContent.after
+  }
+}
+
+const rename = (links: ReadonlyArray<Connections.Link>, names: ReadonlyMap<string, string>) =>
+  names.size === 0
+    ? links
+    : links.map((link) => ({ ...link, from: names.get(link.from) ?? link.from, to: names.get(link.to) ?? link.to }))
+
+const renameKeys = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
+  const object = obj(value)
+  return object === undefined || names.size === 0
+    ? value
+    : Object.fromEntries(Object.entries(object).map(([key, inner]) => [names.get(key) ?? key, inner]))
+}
+
+const pick = (workflow: Document, names: ReadonlyMap<string, string>): Obj =>
+  Object.fromEntries(
+    restKeys.flatMap((key) =>
+      workflow[key] === undefined || workflow[key] === null
+        ? []
+        : [[key, key === "pinData" ? renameKeys(workflow[key], names) : workflow[key]]]
+    )
+  )
+
+const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<Connections.Link>) => {
+  const keys = new Set(others.map(linkKey))
+  return [...new Map(links.map((link) => [linkKey(link), link])).values()].filter((link) => !keys.has(linkKey(link)))
+}
+
+const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
+  const name = nameOf(after)
+  const value = valueDiff.diff(content(before), content(after))
+  const position = valueDiff.diff(before["position"], after["position"])
+  const isRenamed = nameOf(before) !== name
+  if (!isRenamed && value === undefined && position === undefined) return undefined
+  return defined({
+    name,
+    change: isRenamed ? "renamed" as const : value === undefined ? "moved" as const : "changed" as const,
+    formerName: isRenamed ? nameOf(before) : undefined,
+    value,
+    position
+  })
+}
+
+/** The differences from `before` to `after`. */
+export const make = (before: Document, after: Document): WorkflowDiff => {
+  const { added, pairs, removed } = match(before, after)
+  const nodes = [
+    ...removed.map((node): NodeDiff => ({
+      name: nameOf(node),
+      change: "removed",
+      value: { _tag: "Replace", before: node, after: undefined }
+    })),
+    ...pairs.flatMap((pair) => nodeDiff(pair) ?? []),
+    ...added.map((node): NodeDiff => ({
+      name: nameOf(node),
+      change: "added",
+      value: { _tag: "Replace", before: undefined, after: node }
+    }))
+  ]
+  const names = new Map(nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name]]))
+  const [old, now] = [rename(linksOf(before), names), linksOf(after)]
+  return defined({
+    nodes,
+    links: { added: without(now, old), removed: without(old, now) },
+    rest: valueDiff.diff(pick(before, names), pick(after, new Map()))
+  })
+}
+
+// ---- there and back
+
+const inverse: { readonly [Change in NodeDiff["change"]]: NodeDiff["change"] } = {
+  added: "removed",
+  removed: "added",
+  changed: "changed",
+  renamed: "renamed",
+  moved: "moved"
+}
+
+const renames = ({ nodes }: WorkflowDiff): ReadonlyMap<string, string> =>
+  new Map(nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name]]))
+
+const maybeInvert = (change: valueDiff.Change | undefined) =>
+  change === undefined ? undefined : valueDiff.invert(change)
+
+/** The differences the other way round. */
+export const invert = (diff: WorkflowDiff): WorkflowDiff => {
+  const back = new Map([...renames(diff)].map(([former, name]) => [name, former]))
+  return defined({
+    nodes: diff.nodes.map(({ change, formerName, name, position, value }): NodeDiff =>
+      defined({
+        name: formerName ?? name,
+        change: inverse[change],
+        formerName: formerName === undefined ? undefined : name,
+        value: maybeInvert(value),
+        position: maybeInvert(position)
+      })
+    ),
+    links: { added: rename(diff.links.removed, back), removed: rename(diff.links.added, back) },
+    rest: maybeInvert(diff.rest)
+  })
+}
+
+const connect = (links: ReadonlyArray<Connections.Link>) => {
+  const connections: Record<string, Record<string, Array<Array<Obj>>>> = {}
+  for (const { from, input, output, to } of links) {
+    const outputs = (connections[from] ??= {})[output.type] ??= []
+    while (outputs.length <= output.index) outputs.push([])
+    outputs[output.index]?.push({ node: to, type: input.type, index: input.index })
+  }
+  return connections
+}
+
+const applyToNode = (node: Obj, { name, position, value }: NodeDiff): Obj => {
+  const next = obj(value === undefined ? content(node) : valueDiff.apply(content(node), value)) ?? {}
+  const at = position === undefined ? node["position"] : valueDiff.apply(node["position"], position)
+  return defined({ ...next, name, position: at })
+}
+
+/** The workflow with the differences made; its nodes keep their order, added ones come last. */
+export const apply = (workflow: Document, diff: WorkflowDiff): Document => {
+  const names = renames(diff)
+  const byName = new Map(
+    diff.nodes.flatMap((node) => node.change === "added" ? [] : [[node.formerName ?? node.name, node]])
+  )
+  const added = diff.nodes.flatMap(({ change, value }) =>
+    change === "added" && value !== undefined ? [valueDiff.apply(undefined, value)] : []
+  )
+  const nodes = nodesOf(workflow).flatMap((node) => {
+    const change = byName.get(nameOf(node))
+    return change === undefined ? [node] : change.change === "removed" ? [] : [applyToNode(node, change)]
+  })
+  const kept = without(rename(linksOf(workflow), names), diff.links.removed)
+  const rest = diff.rest === undefined ? pick(workflow, names) : valueDiff.apply(pick(workflow, names), diff.rest)
+  return {
+    ...Object.fromEntries(Object.entries(workflow).filter(([key]) => !restKeys.some((each) => each === key))),
+    ...obj(rest),
+    nodes: [...nodes, ...added],
+    connections: connect([...kept, ...diff.links.added])
+  }
+}
+
+// ---- what a reader is shown
+
+/** One place that changed: the values, shortened around the change, or for a long text the hunks of a unified diff. */
+export interface FieldView {
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly diff?: string
+}
+
+/** What became of a node, readable. */
+export interface NodeView {
+  readonly node: string
+  readonly change: "added" | "removed" | "changed" | "renamed"
+  readonly formerName?: string
+  readonly type?: string
+  readonly fields?: ReadonlyArray<FieldView>
+}
+
+/** The differences, readable. */
+export interface View {
+  /** Nothing differs, or positions alone. */
+  readonly same: boolean
+  /** How many nodes stand elsewhere. */
+  readonly moved: number
+  readonly nodes: ReadonlyArray<NodeView>
+  /** Such as `If.true → Slack`. */
+  readonly connections: { readonly added: ReadonlyArray<string>; readonly removed: ReadonlyArray<string> }
+  readonly settings?: ReadonlyArray<FieldView>
+  readonly name?: { readonly before: unknown; readonly after: unknown }
+  /** Pinned data, static data, groups and description. */
+  readonly other?: ReadonlyArray<FieldView>
+}
+
+/** What a person calls the end of a link, such as `true` of an If; the index where it has no name. */
+export type PortName = (node: string, side: "input" | "output", port: Connections.Port) => string | undefined
+
+const end = (node: string, side: "input" | "output", port: Connections.Port, portName: PortName) => {
+  const name = portName(node, side, port)
+  if (name !== undefined) return `${node}.${name}`
+  return port.type === "main" && port.index === 0 ? node : `${node}.${Connections.portLabel(port)}`
+}
+
+const linkView = ({ from, input, output, to }: Connections.Link, portName: PortName) =>
+  `${end(from, "output", output, portName)} → ${end(to, "input", input, portName)}`
+
+const asText = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+
+const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
+  if (typeof before === "string" && typeof after === "string") {
+    if (/\n/.test(before) || /\n/.test(after)) return { path, diff: textDiff.hunks(before, after) }
+    if (!isWhole && before.length + after.length > 2 * textDiff.longText) {
+      const [from, to] = textDiff.excerpts(before, after, textDiff.longText)
+      return { path, before: from, after: to }
+    }
+  }
+  return defined({ path, before, after })
+}
+
+/**
+ * The differences as a reader wants them.
+ *
+ * **Details**
+ *
+ * `portName` names ports as a person sees them. With `node` only that node is shown, its long texts whole.
+ */
+export const view = (
+  { links, nodes, rest }: WorkflowDiff,
+  { node, portName = () => undefined }: { readonly node?: string | undefined; readonly portName?: PortName } = {}
+): View => {
+  const shown = nodes.filter(({ change, formerName, name }) =>
+    change !== "moved" && (node === undefined || name === node || formerName === node)
+  )
+  const touches = ({ from, to }: Connections.Link) => node === undefined || from === node || to === node
+  const restFields = rest === undefined ? [] : valueDiff.fields(rest)
+  const isSetting = ({ path }: valueDiff.FieldChange) => /^settings(?![\p{ID_Continue}$])/u.test(path)
+  const settings = restFields.filter(isSetting)
+  const name = restFields.find(({ path }) => path === "name")
+  const other = restFields.filter((field) => field !== name && !settings.includes(field))
+  return defined({
+    same: nodes.every(({ change }) => change === "moved") && links.added.length + links.removed.length === 0 &&
+      rest === undefined,
+    moved: nodes.filter(({ position }) => position !== undefined).length,
+    nodes: shown.map(({ change, formerName, name, value }): NodeView => {
+      const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
+      const fields = value === undefined || whole !== undefined && node === undefined
+        ? undefined
+        : valueDiff.fields(value).map(fieldView(node !== undefined))
+      return defined({
+        node: name,
+        change: change === "moved" ? "changed" as const : change,
+        formerName,
+        type: str(whole?.["type"]),
+        fields
+      })
+    }),
+    connections: {
+      added: links.added.filter(touches).map((link) => linkView(link, portName)),
+      removed: links.removed.filter(touches).map((link) => linkView(link, portName))
+    },
+    settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),
+    name: name === undefined || node !== undefined ? undefined : { before: name.before, after: name.after },
+    other: other.length === 0 || node !== undefined ? undefined : other.map(fieldView(false))
+  })
+}
+
+const few = (names: ReadonlyArray<string>) =>
+  names.length <= 3 ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
+
+const fieldNames = (change: valueDiff.Change | undefined) => [
+  ...new Set(
+    (change === undefined ? [] : valueDiff.fields(change)).map(({ path }) =>
+      path.replace(/^parameters\./, "").replace(/[.[].*$/, "")
+    )
+  )
+]
+
+/** In one line, such as `added 'Slack'; 'Net amount': jsCode; 2 connections; settings`; `nothing` where all is equal. */
+export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
+  const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
+  const changed = named("changed")
+  const count = links.added.length + links.removed.length
+  const parts = [
+    ...["added", "removed"].flatMap((change) => {
+      const those = named(change as NodeDiff["change"])
+      return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name))}`]
+    }),
+    ...named("renamed").slice(0, 3).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
+    ...changed.length === 0 ? [] : changed.length > 3
+      ? [`changed ${changed.length} nodes`]
+      : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
+    ...count === 0 ? [] : [`${count} connection${count === 1 ? "" : "s"}`],
+    ...fieldNames(rest)
+  ]
+  const moved = named("moved").length
+  return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${moved} node${moved === 1 ? "" : "s"}` : "nothing"
+}
+
+const inLine = (value: unknown, excerpt: string) =>
+  value === undefined ? "none" : typeof value === "string" ? JSON.stringify(excerpt) : excerpt
+
+/** A change of a value in one line: what stands around it, before and after. */
+export const around = (before: unknown, after: unknown, room = 160): string => {
+  for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
+    const [from, to] = textDiff.excerpts(asText(before), asText(after), piece)
+    const text = `${inLine(before, from)} → ${inLine(after, to)}`
+    // What JSON escapes takes more room.
+    if (text.length <= room || piece <= 16) return text
+  }
+}
+
+/** More lines than these are counted. */
+const mostLines = 8
+
+const fieldsBetween = (before: unknown, after: unknown, path: string) => {
+  const change = valueDiff.diff(before, after)
+  return change === undefined ? [] : valueDiff.fields(change, path)
+}
+
+/**
+ * What differs between two values, a line each, such as `options.timeout: 1 → none`; `path` is that of the values.
+ *
+ * **Details**
+ *
+ * Secrets are redacted by where they stand, which a line alone does not tell.
+ */
+export const lines = (before: unknown, after: unknown, path = ""): ReadonlyArray<string> => {
+  const visible = fieldsBetween(redact(before), redact(after), path)
+  const paths = new Set(visible.map(({ path }) => path))
+  const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
+  const all = [
+    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after)}`),
+    ...hidden.map(({ path }) => `${path}: ${marker} → ${marker}`)
+  ]
+  return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
+}
+
+/** Whether both states are equal but for the places of nodes. */
+export const isSame = (before: Document, after: Document): boolean => view(make(before, after)).same
+
+/** For a test of equality that pays no heed to order: the nodes by name, the links sorted, the rest. */
+export const normalize = (workflow: Document) => ({
+  nodes: nodesOf(workflow).toSorted((a, b) => nameOf(a) < nameOf(b) ? -1 : 1),
+  links: [...new Set(linksOf(workflow).map(linkKey))].toSorted(),
+  rest: pick(workflow, new Map())
+})

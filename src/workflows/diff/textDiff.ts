@@ -1,0 +1,52 @@
+/** How a changed text is shown: the hunks of a unified diff where it has lines, else what stands around the change. */
+import { structuredPatch } from "diff"
+
+/** Lines of context around a change. */
+const context = 2
+
+/** A text of more than this is shown by its differences. */
+export const longText = 160
+
+/** The hunks of a unified diff, without file names. */
+export const hunks = (before: string, after: string): string => {
+  const patch = structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength: 5_000 })
+  if (patch === undefined) return `all of it: ${before.split("\n").length} lines became ${after.split("\n").length}`
+  return patch.hunks.map(({ lines, newLines, newStart, oldLines, oldStart }) =>
+    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n")
+  ).join("\n")
+}
+
+const isLowSurrogate = (text: string, index: number) => /[\uDC00-\uDFFF]/.test(text.charAt(index))
+
+const commonStart = (a: string, b: string) => {
+  const most = Math.min(a.length, b.length)
+  let length = 0
+  while (length < most && a[length] === b[length]) length++
+  return isLowSurrogate(a, length) || isLowSurrogate(b, length) ? length - 1 : length
+}
+
+const commonEnd = (a: string, b: string, most: number) => {
+  let length = 0
+  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++
+  return isLowSurrogate(a, a.length - length) ? length - 1 : length
+}
+
+/** Cuts a piece of the text; a surrogate pair stays whole, `…` marks what is left out. */
+const piece = (text: string, start: number, end: number) => {
+  const from = start > 0 && isLowSurrogate(text, start) ? start - 1 : start
+  const to = end < text.length && isLowSurrogate(text, end) ? end + 1 : end
+  return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`
+}
+
+/** Both texts around their first difference, each at most about `room` characters. */
+export const excerpts = (before: string, after: string, room: number): readonly [before: string, after: string] => {
+  const start = commonStart(before, after)
+  const end = commonEnd(before, after, Math.min(before.length, after.length) - start)
+  const cut = (text: string) => {
+    const changed = Math.max(0, text.length - end - start)
+    const around = Math.max(6, Math.min(24, Math.floor((room - changed) / 2)))
+    const from = Math.max(0, start - around)
+    return piece(text, from, Math.min(text.length, Math.min(text.length - end + around, from + room)))
+  }
+  return [cut(before), cut(after)]
+}

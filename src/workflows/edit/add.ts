@@ -1,0 +1,119 @@
+/** Adds nodes: of which version, under which name, in which place. */
+import * as Result from "effect/Result"
+import { arr, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { nearestTypes } from "../../catalogue/types/NearestTypes.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { links } from "../../n8n/model/Connections.ts"
+import { either, isSubNode } from "../check/CheckedWorkflow.ts"
+import { isCommunity } from "../check/TypeProblems.ts"
+import * as Connect from "./connect.ts"
+import type { Of } from "./operation.ts"
+import * as Patch from "./patch.ts"
+import * as Place from "./place.ts"
+import { unique } from "./rename.ts"
+import * as Step from "./step.ts"
+
+/** What a new node is made of. */
+export interface Kind {
+  readonly type: string
+  readonly typeVersion: number
+  readonly description: NodeType.Description | undefined
+  /** Its default name. */
+  readonly name: string
+  readonly hasWebhook: boolean
+}
+
+/** The type; one that is not known is taken as nodes of the workflow have it. */
+export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
+  const nodeType = lookups.find(type)
+  if (nodeType !== undefined) {
+    const typeVersion = lookups.newest(type) ?? NodeType.defaultVersion(nodeType)
+    const description = NodeType.at(nodeType, typeVersion)
+    const known = description ?? nodeType.descriptions[0]
+    return Result.succeed({
+      type,
+      typeVersion,
+      description,
+      name: known?.defaults?.name || known?.displayName || type,
+      hasWebhook: (known?.webhooks ?? []).length > 0
+    })
+  }
+  const alike = arr(workflow["nodes"]).flatMap((value): ReadonlyArray<Obj> => {
+    const node = obj(value)
+    return node?.["type"] === type ? [node] : []
+  })
+  const [version] = alike.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
+  if (version !== undefined) {
+    return Result.succeed({
+      type,
+      typeVersion: version,
+      description: undefined,
+      name: type.slice(type.lastIndexOf(".") + 1) || type,
+      hasWebhook: alike.some((node) => str(node["webhookId"]) !== undefined)
+    })
+  }
+  const near = either(nearestTypes(type, lookups))
+  return Step.refuse(
+    field,
+    `There is no node type '${type.slice(0, 100)}'.`,
+    isCommunity(type)
+      ? "It is not n8n's own: a person has to start this server with --nodes and its package."
+      : `${near === "" ? "" : `Did you mean ${near}? `}node_search finds types by what they do.`
+  )
+}
+
+/** An id that no node has. */
+const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
+  const ids = new Set(arr(workflow["nodes"]).map((node) => own(node, "id")))
+  let id = newId()
+  while (ids.has(id)) id = newId()
+  return id
+}
+
+/** The name that a new node gets: never one under which something of another is left. */
+const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string => {
+  const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
+  if (wanted !== undefined && wanted.trim() !== "") return unique(wanted, taken, kind.name)
+  for (const { from, to } of links(workflow["connections"])) taken.add(from).add(to)
+  return unique(kind.name, taken)
+}
+
+/** Adds a node, and connects it. */
+export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const { after, parameters = {}, position } = operation
+    const nodes = workflow["nodes"] ?? []
+    if (!Array.isArray(nodes)) {
+      return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
+    }
+    const kind = yield* kindOf(workflow, operation.type, "type", lookups)
+    const anchor = after === undefined ? undefined : yield* Step.locate(workflow, after, "after", lookups)
+    const { description, type, typeVersion } = kind
+    const keys = Object.keys(parameters)
+    const made = { description, typeVersion, parameters }
+    yield* Patch.refuseUnknown(made, keys, lookups)
+    const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, operation.name)]
+    const bare = { parameters: Patch.withFilters(made, keys, lookups), type, typeVersion, position: [0, 0], id, name }
+    const checked = Step.read({ node: bare }, lookups)
+    const isSub = checked !== undefined && isSubNode(checked)
+    const node = {
+      ...bare,
+      position: position === undefined
+        ? Place.find(workflow, { type, anchor: anchor?.node, isSub }, lookups)
+        : [Math.round(position.x), Math.round(position.y)],
+      ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
+    }
+    const added = { ...workflow, nodes: [...nodes, node] }
+    const what = `added '${name}' (${Step.typed(type, typeVersion)})`
+    if (anchor === undefined) return { workflow: added, changes: [what], added: id }
+    const self = { index: nodes.length, node, name }
+    const [source, target] = isSub ? [self, anchor] : [anchor, self]
+    const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
+    const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }
+    const linked = yield* Connect.link(added, source, target, ends, lookups, fields)
+    return {
+      workflow: linked.workflow,
+      changes: [`${what} ${isSub ? "for" : "after"} '${anchor.name}'`],
+      added: id
+    }
+  })

@@ -1,0 +1,71 @@
+/** Nodes named in expressions and scripts of others. */
+import type { Parse } from "../../base/JavaScript.ts"
+import { mapValues, type Obj, obj } from "../../base/Json.ts"
+import { isExpression } from "../../catalogue/parameters/Parameters.ts"
+import type { Reference, Text } from "../check/Expressions.ts"
+import { inText, texts } from "../check/Expressions.ts"
+
+/** Parsing takes time. Where nothing is escaped, a name stands in code as it is. */
+const mayName = (text: string, name: string) =>
+  (text.includes(name) || text.includes("\\")) && /\$\s*(?:\(|node\b|items\b)/.test(text)
+
+const referencesOf = (text: Text, name: string, parse: Parse): ReadonlyArray<Reference> =>
+  text.kind === "unmarked" || !mayName(text.text, name)
+    ? []
+    : inText(text, parse).references.filter((reference) => reference.name === name)
+
+/** The paths, from the node, of what names another. */
+export const naming = (parameters: unknown, name: string, parse: Parse): ReadonlyArray<string> =>
+  texts(parameters).flatMap((text) => referencesOf(text, name, parse).length > 0 ? [text.path] : [])
+
+const escapes: { readonly [sign: string]: string } = { "\\": "\\\\", "\n": "\\n", "\r": "\\r" }
+
+/** A literal in quotes of that kind; brackets that would end an expression are escaped. */
+const literal = (name: string, quote: string) => {
+  const escaped = name
+    .replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
+    .replaceAll(quote, `\\${quote}`)
+    .replaceAll("}}", "}\\x7d")
+    .replaceAll("{{", "{\\x7b")
+  return quote + (quote === "`" ? escaped.replaceAll("${", "\\${") : escaped) + quote
+}
+
+const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
+
+/** What stands in the place of a name. */
+const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
+  as === "literal"
+    ? literal(after, code[0] ?? "'")
+    : isIdentifier(after) && code.endsWith(before)
+    ? code.slice(0, code.length - before.length) + after
+    : `${code.includes("?.") ? "?." : ""}[${literal(after, "\"")}]`
+
+const inString = (text: Text, before: string, after: string, parse: Parse) =>
+  referencesOf(text, before, parse)
+    .toSorted((a, b) => b.start - a.start)
+    .reduce(
+      (result, { as, end, start }) =>
+        result.slice(0, start) + replacement(result.slice(start, end), as, before, after) + result.slice(end),
+      text.text
+    )
+
+/** The value with every expression in it changed. */
+const mapExpressions = (value: unknown, change: (text: string) => string): unknown => {
+  if (isExpression(value)) return change(value)
+  if (Array.isArray(value)) return value.map((inner) => mapExpressions(inner, change))
+  const object = obj(value)
+  return object === undefined ? value : mapValues(object, (inner) => mapExpressions(inner, change))
+}
+
+/** The parameters with a node under another name, in every expression and script. */
+export const rename = (parameters: Obj, before: string, after: string, parse: Parse): Obj => {
+  // What names nobody may be nested deeper than a stack holds.
+  if (naming(parameters, before, parse).length === 0) return parameters
+  const change = (text: Text) => inString(text, before, after, parse)
+  return mapValues(parameters, (value, key) => {
+    const [text] = typeof value === "string" ? texts({ [key]: value }) : []
+    return text === undefined
+      ? mapExpressions(value, (text) => change({ path: key, text, kind: "expression" }))
+      : change(text)
+  })
+}

@@ -1,0 +1,118 @@
+/** What can be done to a workflow, as a caller writes it. */
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import type { Obj } from "../../base/Json.ts"
+import { suggestion } from "../../base/Nearest.ts"
+
+const optional = Schema.optionalKey
+const Name = Schema.String
+const Fields = Schema.Record(Schema.String, Schema.Unknown)
+const Position = Schema.Struct({ x: Schema.Finite, y: Schema.Finite })
+const Port = Schema.Union([Schema.String, Schema.Finite])
+const onNode = { node: Name }
+const onLink = { from: Name, to: Name, sourceOutput: optional(Port), targetInput: optional(Port) }
+
+const operation = <const Op extends string, const F extends Schema.Struct.Fields>(op: Op, fields: F) =>
+  Schema.Struct({ op: Schema.Literal(op), ...fields })
+
+const members = {
+  add: operation("add", {
+    type: Schema.String,
+    name: optional(Name),
+    parameters: optional(Fields),
+    position: optional(Position),
+    after: optional(Name)
+  }),
+  update: operation("update", { node: Name, parameters: optional(Fields) }),
+  set: operation("set", { node: Name, path: Schema.String, value: Schema.Unknown }),
+  replace: operation("replace", {
+    node: Name,
+    path: Schema.String,
+    find: Schema.String,
+    with: Schema.String,
+    all: optional(Schema.Boolean)
+  }),
+  rename: operation("rename", { node: Name, to: Name }),
+  remove: operation("remove", onNode),
+  enable: operation("enable", onNode),
+  disable: operation("disable", onNode),
+  move: operation("move", { node: Name, position: Position }),
+  connect: operation("connect", onLink),
+  disconnect: operation("disconnect", onLink),
+  settings: operation("settings", { settings: Fields }),
+  name: operation("name", { name: Name }),
+  tidy: operation("tidy", {})
+}
+
+const Member = Schema.Union(
+  Object.values({ ...members, update: Schema.StructWithRest(members.update, [Fields]) })
+)
+
+type Op = keyof typeof members
+
+const isOp = (op: string): op is Op => Object.hasOwn(members, op)
+
+/** The operations whose keys need more words than their names. */
+const explained: { readonly [op: string]: string } = {
+  update: "node, parameters? (merge patch; null removes), other keys of a node",
+  set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
+  replace: "node, path, find (literal), with, all?",
+  move: "node, position {x, y}",
+  ...Object.fromEntries(
+    ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
+  )
+}
+
+/** The keys that an operation takes; `?` marks those that may be left out. */
+const keysOf = (op: Op): ReadonlyArray<string> =>
+  Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
+    key === "op" ? [] : [field.ast.context?.isOptional === true ? `${key}?` : key]
+  )
+
+const listed = (keys: ReadonlyArray<string>) =>
+  keys.length === 0 ? "nothing else" : keys.join(", ").replace(/, ([^,]*)$/, " and $1")
+
+/** Each operation with what it takes; those that take the same stand together. */
+const usage = [
+  ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
+].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
+
+const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
+
+/** What is wrong with the name or the keys of an operation, in a sentence. */
+const fault = (wire: Obj): string | undefined => {
+  const op = String(wire["op"])
+  if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
+  const keys = Object.keys(members[op].fields)
+  const missing = keysOf(op).filter((key) => !key.endsWith("?") && !Object.hasOwn(wire, key))
+  const extra = op === "update" ? [] : Object.keys(wire).filter((key) => !keys.includes(key))
+  return missing.length + extra.length === 0
+    ? undefined
+    : `Invalid keys: ${op} takes ${listed(keysOf(op))}` + (extra.length === 0 ? "" : `, not ${quoted(extra)}`) +
+      (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
+}
+
+/** JSON Schema would spell out each operation; words cost a third. */
+const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields])
+  .annotate({ description: usage })
+  .check(Schema.makeFilter(fault))
+
+/**
+ * One edit; nodes go by name or id.
+ *
+ * **Details**
+ *
+ * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the name a person sees. In
+ * an update null takes a parameter or property away.
+ */
+export const Operation = Wire.pipe(Schema.decodeTo(
+  Member,
+  SchemaTransformation.transform({
+    decode: (wire: typeof Wire.Type): typeof Member.Encoded => wire as typeof Member.Encoded,
+    encode: (member: typeof Member.Encoded): typeof Wire.Type => member as Obj as typeof Wire.Type
+  })
+))
+export type Operation = typeof Member.Type
+
+/** The operation of that kind. */
+export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

@@ -1,0 +1,104 @@
+/** Patches of parameters: merged, checked against the type, completed as n8n's editor does. */
+import * as Result from "effect/Result"
+import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
+import { isMultiple } from "../../catalogue/parameters/ParameterDefaults.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { type Description, groups, members, type Property } from "../../catalogue/types/NodeType.ts"
+import * as Step from "./step.ts"
+
+/** The patch of RFC 7396 applied: objects are merged, null removes, all else replaces. */
+export const merge = (value: unknown, patch: unknown): unknown => {
+  const changes = obj(patch)
+  if (changes === undefined) return patch
+  const result = new Map(Object.entries(obj(value) ?? {}))
+  for (const [key, change] of Object.entries(changes)) {
+    if (change === null) result.delete(key)
+    else result.set(key, merge(result.get(key), change))
+  }
+  return Object.fromEntries(result)
+}
+
+const strict = { caseSensitive: true, leftValue: "", typeValidation: "strict" }
+
+/** The options of a filter as its type says, in n8n's expressions. */
+const optionsOf = (property: Property, version: number, root: Obj, { evaluate }: Step.Lookups): Obj => {
+  const options = mapValues(
+    obj(property.typeOptions?.["filter"]) ?? {},
+    (value) => Parameters.isExpression(value) ? evaluate(value, { parameters: root, version }) : value
+  )
+  return { ...strict, ...without(options, (value) => value === undefined || value === null) }
+}
+
+/** The value of a parameter, each filter in it with the `options` and `combinator` without which n8n fails. */
+const completeFilters = (
+  properties: ReadonlyArray<Property>,
+  value: unknown,
+  options: (filter: Property) => Obj
+): unknown => {
+  const object = obj(value)
+  if (object === undefined) return value
+  return mapValues(object, (inner, key) => {
+    const filters = properties.find(({ name, type }) => name === key && type === "filter")
+    const holder = properties.find(({ name, type }) =>
+      name === key && (type === "collection" || type === "fixedCollection")
+    )
+    if (filters !== undefined) return completeFilter(inner, () => options(filters))
+    if (holder === undefined) return inner
+    if (holder.type === "collection") return completeFilters(members(holder), inner, options)
+    const collection = obj(inner)
+    return collection === undefined ? inner : mapValues(collection, (items, name) => {
+      const values = groups(holder).find((group) => group.name === name)?.values ?? []
+      return isMultiple(holder) && Array.isArray(items)
+        ? items.map((item) => completeFilters(values, item, options))
+        : completeFilters(values, items, options)
+    })
+  })
+}
+
+const completeFilter = (value: unknown, options: () => Obj): unknown => {
+  const object = obj(value)
+  if (object === undefined || "options" in object && "combinator" in object) return value
+  return { combinator: "and", ...object, options: { ...options(), ...obj(object["options"]) } }
+}
+
+/** A node whose parameters are patched. */
+interface For {
+  readonly description: Description | undefined
+  readonly typeVersion: number
+  /** All of its parameters. */
+  readonly parameters: Obj
+}
+
+/** The parameters with what the filters among `keys` need. */
+export const withFilters = (
+  { description, parameters, typeVersion }: For,
+  keys: ReadonlyArray<string>,
+  lookups: Step.Lookups
+): Obj => {
+  const properties = description?.properties.filter(({ name }) => keys.includes(name)) ?? []
+  if (description === undefined || properties.length === 0) return parameters
+  const root = () => Parameters.complete(description, { typeVersion, parameters })
+  return obj(completeFilters(properties, parameters, (each) => optionsOf(each, typeVersion, root(), lookups))) ??
+    parameters
+}
+
+/** Refuses the first of `keys` that is no parameter of the type at all. */
+export const refuseUnknown = (
+  { description, parameters, typeVersion }: For,
+  keys: ReadonlyArray<string>,
+  { suggest }: Step.Lookups
+): Step.Attempt<void> => {
+  const names = new Set(description?.properties.map(({ name }) => name))
+  const unknown = new Set(keys.filter((key) => !names.has(key)))
+  if (description === undefined || unknown.size === 0) return Result.succeed(undefined)
+  const remark = Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) =>
+    unknown.has(path)
+  )
+  return remark === undefined
+    ? Result.succeed(undefined)
+    : Step.refuse(
+      `parameters.${remark.path}`,
+      `${description.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
+      remark.fix ?? "node_get shows its parameters."
+    )
+}

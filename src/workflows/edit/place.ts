@@ -1,0 +1,81 @@
+/** Where a new node stands on the canvas. */
+import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import type { Lookups } from "./step.ts"
+
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+}
+
+/** Between the left sides of two nodes in a row; below each other; between sub-nodes. */
+const [right, down, beside] = [220, 200, 160]
+const [narrow, wide] = [96, 256]
+/** Of every node. */
+export const height = 96
+/** Room for what is written under a node. */
+const room = 32
+
+/** Beyond, numbers have no room for a step. */
+const farthest = 1e9
+
+/** n8n draws what sub-nodes hang on as wide as they need. */
+export const widthOf = (type: string, { find }: Lookups): number => {
+  const inputs = find(type)?.descriptions[0]?.inputs
+  return inputs !== undefined && JSON.stringify(inputs).includes("ai_") ? wide : narrow
+}
+
+/** Whether it is a sticky note: nodes may stand on one. */
+export const isNote = (node: Obj): boolean => node["type"] === "n8n-nodes-base.stickyNote"
+
+const boxOf = (value: unknown, lookups: Lookups): Box | undefined => {
+  const node = obj(value)
+  const [x, y] = arr(node?.["position"]).map(num)
+  const type = str(node?.["type"]) ?? ""
+  const isThere = x !== undefined && y !== undefined && Math.max(Math.abs(x), Math.abs(y)) < farthest
+  return !isThere || node === undefined || isNote(node) ? undefined : { x, y, width: widthOf(type, lookups) }
+}
+
+/** The upper left corner of what the nodes cover. */
+export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
+  const boxes = nodes.flatMap((node) => boxOf(node, lookups) ?? [])
+  const least = (key: "x" | "y") =>
+    boxes.length === 0 ? 0 : Math.round(boxes.reduce((least, box) => Math.min(least, box[key]), Infinity))
+  return [least("x"), least("y")]
+}
+
+const overlap = (a: Box, b: Box) =>
+  a.x < b.x + b.width + room && b.x < a.x + a.width + room && Math.abs(a.y - b.y) < height + room
+
+/** What is placed: to the right of its anchor, below it if it serves it, else to the right of all. */
+export interface Placement {
+  readonly type: string
+  readonly anchor: Obj | undefined
+  readonly isSub: boolean
+}
+
+/** `[x, y]`, where no other node stands. */
+export const find = (
+  workflow: Obj,
+  { anchor, isSub, type }: Placement,
+  lookups: Lookups
+): readonly [number, number] => {
+  const boxes = arr(workflow["nodes"]).flatMap((node) => boxOf(node, lookups) ?? [])
+  const width = widthOf(type, lookups)
+  const last = boxes.reduce<Box | undefined>(
+    (most, box) => most === undefined || box.x > most.x ? box : most,
+    undefined
+  )
+  const from = boxOf(anchor, lookups) ?? last
+  if (from === undefined) return [0, 0]
+  const isBelow = isSub && boxOf(anchor, lookups) !== undefined
+  let [x, y] = [
+    Math.round(isBelow ? from.x : from.x + from.width + right - narrow),
+    Math.round(isBelow ? from.y + down : from.y)
+  ]
+  while (boxes.some((box) => overlap({ x, y, width }, box))) {
+    if (isBelow) x += beside
+    else y += down
+  }
+  return [x, y]
+}

@@ -1,0 +1,142 @@
+/** Gives nodes other names, and takes nodes away. */
+import * as Result from "effect/Result"
+import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import { quoted } from "../check/CheckedWorkflow.ts"
+import * as Links from "./links.ts"
+import * as Names from "./names.ts"
+import type { Of } from "./operation.ts"
+import * as Step from "./step.ts"
+
+const count = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
+
+/** A name like it that is not taken, as n8n makes it: `Set`, `Set1`, `Set2`. */
+export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wanted): string => {
+  if (!taken.has(wanted)) return wanted
+  const base = wanted === initial ? wanted : wanted.replace(/(?<=\D)\d{1,9}$/, "")
+  let number = Number(wanted.slice(base.length)) + 1
+  while (taken.has(`${base}${number}`)) number++
+  return `${base}${number}`
+}
+
+/** What is left of a node that is gone, and would become another's. */
+const remainderOf = (workflow: Obj, name: string): string | undefined =>
+  own(obj(workflow["pinData"]), name) !== undefined
+    ? "pinned data"
+    : Connections.links(workflow["connections"]).some(({ from }) => from === name)
+    ? "connections"
+    : undefined
+
+/** The object with one of its objects changed, if there is one. */
+const within = (value: Obj, key: string, change: (inner: Obj) => Obj): Obj => {
+  const inner = obj(value[key])
+  return inner === undefined ? value : { ...value, [key]: change(inner) }
+}
+
+/** Renames a node; connections, pinned data, expressions and scripts follow. */
+export const rename = (
+  workflow: Obj,
+  { node: word, to }: Of<"rename">,
+  lookups: Step.Lookups
+): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const entry = yield* Step.locate(workflow, word, "node", lookups)
+    const { index, name, node } = entry
+    if (to.trim() === "") return yield* Step.refuse("to", "A node's name cannot be empty.", "Say the new name.")
+    if (to === name) return { workflow, changes: [`'${name}' has that name already`] }
+    const names = new Set(Step.names(workflow))
+    if (names.has(to)) {
+      return yield* Step.refuse("to", `Another node is named '${to}'.`, `'${unique(to, names)}' is free.`)
+    }
+    const left = remainderOf(workflow, to)
+    if (left !== undefined) {
+      return yield* Step.refuse("to", `There are ${left} of a node '${to}' that is gone.`, "Take another name.")
+    }
+    const moved = Step.withNode(workflow, index, { ...node, name: to })
+    if (name === "" || Step.isNamesake(workflow, entry)) {
+      return {
+        workflow: moved,
+        changes: [name === "" ? `named nodes[${index}] '${to}'` : `renamed the other '${name}' to '${to}'`]
+      }
+    }
+    let expressions = 0
+    const nodes = arr(moved["nodes"]).map((value) => {
+      const node = obj(value)
+      return node === undefined ? value : within(node, "parameters", (parameters) => {
+        expressions += Names.naming(parameters, name, lookups.parse).length
+        return Names.rename(parameters, name, to, lookups.parse)
+      })
+    })
+    const links = Connections.links(workflow["connections"]).filter((link) =>
+      link.from === name || link.to === name
+    ).length
+    const follow = [
+      ...(links === 0 ? [] : [count(links, "connection")]),
+      ...(expressions === 0 ? [] : [count(expressions, "expression")])
+    ]
+    return {
+      workflow: within(
+        within({ ...moved, nodes }, "connections", (connections) => Links.rename(connections, name, to)),
+        "pinData",
+        (pinData) => Links.renameKey(pinData, name, to)
+      ),
+      changes: [`renamed '${name}' to '${to}'${follow.length === 0 ? "" : `, in ${follow.join(" and ")}, too`}`]
+    }
+  })
+
+/** The groups without a node; those of none are left out. */
+const withoutMember = (groups: unknown, id: unknown): unknown => {
+  if (!Array.isArray(groups)) return groups
+  return groups.flatMap((group: unknown) => {
+    const members = arr(own(group, "nodeIds"))
+    if (!members.includes(id)) return [group]
+    const nodeIds = members.filter((each) => each !== id)
+    return nodeIds.length === 0 ? [] : [{ ...obj(group), nodeIds }]
+  })
+}
+
+/** Removes a node with what belongs to it: links, pinned data, its place in groups. */
+export const remove = (
+  workflow: Obj,
+  { node: word }: Of<"remove">,
+  lookups: Step.Lookups
+): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const entry = yield* Step.locate(workflow, word, "node", lookups)
+    const { index, name, node } = entry
+    const rest = { ...workflow, nodes: arr(workflow["nodes"]).toSpliced(index, 1) }
+    // What goes by a name stays while there is a node of that name.
+    const stay = new Set(Step.names(rest))
+    const refersToIt = Step.meaning(workflow, entry)
+    const means = (word: string) => refersToIt(word) && !stay.has(word)
+    const links = Connections.links(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
+    const unlinked = within(rest, "connections", (connections) =>
+      Links.remove(
+        without(connections, (_, from) => means(from)),
+        (link) => means(link.to)
+      ))
+    const unpinned = means(name)
+      ? within(unlinked, "pinData", (pinData) => Step.omit(pinData, name))
+      : unlinked
+    const id = str(node["id"])
+    const isGrouped = id !== undefined &&
+      arr(workflow["nodeGroups"]).some((group) => arr(own(group, "nodeIds")).includes(id))
+    const naming = !means(name) ?
+      [] :
+      arr(rest.nodes).flatMap((each) =>
+        Names.naming(own(each, "parameters"), name, lookups.parse).map((path) =>
+          `${path} of '${String(own(each, "name"))}'`
+        )
+      )
+    const still = naming.length === 0
+      ? ""
+      : `; ${count(naming.length, "expression")} still name${naming.length === 1 ? "s" : ""} it: ` +
+        naming.slice(0, 5).join(", ") + (naming.length > 5 ? " …" : "")
+    return {
+      workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
+      changes: [
+        `removed ${name === "" ? `nodes[${index}]` : quoted([name])}` +
+        (links.length === 0 ? "" : ` and ${count(links.length, "connection")}`) + still
+      ]
+    }
+  })

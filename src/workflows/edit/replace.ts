@@ -1,0 +1,183 @@
+/** Puts a node of another type in the place of one. */
+import * as Result from "effect/Result"
+import { type Obj, obj, str } from "../../base/Json.ts"
+import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import type { Description } from "../../catalogue/types/NodeType.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as Checked from "../check/CheckedWorkflow.ts"
+import { type Kind, kindOf } from "./add.ts"
+import { misfit } from "./connect.ts"
+import * as Links from "./links.ts"
+import * as Patch from "./patch.ts"
+import { matchPorts } from "./portMatch.ts"
+import * as Step from "./step.ts"
+
+/** The new type, and the node it replaces. */
+export interface Replacement {
+  /** By name or id. */
+  readonly node: string
+  readonly type: string
+  readonly parameters?: Obj
+}
+
+/** What became of the node and its connections. */
+export interface Replaced {
+  readonly workflow: Obj
+  readonly changes: ReadonlyArray<string>
+  readonly added: ReadonlyArray<Step.Added>
+  readonly nodeId: string
+  readonly name: string
+  readonly report: {
+    readonly maintainedConnections: ReadonlyArray<string>
+    readonly removedConnections: ReadonlyArray<string>
+  }
+}
+
+/** The name under which a problem of parameters stands. */
+const topOf = (path: string, names: Iterable<string>) =>
+  [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
+
+/** Those of the old parameters that the new type shows and accepts. */
+const fittingParameters = (
+  before: Obj,
+  overrides: Obj,
+  description: Description,
+  typeVersion: number,
+  { suggest }: Step.Lookups
+): Obj => {
+  let left = Object.fromEntries(Object.entries(before).filter(([key]) => !Object.hasOwn(overrides, key)))
+  for (;;) {
+    const node = { typeVersion, parameters: { ...left, ...overrides } }
+    const shown = new Set(Parameters.applying(description, node).map(({ name }) => name))
+    const wrong = new Set(
+      Parameters.problems(description, node, suggest).flatMap(({ path }) => topOf(path, Object.keys(left)) ?? [])
+    )
+    // Without a wrong operation others may be shown.
+    const isKept = (key: string) => wrong.size > 0 ? !wrong.has(key) : shown.has(key)
+    const next = Object.entries(left).filter(([key]) => isKept(key))
+    if (next.length === Object.keys(left).length) return left
+    left = Object.fromEntries(next)
+  }
+}
+
+/** Credentials of types that the new type has, too. */
+const credentialsOf = (node: Obj, parameters: Obj, description: Description): Obj | undefined => {
+  const names = new Set([
+    ...(description.credentials ?? []).map(({ name }) => name),
+    ...["nodeCredentialType", "genericAuthType"].flatMap((key) => str(parameters[key]) ?? [])
+  ])
+  const left = Object.entries(obj(node["credentials"]) ?? {}).filter(([name]) => names.has(name))
+  return left.length === 0 ? undefined : Object.fromEntries(left)
+}
+
+const makeNode = (
+  node: Obj,
+  kind: Kind,
+  overrides: Obj,
+  lookups: Step.Lookups
+): Obj => {
+  const { description, type, typeVersion } = kind
+  const before = obj(node["parameters"]) ?? {}
+  const carried = node["type"] === type
+    ? before
+    : description === undefined
+    ? {}
+    : fittingParameters(before, overrides, description, typeVersion, lookups)
+  const parameters = Patch.withFilters(
+    { description, typeVersion, parameters: { ...carried, ...overrides } },
+    Object.keys(overrides),
+    lookups
+  )
+  const credentials: unknown = node["type"] === type
+    ? node["credentials"]
+    : description && credentialsOf(node, parameters, description)
+  const next = new Map<string, unknown>(Object.entries({ ...node, type, typeVersion, parameters }))
+  if (credentials === undefined) next.delete("credentials")
+  else next.set("credentials", credentials)
+  if (!kind.hasWebhook) next.delete("webhookId")
+  else if (str(node["webhookId"]) === undefined) next.set("webhookId", lookups.newId())
+  return Object.fromEntries(next)
+}
+
+/** The output of the same label, else that in the same place. */
+const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked.Node): Connections.Port => {
+  const matches = matchPorts(before, after, "output")
+  const port = before.outputs?.find(({ index, type }) => type === output.type && index === output.index)
+  const match = port && matches.get(port)
+  return match === undefined ? output : { type: match.type, index: match.index }
+}
+
+/**
+ * Gives a node another type, and keeps what fits it: id, name, place, notes, settings; parameters of the same name
+ * that are valid there; credentials of the same type; connections whose ports it has.
+ */
+export const replace = (
+  workflow: Obj,
+  { node: word, parameters: overrides = {}, type }: Replacement,
+  lookups: Step.Lookups
+): Result.Result<Replaced, Step.Refusal & { readonly operation: number }> =>
+  Result.mapError(replaceNode(workflow, word, type, overrides, lookups), (refusal) => ({ operation: 0, ...refusal }))
+
+const replaceNode = (
+  workflow: Obj,
+  word: string,
+  type: string,
+  overrides: Obj,
+  lookups: Step.Lookups
+): Step.Attempt<Replaced> =>
+  Result.gen(function*() {
+    const entry = yield* Step.locate(workflow, word, "node", lookups)
+    const { index, name, node } = entry
+    const kind = yield* kindOf(workflow, type, "type", lookups)
+    const { description, typeVersion } = kind
+    yield* Patch.refuseUnknown({ description, typeVersion, parameters: overrides }, Object.keys(overrides), lookups)
+    const next = makeNode(node, kind, overrides, lookups)
+    const [before, after] = [Step.read(entry, lookups), Step.read({ node: next }, lookups)]
+    const means = Step.meaning(workflow, entry)
+    const maintained: Array<string> = []
+    const removed: Array<string> = []
+    const links = Connections.links(workflow["connections"]).filter(({ from, to }) => means(from) || means(to))
+    const moved = new Map<Connections.Link, Connections.Link | undefined>()
+    const other = (word: string) => {
+      const entry = Step.peek(workflow, word)
+      return entry && Step.read(entry, lookups)
+    }
+    for (const link of links) {
+      const from = means(link.from) ? after : other(link.from)
+      const to = means(link.to) ? after : other(link.to)
+      if (from === undefined || to === undefined || before === undefined || after === undefined) continue
+      const output = means(link.from) ? outputOf(link.output, before, after) : link.output
+      const [start, end] = [Connections.portLabel(output), Connections.portLabel(link.input)]
+      const line = means(link.from)
+        ? `${start} → '${to.name}' ${end}`
+        : `'${from.name}' ${start} → ${end}`
+      const wrong = misfit(from, output, to, link.input)
+      if (wrong === undefined) {
+        if (!Connections.samePort(output, link.output)) moved.set(link, { ...link, output })
+        maintained.push(line)
+      } else {
+        moved.set(link, undefined)
+        removed.push(`${line}: ${wrong.message}`)
+      }
+    }
+    const connections = obj(workflow["connections"])
+    return {
+      workflow: {
+        ...Step.withNode(workflow, index, next),
+        ...(connections === undefined ? {} : { connections: Links.move(connections, moved) })
+      },
+      changes: [changeLine(name, node, next)],
+      added: [],
+      nodeId: str(node["id"]) ?? "",
+      name,
+      report: { maintainedConnections: maintained, removedConnections: removed }
+    }
+  })
+
+const changeLine = (name: string, before: Obj, after: Obj) => {
+  const old = Object.keys(obj(before["parameters"]) ?? {})
+  const dropped = old.filter((key) => !Object.hasOwn(obj(after["parameters"]) ?? {}, key))
+  return `replaced '${name}' (${Step.typed(str(before["type"]) ?? "", before["typeVersion"])} → ` +
+    `${Step.typed(str(after["type"]) ?? "", after["typeVersion"])})` +
+    (dropped.length === 0 ? "" : `; dropped the parameters ${dropped.slice(0, 8).join(", ")}`)
+}

@@ -1,0 +1,186 @@
+/** Changes one value inside the parameters of a node. */
+import * as Result from "effect/Result"
+import { num, type Obj, obj, str } from "../../base/Json.ts"
+import * as JsonPath from "../../base/JsonPath.ts"
+import { redact } from "../../base/Redact.ts"
+import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { quoted } from "../check/CheckedWorkflow.ts"
+import type { Of } from "./operation.ts"
+import * as Patch from "./patch.ts"
+import { withNode } from "./rewire.ts"
+import * as Step from "./step.ts"
+
+type Steps = readonly [JsonPath.Step, ...ReadonlyArray<JsonPath.Step>]
+
+const isFilled = (steps: ReadonlyArray<JsonPath.Step>): steps is Steps => steps.length > 0
+
+/** The steps below `parameters`, and whether the path ends in `[+]`. */
+const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: Steps; readonly isNew: boolean }> => {
+  const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
+  const steps = JsonPath.parse(bare) ?? []
+  const below = steps[0] === "parameters" && !Object.hasOwn(parameters, "parameters") ? steps.slice(1) : steps
+  return isFilled(below)
+    ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
+    : Step.refuse(
+      "path",
+      `'${path.slice(0, 100)}' is no path below parameters.`,
+      `Such as options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
+    )
+}
+
+const textOf = (steps: ReadonlyArray<JsonPath.Step>) =>
+  steps.reduce<string>((path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step), "")
+
+/** What is there, where a path leads on into nothing. */
+const contents = (path: string, value: unknown): string => {
+  if (Array.isArray(value)) {
+    return value.length === 0
+      ? `${path} is an empty list: ${path}[+] appends.`
+      : `${path} ends at [${value.length - 1}]: ${path}[+] appends.`
+  }
+  const object = obj(value)
+  if (object === undefined) return value === undefined ? "" : `${path} is ${Step.brief(value)}.`
+  const keys = Object.keys(object)
+  return keys.length === 0 ? `${path} is empty.` : `${path} holds ${quoted(keys, 20)}.`
+}
+
+const isThere = (holder: unknown, step: JsonPath.Step) =>
+  Array.isArray(holder)
+    ? typeof step === "number" && step < holder.length
+    : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
+
+const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: number) => {
+  const holder = steps.slice(0, depth)
+  return Step.refuse(
+    "path",
+    `${textOf(steps.slice(0, depth + 1))} is not there.`,
+    contents(depth === 0 ? "parameters" : textOf(holder), JsonPath.get(redact(parameters), holder))
+  )
+}
+
+/** Refuses steps that lead into nothing. */
+const existing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>): Step.Attempt<unknown> => {
+  const depth = steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+  return depth < 0 ? Result.succeed(JsonPath.get(parameters, steps)) : nowhere(parameters, steps, depth)
+}
+
+/** The value with another one at the end of the steps, all of which exist. */
+const changeAt = (
+  value: unknown,
+  steps: ReadonlyArray<JsonPath.Step>,
+  change: (value: unknown) => unknown
+): unknown => {
+  const [step, ...rest] = steps
+  if (step === undefined) return change(value)
+  if (Array.isArray(value)) return value.with(Number(step), changeAt(value[Number(step)], rest, change))
+  const object = obj(value) ?? {}
+  return Object.fromEntries(
+    Object.entries(object).map(([key, inner]) => [key, key === String(step) ? changeAt(inner, rest, change) : inner])
+  )
+}
+
+/** What stands at a path with a value put there, or removed by null. */
+const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown => {
+  if (Array.isArray(holder)) {
+    return value === null ? holder.toSpliced(Number(step), 1) : holder.with(Number(step), value)
+  }
+  const object = obj(holder) ?? {}
+  return value === null
+    ? Step.omit(object, String(step))
+    : Object.fromEntries(new Map(Object.entries(object)).set(String(step), value))
+}
+
+/** The workflow with other parameters of a node, completed as its type needs it. */
+const withParameters = (
+  workflow: Obj,
+  entry: Step.NodeEntry,
+  parameters: unknown,
+  top: JsonPath.Step,
+  lookups: Step.Lookups
+): Step.Attempt<Step.Step> => {
+  const version = num(entry.node["typeVersion"])
+  const nodeType = lookups.find(str(entry.node["type"]) ?? "")
+  const description = nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
+  const next = { description, typeVersion: version ?? 1, parameters: obj(parameters) ?? {} }
+  const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
+  return Result.mapBoth(Patch.refuseUnknown(next, keys, lookups), {
+    onFailure: (refusal) => ({ ...refusal, field: "path" }),
+    onSuccess: () =>
+      withNode(workflow, entry, { ...entry.node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
+  })
+}
+
+/** Sets, appends or removes one value. */
+export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
+    const parameters = obj(entry.node["parameters"]) ?? {}
+    const { isNew, steps } = yield* stepsOf(operation.path, parameters)
+    const { value } = operation
+    const write = (at: ReadonlyArray<JsonPath.Step>, change: (value: unknown) => unknown) =>
+      withParameters(workflow, entry, changeAt(parameters, at, change), steps[0], lookups)
+    if (isNew) {
+      const list = yield* existing(parameters, steps)
+      if (!Array.isArray(list) || value === null) {
+        return yield* Step.refuse(
+          Array.isArray(list) ? "value" : "path",
+          Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is no list.`,
+          contents(textOf(steps), JsonPath.get(redact(parameters), steps))
+        )
+      }
+      return yield* write(steps, () => [...list, value])
+    }
+    const [last, above] = [steps[steps.length - 1] ?? steps[0], steps.slice(0, -1)]
+    const holder = yield* existing(parameters, above)
+    const isObject = obj(holder) !== undefined
+    if (!isThere(holder, last) && !(isObject && typeof last === "string" && value !== null)) {
+      return yield* nowhere(parameters, steps, above.length)
+    }
+    return yield* write(above, (holder) => assigned(holder, last, value))
+  })
+
+const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
+  const [first = ""] = find.trim().split("\n")
+  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && line.length < 300)
+  return lines.length === 1 ? [] : nearest(first, lines)
+}
+
+/** Replaces literal text inside one value. */
+export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+  Result.gen(function*() {
+    const { all = false, find, node: word, path, with: replacement } = operation
+    const entry = yield* Step.locate(workflow, word, "node", lookups)
+    const parameters = obj(entry.node["parameters"]) ?? {}
+    const { isNew, steps } = yield* stepsOf(path, parameters)
+    const value = yield* existing(parameters, steps)
+    const shown = JsonPath.get(redact(parameters), steps)
+    const at = textOf(steps)
+    if (isNew || typeof value !== "string" || typeof shown !== "string") {
+      return yield* Step.refuse("path", `${at} is no text.`, contents(at, shown))
+    }
+    if (find === "") return yield* Step.refuse("find", "There is nothing to find.", "Use set to give a whole value.")
+    const pieces = value.split(find)
+    const count = pieces.length - 1
+    if (count === 0) {
+      const [like] = linesLike(shown, find, lookups)
+      return yield* Step.refuse(
+        "find",
+        `The text is not in ${at} of '${entry.name}' (found 0 times).`,
+        like === undefined ? `It is ${Step.brief(shown, 300)}.` : `Did you mean ${Step.brief(like, 300)}?`
+      )
+    }
+    if (count > 1 && !all) {
+      return yield* Step.refuse(
+        "find",
+        `The text is ${count} times in ${at} of '${entry.name}'.`,
+        "Find more of what stands around it, or say all: true."
+      )
+    }
+    return yield* withParameters(
+      workflow,
+      entry,
+      changeAt(parameters, steps, () => pieces.join(replacement)),
+      steps[0],
+      lookups
+    )
+  })

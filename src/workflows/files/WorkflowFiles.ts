@@ -1,0 +1,104 @@
+/** Workflow files: read and written only below the files root, in the state in which people share such files. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import type * as Errors from "../../base/Errors.ts"
+import * as List from "./list.ts"
+import * as Locate from "./locate.ts"
+import * as Lock from "./lock.ts"
+import * as Read from "./read.ts"
+import * as Write from "./write.ts"
+
+export type { Listed, Listing, Page } from "./list.ts"
+export { isWorkflow, type WorkflowFile } from "./read.ts"
+export type { Keep, Written } from "./write.ts"
+
+/** Reads and writes files. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in `list`. */
+export interface Service {
+  /**
+   * The JSON in a file under a files root; a relative path starts at the first root.
+   *
+   * **Details**
+   *
+   * Regular `.json` files in UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired.
+   *
+   * **Gotchas**
+   *
+   * Links may lead from one place under a root to another. One that leads out is refused before anything outside is
+   * touched, so that no answer tells what exists there.
+   */
+  readonly read: (path: string) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
+  /** The real path that a file has or would have; a new one is never hidden, below a dot folder or in node_modules. */
+  readonly locate: (path: string) => Effect.Effect<string, Errors.ValidationError>
+  /** Writes a new file, and the folders to it; gives its real path. */
+  readonly create: (path: string, text: string) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
+  /** Writes a new file under the first root, named after a workflow: `請求書 (2)!` becomes `請求書-2`, `請求書-2-2` … */
+  readonly createFree: (
+    name: string,
+    text: string
+  ) => Effect.Effect<{ readonly path: string; readonly stem: string }, Errors.ValidationError>
+  /**
+   * Replaces a workflow's text by what `change` makes of it, unless that is undefined.
+   *
+   * **Details**
+   *
+   * One at a time for each file, among the processes of one user. The file has the old text or the new, never a part,
+   * and keeps its mode; of a link the target is replaced. `keep` runs before.
+   *
+   * **Gotchas**
+   *
+   * What others write while `change` runs is not overwritten but a `Validation`. An `update` of the same file within
+   * `change` waits for ever.
+   */
+  readonly update: <E, R, E2 = never, R2 = never>(
+    path: string,
+    change: (file: Read.WorkflowFile) => Effect.Effect<string | undefined, E, R>,
+    keep?: Write.Keep<E2, R2>
+  ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
+  /**
+   * Creates a file with what `content` makes of undefined, or replaces a workflow by what it makes of that.
+   *
+   * **Details**
+   *
+   * What is there and is no workflow, such as a package.json, is refused. Else as `update`.
+   */
+  readonly save: <E, R, E2 = never, R2 = never>(
+    path: string,
+    content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
+    keep?: Write.Keep<E2, R2>
+  ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
+  /** The workflows in and below a folder (the first root), by path; node_modules and dot folders are passed by. */
+  readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
+}
+
+/** The files under the roots. */
+export class WorkflowFiles extends Context.Service<WorkflowFiles, Service>()("effect-n8n-mcp/WorkflowFiles") {}
+
+/** Where files may be read and written. */
+export interface Options {
+  /** Absolute paths of folders, one at least; that they exist is checked at each use. */
+  readonly roots: ReadonlyArray<string>
+}
+
+/** Works under the roots. One that does not exist fails the call, not the layer. */
+export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    WorkflowFiles,
+    Effect.gen(function*() {
+      const path = yield* Path.Path
+      const locate = yield* Locate.make(options.roots)
+      const read = yield* Read.make(locate)
+      const { create, createFree, save, update } = yield* Write.make(locate, read, yield* Lock.make)
+      return WorkflowFiles.of({
+        read,
+        locate: (userPath) => Effect.map(locate.possible(userPath), ({ at, rest }) => path.join(at, ...rest)),
+        create,
+        createFree,
+        update: (path, change, keep = () => Effect.void) => update(path, change, keep),
+        save: (path, content, keep = () => Effect.void) => save(path, content, keep),
+        list: yield* List.make(locate)
+      })
+    })
+  )

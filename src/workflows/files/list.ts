@@ -1,0 +1,144 @@
+/** The workflows below a folder. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { defined, obj, str } from "../../base/Json.ts"
+import * as Locate from "./locate.ts"
+import { fill, isListed, parse } from "./read.ts"
+import { changed, isJson, maxBytes, refuseAt, type Target, tooLarge, unreadable } from "./refusals.ts"
+
+/** A workflow in a file. */
+export interface Listed {
+  /** The one that its n8n gave it, when the file has one. */
+  readonly id?: string
+  readonly name: string
+  /** Relative to the first root when it lies under it, else absolute. */
+  readonly path: string
+  /** ISO 8601. */
+  readonly lastModified: string
+}
+
+/** Some of the workflows that there are. */
+export interface Listing {
+  readonly workflows: ReadonlyArray<Listed>
+  /** Of all pages. */
+  readonly total: number
+  /** The first {@link maxUnreadable} `.json` files that could not be looked into. */
+  readonly unreadable: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+  readonly unreadableCount: number
+}
+
+/** Which of them. */
+export interface Page {
+  readonly offset?: number | undefined
+  readonly limit?: number | undefined
+}
+
+export const maxUnreadable = 5
+const maxFiles = 20_000
+const atOnce = 16
+
+/** Lists what `locate` reaches. */
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  /** The real paths of all `.json` files; a link is as good as what it leads to, under a root. */
+  const walk = Effect.fnUntraced(function*(target: Target, start: string) {
+    const files = new Set<string>()
+    const seen = new Set([start])
+    const folders = [start]
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      const here = folder
+      const entries = yield* fs.readDirectoryEntries(here).pipe(
+        Effect.catch((error) => here === start ? Effect.fail(error) : Effect.succeed([]))
+      )
+      for (const { name, type } of entries) {
+        const full = path.join(here, name)
+        const entry = type === "Directory" || type === "File" ? { type, real: full } : yield* linkTarget(full)
+        if (entry?.type === "Directory" && !isApart(name, entry.real) && !seen.has(entry.real)) {
+          seen.add(entry.real)
+          folders.push(entry.real)
+        } else if (entry?.type === "File" && isJson(name) && isJson(entry.real)) files.add(entry.real)
+      }
+      if (files.size > maxFiles) {
+        return yield* refuseAt(
+          target,
+          `Folder '${target.path}' has over ${maxFiles.toLocaleString("en")} .json files below it`,
+          "Give a folder further down as directoryPath."
+        )
+      }
+    }
+    return files
+  })
+
+  const isApart = (name: string, real: string) => Locate.isApart(name) || Locate.isApart(path.basename(real))
+
+  const linkTarget = (link: string) =>
+    locate.existing({ kind: "Folder", path: link }).pipe(
+      Effect.flatMap((real) => Effect.map(fs.lstat(real), ({ type }) => ({ type, real }))),
+      Effect.catch(() => Effect.undefined)
+    )
+
+  const look = Effect.fnUntraced(function*(file: string, shown: string) {
+    const open = yield* fs.open(file, { noFollow: true })
+    const info = yield* open.stat
+    if ((yield* fs.realPath(file)) !== file) return yield* changed(shown, "read")
+    const size = Number(info.size)
+    if (size > maxBytes) return yield* tooLarge(shown, size)
+    const bytes = new Uint8Array(size)
+    yield* fill(open, bytes)
+    const { value } = yield* parse(shown, bytes)
+    if (!isListed(value)) return []
+    const { id, name } = obj(value) ?? {}
+    const listed: Listed = defined({
+      id: str(id),
+      name: str(name) ?? path.basename(file, path.extname(file)),
+      path: shown,
+      lastModified: Option.getOrThrow(info.mtime).toISOString()
+    })
+    return [listed]
+  }, Effect.scoped)
+
+  return Effect.fn("WorkflowFiles.list")(function*(directory?: string, { limit = 100, offset = 0 }: Page = {}) {
+    const target: Target = { kind: "Folder", path: directory ?? "." }
+    yield* Locate.checkName(target)
+    const [files, root] = yield* Effect.gen(function*() {
+      const start = yield* locate.existing(target)
+      const { type } = yield* fs.lstat(start)
+      if (type !== "Directory") {
+        return yield* refuseAt(target, `'${target.path}' is not a folder but a ${type.toLowerCase()}`, "Give a folder.")
+      }
+      const [root = ""] = yield* locate.roots
+      return [yield* walk(target, start), root] as const
+    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable(target, error))))
+
+    const shown = (file: string) =>
+      Option.match(path.resolveWithin(root, path.relative(root, file)), {
+        onNone: () => file,
+        onSome: () => path.relative(root, file)
+      })
+    const looks = yield* Effect.forEach(
+      [...files].map((file) => ({ file, path: shown(file) })).toSorted((a, b) => a.path < b.path ? -1 : 1),
+      ({ file, path }) =>
+        look(file, path).pipe(
+          Effect.catchTag("PlatformError", (error) => unreadable({ kind: "File", path }, error)),
+          Effect.match({
+            onFailure: ({ reason }) => ({ workflows: [], unreadable: [{ path, reason }] }),
+            onSuccess: (workflows) => ({ workflows, unreadable: [] })
+          })
+        ),
+      { concurrency: atOnce }
+    )
+    const workflows = looks.flatMap((look) => look.workflows)
+    const failed = looks.flatMap((look) => look.unreadable)
+    const listing: Listing = {
+      workflows: workflows.slice(offset, offset + limit),
+      total: workflows.length,
+      unreadable: failed.slice(0, maxUnreadable),
+      unreadableCount: failed.length
+    }
+    return listing
+  })
+})

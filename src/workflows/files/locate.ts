@@ -1,0 +1,158 @@
+/** Where a path really leads, as long as it stays under a root. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { isJson, missing, notJson, quote, refuse, refuseAt, type Target, unreadable, unwritable } from "./refusals.ts"
+
+/** A place below a root. */
+export interface Place {
+  /** The root's real path. */
+  readonly root: string
+  /** What exists of the way: absolute, without links. */
+  readonly at: string
+  /** The names that follow it and do not exist, the file's last. */
+  readonly rest: ReadonlyArray<string>
+}
+
+const maxLinks = 40
+
+/** Which file, in which state: another one when it was replaced or written to. */
+export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
+  [dev, Option.getOrUndefined(ino), size, Option.getOrUndefined(mtime)?.getTime()].join()
+
+/** Folders that tools keep for themselves: nothing new goes there, and searches pass them by. */
+export const isApart = (name: string) => name === "node_modules" || name.startsWith(".")
+
+/** Follows paths below these roots. */
+export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  const openRoot = (target: Target) => (root: string) =>
+    fs.realPath(root).pipe(
+      Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
+      Effect.filterOrFail(({ type }) => type === "Directory"),
+      Effect.mapError(() =>
+        refuseAt(target, `The files root '${root}' is not a folder that exists`, {
+          _tag: "SetFilesRoot",
+          purpose: "ReplaceMissing"
+        })
+      )
+    )
+
+  const outside = (target: Target, how: string) =>
+    refuseAt(
+      target,
+      `${target.kind} '${target.path}' ${how} the files root ${quote(rootPaths) || "(none is set)"}`,
+      { _tag: "SetFilesRoot", purpose: "ReadElsewhere" }
+    )
+
+  /** The real path of each root. */
+  const roots = Effect.forEach(
+    rootPaths,
+    (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
+  )
+
+  /** Links are followed here, one by one, each only while it stays under a root. */
+  const follow = Effect.fnUntraced(function*(target: Target) {
+    const roots = yield* Effect.forEach(rootPaths, openRoot(target))
+    const below = (file: string) =>
+      roots.flatMap((folder) =>
+        [folder.real, folder.path].flatMap((root) => {
+          const relative = path.relative(root, file)
+          return Option.isSome(path.resolveWithin(root, relative))
+            ? [{ root: folder.real, names: relative.split(path.sep).filter(Boolean) }]
+            : []
+        })
+      )[0]
+    const start = below(path.resolve(roots[0]?.real ?? "", target.path))
+    if (start === undefined) return yield* outside(target, "is not under")
+    if (target.kind === "File" && !isJson(target.path)) return yield* notJson(target.path)
+    let { root } = start
+    let at = root
+    let names: ReadonlyArray<string> = start.names
+    for (let links = 0; names.length > 0;) {
+      const [name = "", ...rest] = names
+      const next = path.join(at, name)
+      const info = yield* fs.lstat(next).pipe(
+        Effect.catchIf(({ reason }) => reason._tag === "NotFound", () => Effect.undefined)
+      )
+      if (info === undefined) {
+        const entries = yield* fs.readDirectory(at)
+        // macOS writes が as two code points, models write one.
+        const same = entries.find((entry) => entry !== name && entry.normalize() === name.normalize())
+        if (same === undefined) return { place: { root, at, rest: names }, entries }
+        names = [same, ...rest]
+      } else if (info.type === "SymbolicLink") {
+        const destination = below(path.resolve(at, yield* fs.readLink(next)))
+        if (destination === undefined) return yield* outside(target, "is a link that leads out of")
+        if (++links > maxLinks) {
+          return yield* refuseAt(target, `${target.kind} '${target.path}' is a circle of links`, "Give another path.")
+        }
+        root = destination.root
+        at = destination.root
+        names = [...destination.names, ...rest]
+      } else {
+        at = next
+        names = rest
+      }
+    }
+    if (target.kind === "File" && !isJson(at)) return yield* notJson(target.path)
+    return { place: { root, at, rest: names }, entries: [] }
+  })
+
+  /** The real path of what exists. */
+  const existing = (target: Target) =>
+    Effect.flatMap(
+      follow(target),
+      ({ entries, place: { at, rest: [name] } }) =>
+        name === undefined ? Effect.succeed(at) : missing(target, at, name, entries)
+    )
+
+  /** Where a file is or would be; what does not exist must be of names that people give. */
+  const possible = Effect.fnUntraced(
+    function*(userPath: string) {
+      yield* checkName({ kind: "File", path: userPath })
+      const { place } = yield* follow({ kind: "File", path: userPath })
+      const name = place.rest.at(-1)
+      if (name === undefined) return place
+      if (!isJson(name)) return yield* notJson(userPath)
+      const folder = path.relative(place.root, path.join(place.at, ...place.rest.slice(0, -1)))
+      const apart = [...folder.split(path.sep), name].find(isApart)
+      if (apart !== undefined) {
+        return yield* refuse(
+          `File '${userPath}' would be ${apart === name ? "hidden" : `in '${apart}'`}`,
+          "Nothing new is written into node_modules or under names that begin with a dot: give another path."
+        )
+      }
+      const { type } = yield* fs.lstat(place.at)
+      if (type !== "Directory") {
+        return yield* refuse(`'${place.at}' is not a folder but a ${type.toLowerCase()}`, "Give another path.")
+      }
+      return place
+    },
+    (locating, path) =>
+      Effect.catchTag(locating, "PlatformError", (error) =>
+        Effect.fail(
+          // A name that is too long is found out by looking.
+          error.reason._tag === "PermissionDenied"
+            ? unreadable({ kind: "File", path }, error)
+            : unwritable(path, error)
+        ))
+  )
+
+  return { roots, existing, possible }
+})
+
+/** What follows paths. */
+export type Locate = Effect.Success<ReturnType<typeof make>>
+
+/** A path that can be one; a folder's may be empty. */
+export const checkName = Effect.fnUntraced(function*(target: Target) {
+  const { kind, path } = target
+  if (kind === "File" && path.trim() === "") {
+    return yield* refuse("File path is required", "Give the path of a .json file.")
+  }
+  if (path.includes("\0")) return yield* refuseAt(target, `${kind} path holds a NUL character`, "Give it without.")
+})

@@ -1,0 +1,221 @@
+/** Puts files in their place, whole or not at all. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import { createHash, randomBytes } from "node:crypto"
+import * as AtomicFile from "../../base/AtomicFile.ts"
+import type * as Errors from "../../base/Errors.ts"
+import * as Locate from "./locate.ts"
+import type { Lock } from "./lock.ts"
+import * as names from "./names.ts"
+import { isWorkflow, type WorkflowFile } from "./read.ts"
+import {
+  changed,
+  exists,
+  leftAlone,
+  maxBytes,
+  notWorkflow,
+  quote,
+  refuse,
+  type Target,
+  tooLarge,
+  unreadable,
+  unwritable
+} from "./refusals.ts"
+
+/** A file that was written; `before` is what it replaced. */
+export interface Written {
+  readonly path: string
+  readonly before: string | undefined
+  readonly after: string
+}
+
+/** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
+export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
+
+type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError>
+
+const encode = (userPath: string, text: string) => {
+  const bytes = new TextEncoder().encode(text)
+  return bytes.length > maxBytes ? tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
+}
+
+/** What a killed writer left is removed by the next one after this time. */
+const leftAfter = 60_000
+
+/** Writes where `locate` says, under the lock of each file. */
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
+      (error) => Effect.fail(unwritable(userPath, error))
+    )
+
+  const temporaryOf = (file: string) =>
+    `.effect-n8n-mcp-${createHash("sha256").update(path.basename(file)).digest("hex").slice(0, 16)}-`
+
+  const removeLeft = Effect.fnUntraced(function*(file: string) {
+    const folder = path.dirname(file)
+    const now = yield* Clock.currentTimeMillis
+    const left = (yield* fs.readDirectory(folder)).filter((name) => name.startsWith(temporaryOf(file)))
+    yield* Effect.forEach(left.map((name) => path.join(folder, name)), (name) =>
+      Effect.when(
+        fs.remove(name),
+        Effect.map(fs.stat(name), ({ mtime }) => now - Option.getOrThrow(mtime).getTime() > leftAfter)
+      ))
+  })
+
+  /** A full copy beside the file, given to `place`; where that is was looked up anew after writing. */
+  const beside = <E, R>(
+    userPath: string,
+    file: string,
+    bytes: Uint8Array,
+    mode: number,
+    place: (temporary: string) => Effect.Effect<void, E, R>
+  ) =>
+    Effect.gen(function*() {
+      yield* Effect.ignore(removeLeft(file))
+      const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
+      yield* AtomicFile.stage({ bytes, temporary, mode }, (staged) =>
+        Effect.gen(function*() {
+          // The folder itself may have become a link meanwhile.
+          const there = yield* locate.possible(userPath)
+          const isSame = path.join(there.at, ...there.rest) === file &&
+            Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
+          if (!isSame) return yield* changed(userPath, "written")
+          yield* place(temporary)
+        })).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+    }).pipe(Effect.uninterruptible)
+
+  const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
+    let folder = at
+    for (const name of rest.slice(0, -1)) {
+      folder = path.join(folder, name)
+      yield* fs.makeDirectory(folder).pipe(
+        Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.void)
+      )
+    }
+    // None of them may lead elsewhere.
+    const place = yield* locate.possible(userPath)
+    if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* changed(userPath, "written")
+  })
+
+  /** Two names of one file, so that the second is never there before the content; not every file system has that. */
+  const linkNew = (userPath: string, file: string, bytes: Uint8Array) => (temporary: string) =>
+    fs.link(temporary, file).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason._tag !== "AlreadyExists",
+        () =>
+          fs.writeFile(file, bytes, { flag: "wx" }).pipe(
+            Effect.tapError(({ reason }) =>
+              reason._tag === "AlreadyExists" ? Effect.void : Effect.ignore(fs.remove(file))
+            )
+          )
+      ),
+      Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => exists(userPath))
+    )
+
+  const createAt = Effect.fnUntraced(function*(userPath: string, place: Locate.Place, text: string) {
+    const bytes = yield* encode(userPath, text)
+    const file = path.join(place.at, ...place.rest)
+    yield* makeFolders(userPath, place)
+    yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes))
+  })
+
+  const create = Effect.fn("WorkflowFiles.create")(function*(userPath: string, text: string) {
+    const place = yield* locate.possible(userPath)
+    if (place.rest.length === 0) return yield* exists(userPath)
+    const file = path.join(place.at, ...place.rest)
+    yield* createAt(userPath, place, text).pipe(lock(userPath, file), writable(userPath))
+    return { path: file }
+  })
+
+  const replace = Effect.fnUntraced(
+    function*<E, R>(userPath: string, old: WorkflowFile, text: string, keep: Keep<E, R>) {
+      const bytes = yield* encode(userPath, text)
+      const file = old.path
+      yield* fs.access(file, { writable: true }).pipe(writable(userPath))
+      yield* keep(old.text, file)
+      const { gid, mode, uid } = yield* fs.stat(file).pipe(writable(userPath))
+      yield* beside(userPath, file, bytes, 0o600, (temporary) =>
+        Effect.gen(function*() {
+          yield* Effect.ignore(fs.chown(temporary, Option.getOrElse(uid, () => -1), Option.getOrElse(gid, () => -1)))
+          yield* fs.chmod(temporary, mode & 0o7777)
+          const now = yield* read(userPath)
+          if (now.path !== file || now.text !== old.text) return yield* changed(userPath, "rewritten")
+          yield* fs.rename(temporary, file)
+        })).pipe(writable(userPath))
+      return { path: file, before: old.text, after: text }
+    }
+  )
+
+  const update = Effect.fn("WorkflowFiles.update")(function*<E, R, E2 = never, R2 = never>(
+    userPath: string,
+    change: (file: WorkflowFile) => Effect.Effect<string | undefined, E, R>,
+    keep: Keep<E2, R2>
+  ) {
+    // Read only under the lock: the one before may be replacing it.
+    const target: Target = { kind: "File", path: userPath }
+    yield* Locate.checkName(target)
+    const file = yield* locate.existing(target).pipe(
+      Effect.catchTag("PlatformError", (error) => unreadable(target, error))
+    )
+    return yield* Effect.gen(function*() {
+      const old = yield* read(userPath)
+      if (old.path !== file) return yield* changed(userPath, "rewritten")
+      const text = yield* change(old)
+      return text === undefined || text === old.text
+        ? { path: file, before: old.text, after: old.text }
+        : yield* replace(userPath, old, text, keep)
+    }).pipe(lock(userPath, file))
+  })
+
+  const save = Effect.fn("WorkflowFiles.save")(function*<E, R, E2 = never, R2 = never>(
+    userPath: string,
+    content: (before: WorkflowFile | undefined) => Effect.Effect<string, E, R>,
+    keep: Keep<E2, R2>
+  ) {
+    const pathOf = ({ at, rest }: Locate.Place) => path.join(at, ...rest)
+    const file = pathOf(yield* locate.possible(userPath))
+    return yield* Effect.gen(function*() {
+      const place = yield* locate.possible(userPath)
+      if (pathOf(place) !== file) return yield* changed(userPath, "rewritten")
+      if (place.rest.length > 0) {
+        const after = yield* content(undefined)
+        yield* createAt(userPath, place, after).pipe(writable(userPath))
+        return { path: file, before: undefined, after }
+      }
+      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
+      if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
+      const after = yield* content(old)
+      return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep)
+    }).pipe(lock(userPath, file))
+  })
+
+  const createFree = Effect.fn("WorkflowFiles.createFree")(function*(name: string, text: string) {
+    const [root] = yield* locate.roots
+    if (root === undefined) {
+      return yield* refuse(`There is no files root for '${name}'`, { _tag: "SetFilesRoot", purpose: "KeepFiles" })
+    }
+    const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
+    for (const stem of names.free(name, taken)) {
+      const file = path.join(root, `${stem}.json`)
+      const made = yield* create(file, text).pipe(
+        Effect.asSome,
+        Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
+      )
+      if (Option.isSome(made)) return { ...made.value, stem }
+    }
+    return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Give the workflow another name.")
+  })
+
+  return { create, createFree, update, save }
+})

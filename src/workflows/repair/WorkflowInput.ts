@@ -1,0 +1,169 @@
+/**
+ * What a caller or a file gives, turned into what n8n accepts: the one place that repairs and refuses.
+ *
+ * It starts from everything given, so that a key n8n learns next month is not lost here; what an n8n refuses after all
+ * is found by `Refusal`.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { arr, type Obj, obj, str, without } from "../../base/Json.ts"
+import type { Connections } from "../../n8n/model/Connections.ts"
+import { nameFault } from "../../n8n/model/Limits.ts"
+import { connectionsOf, type Scope } from "./connectionsInput.ts"
+import { nodesOf, type Supply } from "./nodesInput.ts"
+import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
+
+export type { Problem } from "./Repairs.ts"
+
+/** What n8n accepts, as far as can be told without asking it. */
+export type Prepared = {
+  readonly workflow: Obj & {
+    readonly name: string
+    readonly nodes: ReadonlyArray<Obj>
+    readonly connections: Connections
+    readonly settings: Obj
+  }
+  /** What was repaired or left out: one sentence for each kind, naming nodes or paths. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** Where the input comes from: a caller can put a wrong connection right, whoever imports a file cannot. */
+export interface Options extends Supply {
+  readonly source: "caller" | "file"
+}
+
+/** Keys that n8n's editor, API or export writes at the root and that no n8n takes back (`shared` is ignored). */
+export const readOnly: ReadonlySet<string> = new Set(
+  [
+    "id active activeVersion activeVersionId versionId versionCounter versionMetadata checksum createdAt updatedAt",
+    "isArchived triggerCount tags meta shared sharedWithProjects homeProject parentFolder scopes sourceWorkflowId",
+    "usedCredentials"
+  ].join(" ").split(" ")
+)
+
+// ---- the whole
+
+/** The workflow itself, out of lists of one and of answers that hold it. */
+const unwrap = (input: unknown, depth = 0): Obj | undefined => {
+  if (depth > 3) return undefined
+  if (Array.isArray(input)) return input.length === 1 ? unwrap(input[0], depth + 1) : undefined
+  const object = obj(input)
+  if (object === undefined || "nodes" in object) return object
+  const inner = unwrap(object["workflow"], depth + 1) ?? unwrap(object["data"], depth + 1)
+  return inner === undefined || "name" in inner ? inner : { name: object["name"], ...inner }
+}
+
+const isNode = (value: unknown) => Predicate.hasProperty(value, "type") && Predicate.hasProperty(value, "parameters")
+
+const whyNone = (input: unknown): string => {
+  const object = obj(input)
+  if (object !== undefined) return `it has no 'nodes'; its keys are: ${Object.keys(object).slice(0, 8).join(", ")}`
+  if (!Array.isArray(input)) return `it is ${input === null ? "null" : `a ${typeof input}`}, not a JSON object`
+  if (input.length > 0 && input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
+  const workflows = input.filter((each) => unwrap(each) !== undefined).length
+  return workflows > 1 ? `it holds ${workflows} workflows; give one` : `it is a list of ${input.length} other things`
+}
+
+/**
+ * Turns anything into a workflow that n8n accepts, or says what is wrong with it before anything is written.
+ *
+ * **Details**
+ *
+ * Everything given is kept but the read-only keys at the root and what is null; in settings also what is empty.
+ * Repaired, each with a warning: wrappers, ids, positions, duplicate names, values of the wrong kind that can only mean
+ * one thing, connections that go by node id or are of the wrong shape, node groups. A connection to a node that does
+ * not exist is a problem in what a caller wrote, and left out of a file. What is right comes out as it went in.
+ *
+ * **Gotchas**
+ *
+ * A missing `typeVersion` that `versionOf` does not know is a problem: n8n would store none, and the node would act as
+ * its oldest version.
+ */
+export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
+  Result.gen(function*() {
+    const repairs: Repairs = new Map()
+    const json = unwrap(input)
+    if (json === undefined) return yield* refuse("", `This is no n8n workflow: ${whyNone(input)}.`)
+    if (json !== input) note(repairs, "Took the workflow out of what was wrapped around it")
+    const name = yield* nameOf(json["name"])
+    const settings = objectOf(json["settings"] ?? {})
+    if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
+    const { byId, names, nodes } = yield* nodesOf(json["nodes"], options, repairs)
+    if (options.source === "file" && isNull(json["connections"])) note(repairs, "The file has no connections")
+    const scope: Scope = { byId, names, repairs, source: options.source }
+    const connections = yield* connectionsOf(json["connections"] ?? {}, scope)
+    const workflow = {
+      ...without(json, (value, key) => isNull(value) || readOnly.has(key)),
+      name,
+      nodes,
+      connections,
+      settings: without(settings, (value) => isNull(value) || value === "")
+    }
+    return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
+  })
+
+/** The types of the nodes that have no version. */
+export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
+  arr(unwrap(input)?.["nodes"]).flatMap((node) =>
+    isNull(obj(node)?.["typeVersion"]) ? str(obj(node)?.["type"]) ?? [] : []
+  )
+
+const nameOf = (name: unknown): Checked<string> => {
+  if (isNull(name) || name === "") {
+    return refuse("name", "The workflow has no name: add a 'name' (what is copied from n8n's editor has none).")
+  }
+  if (!Predicate.isString(name)) return refuse("name", "The workflow's name must be a string.")
+  const fault = nameFault(name)
+  return fault === undefined ? Result.succeed(name) : refuse("name", fault)
+}
+
+/** n8n refuses groups that name a node which is gone, and groups of none. */
+const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(workflow: W, repairs: Repairs): W => {
+  const groups = workflow["nodeGroups"]
+  if (!Array.isArray(groups)) return workflow
+  const ids = new Set(workflow.nodes.map((node) => node["id"]))
+  const nodeGroups = groups.flatMap((group, index) => {
+    const members = obj(group)?.["nodeIds"]
+    if (!Array.isArray(members) || members.length === 0) return [group]
+    const nodeIds = members.filter((id) => ids.has(id))
+    if (nodeIds.length === members.length) return [group]
+    note(repairs, "Took nodes that do not exist out of node groups", `nodeGroups[${index}]`)
+    return nodeIds.length === 0 ? [] : [{ ...group, nodeIds }]
+  })
+  return { ...workflow, nodeGroups }
+}
+
+// ---- updates
+
+/**
+ * Gives nodes that a caller wrote anew what it left out and cannot know, from the nodes as they are.
+ *
+ * **Details**
+ *
+ * A node inherits from the current node of its id, else from the one of its name if no other node has that one's id;
+ * nobody inherits twice. `id` and `position` are inherited and, while the type is the same, `credentials`, `webhookId`
+ * and `typeVersion`. All else that is left out is taken away, `parameters` too.
+ *
+ * **Gotchas**
+ *
+ * `credentials: {}` removes the credentials; `credentials: null` counts as left out.
+ */
+export const inherit = (nodes: ReadonlyArray<unknown>, current: ReadonlyArray<Obj>): ReadonlyArray<unknown> => {
+  const by = (key: string) => new Map(current.flatMap((node) => isMissing(node[key]) ? [] : [[node[key], node]]))
+  const [byId, byName] = [by("id"), by("name")]
+  const claimed = new Set(nodes.map((node) => byId.get(obj(node)?.["id"])))
+  const used = new Set<Obj>()
+  return nodes.map((value) => {
+    const node = obj(value)
+    const namesake = byName.get(node?.["name"])
+    const from = byId.get(node?.["id"]) ?? (claimed.has(namesake) ? undefined : namesake)
+    if (node === undefined || from === undefined || used.has(from)) return value
+    used.add(from)
+    const isSameType = isNull(node["type"]) || node["type"] === from["type"]
+    const keys = isSameType ? ["id", "position", "credentials", "webhookId", "typeVersion"] : ["id", "position"]
+    const left = keys.filter((key) => isMissing(node[key]) && !isMissing(from[key]))
+    return left.length === 0 ? value : { ...node, ...Object.fromEntries(left.map((key) => [key, from[key]])) }
+  })
+}
+
+const isMissing = (value: unknown) => isNull(value) || value === ""

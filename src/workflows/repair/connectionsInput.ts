@@ -1,0 +1,123 @@
+/** Reads connections of callers and files: by name or id, in the right shape or nearly. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { type Obj, obj, str } from "../../base/Json.ts"
+import type { Connections } from "../../n8n/model/Connections.ts"
+import type { Nodes } from "./nodesInput.ts"
+import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
+
+type Target = { readonly node: string; readonly type: string; readonly index: number }
+/** The nodes that there are, and who wrote the connections. */
+export type Scope = Omit<Nodes, "nodes"> & { readonly source: "caller" | "file" } & { readonly repairs: Repairs }
+
+/** The name of the node that a word refers to; `undefined` where a file names one that does not exist. */
+const nodeNamed = (word: string, path: string, scope: Scope): Checked<string | undefined> => {
+  const { byId, names, repairs, source } = scope
+  const name = names.has(word) ? word : byId.get(word)
+  if (name === undefined && source === "caller") {
+    return Result.fail({ path, message: `There is no node '${word}'.`, name: word, candidates: [...names] })
+  }
+  if (name === undefined) note(repairs, "Left out connections of nodes that do not exist", `'${word}'`)
+  else if (name !== word) note(repairs, "Connections named nodes by id; now they go by name", `'${name}'`)
+  return Result.succeed(name)
+}
+
+const reshaped = "Repaired the shape of connections"
+
+const targetOf = (value: unknown, type: string, path: string, scope: Scope): Checked<Target | undefined> =>
+  Result.gen(function*() {
+    const target = obj(Predicate.isString(value) ? { node: value } : value)
+    const node = str(target?.["node"])
+    if (node === undefined) return yield* refuse(path, `${path} must be {node, type, index}.`)
+    const index = numeric(target?.["index"] ?? 0)
+    if (index === undefined || index < 0 || !Number.isInteger(index)) {
+      return yield* refuse(`${path}.index`, `${path}.index must be the number of an input: 0, 1, …`)
+    }
+    const complete = { ...target, node, type: str(target?.["type"]) || type, index }
+    if (complete.type !== target?.["type"] || index !== target["index"]) note(scope.repairs, reshaped, path)
+    const name = yield* nodeNamed(node, `${path}.node`, scope)
+    return name === undefined ? undefined : { ...complete, node: name }
+  })
+
+/** One target where a list of them belongs. */
+const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
+
+/** The outputs of one type, each a list of targets or, where it is not used, nothing. */
+const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
+  const list: unknown = isNull(value) ? [] : isTarget(value) ? [value] : value
+  if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
+    return refuse(path, `${path} must be a list of outputs, each a list of {node, type, index}.`)
+  }
+  const flat = list.filter(isTarget).length
+  if (flat > 1 && flat === list.length) {
+    return refuse(path, `${path} is one level too flat: [[a, b]] is two on the first output, [[a], [b]] one on each.`)
+  }
+  if (flat > 0 || list !== value) note(repairs, reshaped, path)
+  return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
+}
+
+/** Outputs by type; where the type is left out, it is `main`. */
+const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
+  const types = obj(value)
+  if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
+  if (!isNull(value) && !isTarget(value) && !Array.isArray(value)) return refuse(path, `${path} must be {main: [[…]]}.`)
+  note(repairs, reshaped, path)
+  return Result.succeed(isNull(value) ? {} : { main: value })
+}
+
+/** A node that was removed can leave an entry without links behind. */
+const isEmpty = (value: unknown, depth = 3): boolean =>
+  isNull(value) || depth > 0 && Predicate.isObjectOrArray(value) &&
+    Object.values(value).every((each) => isEmpty(each, depth - 1))
+
+type Outputs = Array<Map<string, Target> | null>
+
+/** Checks and repairs every link. */
+export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections> =>
+  Result.gen(function*() {
+    const sources = objectOf(input)
+    if (sources === undefined) return yield* refuse("connections", "'connections' must be {[node]: {main: [[…]]}}.")
+    const connections = new Map<string, Map<string, Outputs>>()
+    for (const [key, value] of Object.entries(sources)) {
+      if (!scope.names.has(key) && !scope.byId.has(key) && isEmpty(value)) continue
+      const from = yield* nodeNamed(key, `connections.${key}`, scope)
+      if (from === undefined) continue
+      // A node can be there twice, by name and by id.
+      const types = connections.get(from) ?? new Map<string, Outputs>()
+      connections.set(from, types)
+      for (const [type, outputs] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
+        const path = `connections.${key}.${type}`
+        const all = types.get(type) ?? []
+        types.set(type, all)
+        for (const [index, targets] of (yield* outputsOf(outputs, path, scope.repairs)).entries()) {
+          all[index] ??= Array.isArray(targets) ? new Map() : null
+          if (Array.isArray(targets)) yield* linked(targets, all[index] ?? new Map(), type, `${path}[${index}]`, scope)
+        }
+      }
+    }
+    return Object.fromEntries(
+      [...connections].map(([from, types]) => [
+        from,
+        Object.fromEntries([...types].map(([type, all]) => [type, all.map((links) => links && [...links.values()])]))
+      ])
+    )
+  })
+
+/** Adds the targets that one output has, each once. */
+const linked = (
+  targets: ReadonlyArray<unknown>,
+  links: Map<string, Target>,
+  type: string,
+  path: string,
+  scope: Scope
+): Checked<void> =>
+  Result.gen(function*() {
+    for (const [index, value] of targets.entries()) {
+      const target = isNull(value) ? undefined : yield* targetOf(value, type, `${path}[${index}]`, scope)
+      if (isNull(value)) note(scope.repairs, reshaped, path)
+      if (target === undefined) continue
+      const key = JSON.stringify([target.node, target.type, target.index])
+      if (links.has(key)) note(scope.repairs, "Merged duplicate connections", path)
+      links.set(key, target)
+    }
+  })

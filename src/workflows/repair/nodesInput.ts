@@ -1,0 +1,125 @@
+/** Reads nodes of callers and files, and repairs what is unambiguous. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { num, type Obj, obj, str, without } from "../../base/Json.ts"
+import { nodeIdLength } from "../../n8n/model/Limits.ts"
+import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
+
+/** The value converted to that kind, where it is unambiguous. */
+const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
+  switch (kind) {
+    case "number":
+      return numeric(value)
+    case "boolean":
+      return value === "true" ? true : value === "false" ? false : Predicate.isBoolean(value) ? value : undefined
+    case "object":
+      return objectOf(value)
+  }
+  return Predicate.isNumber(value) ? String(value) : str(value)
+}
+
+/** Names, types and positions are read by themselves. */
+const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text" && kind !== "position")
+
+/** A node with a name. */
+export type Node = Obj & { readonly name: string }
+
+/** Where ids and versions come from that the input lacks. */
+export interface Supply {
+  readonly newId: () => string
+  /** The version of a type that a new node gets, where it is known. */
+  readonly versionOf?: ((type: string) => number | undefined) | undefined
+  /** The ids of the nodes that n8n has already: they stay, whatever they are. */
+  readonly stored?: ReadonlySet<string> | undefined
+}
+
+const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
+  const object = obj(value)
+  if (object === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
+  const [name, type] = [str(object["name"]) ?? "", str(object["type"]) ?? ""]
+  if (name === "") return refuse(`${path}.name`, `${path} has no name.`)
+  if (type === "") return refuse(`${path}.type`, `Node '${name}' has no type.`)
+  const node = new Map<string, unknown>(
+    Object.entries({ ...without(object, isNull), parameters: object["parameters"] ?? {} })
+  )
+  for (const [key, nodeKey] of readKeys) {
+    if (!node.has(key)) continue
+    const value = readAs(nodeKey.kind, node.get(key))
+    if (value === undefined) {
+      return refuse(`${path}.${key}`, `${key} of node '${name}' must be ${NodeKeys.words(nodeKey)}.`)
+    }
+    if (value !== node.get(key)) {
+      note(repairs, `Read ${key} as ${nodeKey.kind === "object" ? "an" : "a"} ${nodeKey.kind}`, `'${name}'`)
+    }
+    node.set(key, key === "credentials" ? without(obj(value) ?? {}, isNull) : value)
+  }
+  if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
+  const typeVersion = versionOf?.(type)
+  if (typeVersion === undefined) return refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
+  note(repairs, "Gave nodes without a typeVersion that of a new node", `${typeVersion} to '${name}'`)
+  return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
+}
+
+/** The nodes, and how they may be named. */
+export type Nodes = {
+  readonly nodes: ReadonlyArray<Node>
+  /** The names in the input: connections go to the first of two namesakes, never to a name made up here. */
+  readonly names: ReadonlySet<string>
+  readonly byId: ReadonlyMap<string, string>
+}
+
+/** Checks and repairs every node. */
+export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
+  Result.gen(function*() {
+    if (!Array.isArray(input)) return yield* refuse("nodes", "'nodes' must be a list of nodes.")
+    const read: Array<Node> = []
+    for (const [index, value] of input.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, supply, repairs))
+    const names = new Set(read.map((node) => node.name))
+    const taken = new Set(names)
+    const next = new Map<string, number>()
+    const byId = new Map<string, string>()
+    const nodes = read.map((node) => {
+      let name = node.name
+      let number = next.get(name) ?? 0
+      if (number > 0) {
+        while (taken.has(name)) name = `${node.name}${number++}`
+        note(repairs, "Renamed nodes whose name was taken", `'${node.name}' to '${name}'`)
+      }
+      taken.add(name)
+      next.set(node.name, Math.max(number, 1))
+      const id = str(node["id"]) ?? ""
+      const fits = id.length <= nodeIdLength || supply.stored?.has(id) === true
+      if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
+      else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
+      else byId.set(id, name)
+      if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
+      return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
+    })
+    return { nodes: placed(nodes, repairs), names, byId }
+  })
+
+/** `[x, y]`, `["x", "y"]` or `{x, y}`. */
+const placeOf = (position: unknown): readonly [x: number, y: number] | undefined => {
+  const at = obj(position)
+  const [x, y] = (at === undefined ? Array.isArray(position) ? position : [] : [at["x"], at["y"]]).map(numeric)
+  return x === undefined || y === undefined ? undefined : [x, y]
+}
+
+/** Nodes without a position stand in a row to the right of all others. */
+const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Node> => {
+  let [right, top] = [-220, 0]
+  for (const node of nodes) {
+    const place = placeOf(node["position"])
+    // A sticky note is as wide as it says.
+    const width = num(obj(node["parameters"])?.["width"]) ?? 0
+    if (place !== undefined && place[0] + width > right) [right, top] = [place[0] + width, place[1]]
+  }
+  return nodes.map((node) => {
+    const { position } = node
+    if (Array.isArray(position) && position.length === 2 && position.every(Predicate.isNumber)) return node
+    const place = placeOf(position)
+    note(repairs, place === undefined ? "Placed nodes without a position" : "Read position as [x, y]", `'${node.name}'`)
+    return { ...node, position: place ?? [right += 220, top] }
+  })
+}

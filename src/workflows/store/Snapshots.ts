@@ -1,0 +1,262 @@
+/** The state of each workflow before each write, kept on this machine, so that no write loses anything. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { createHash, randomBytes } from "node:crypto"
+import { homedir } from "node:os"
+import { isAbsolute, join } from "node:path"
+import * as AtomicFile from "../../base/AtomicFile.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined, obj, str } from "../../base/Json.ts"
+import type { Instance } from "../../n8n/N8nClient.ts"
+
+/** What is told of a kept state. */
+export const Snapshot = Schema.Struct({
+  /** Its name among the versions of its workflow, such as `snapshot-20261121T224512123Z-ab12cd`; newer sort higher. */
+  version: Schema.String,
+  /** ISO 8601. */
+  createdAt: Schema.String,
+  /** The write that it was kept before. */
+  operation: Schema.String,
+  /** The workflow's name. */
+  name: Schema.String,
+  /** n8n's own version that the workflow was in. */
+  versionId: Schema.optionalKey(Schema.String)
+})
+export type Snapshot = typeof Snapshot.Type
+
+/** A workflow as n8n gave it. */
+export interface Workflow {
+  readonly id: string
+  readonly [key: string]: unknown
+}
+
+/** Keeps and gives back. */
+export interface Service {
+  /**
+   * Keeps the workflow as it is now, whole; of each workflow the last {@link maxKept} stay.
+   *
+   * **Gotchas**
+   *
+   * A failure means that there is no way back: the write must not go on.
+   */
+  readonly save: (
+    instance: Instance,
+    workflow: Workflow,
+    operation: string
+  ) => Effect.Effect<Snapshot, Errors.ValidationError>
+  /** What is kept of a workflow, newest first; also of one that n8n has no more. Damaged files are left out. */
+  readonly list: (
+    instance: Instance,
+    workflowId: string
+  ) => Effect.Effect<ReadonlyArray<Snapshot>, Errors.ValidationError>
+  /** One kept state, whole. */
+  readonly read: (
+    instance: Instance,
+    workflowId: string,
+    version: string
+  ) => Effect.Effect<
+    { readonly snapshot: Snapshot; readonly workflow: unknown },
+    Errors.NotFoundError | Errors.ValidationError
+  >
+}
+
+/** The kept states. Like the executions it holds no client: the call says of which n8n. */
+export class Snapshots extends Context.Service<Snapshots, Service>()("effect-n8n-mcp/Snapshots") {}
+
+/** How many states of one workflow are kept. */
+export const maxKept = 20
+
+/** `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored. */
+export const defaultFolder = (env: { readonly [name: string]: string | undefined }): string => {
+  const state = env["XDG_STATE_HOME"] ?? ""
+  return join(isAbsolute(state) ? state : join(env["HOME"] || homedir(), ".local", "state"), "effect-n8n-mcp")
+}
+
+const File = Schema.fromJsonString(Schema.Struct({ snapshot: Snapshot, workflow: Schema.Unknown }))
+const encode = Schema.encodeEffect(File)
+const decode = Schema.decodeEffect(File)
+
+const pattern = /^snapshot-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[\da-f]{4,}$/
+
+const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$3T$4:$5:$6.$7Z"))
+
+const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
+
+/** Its version sorts above `newest`, also within one millisecond and after the clock was set back. */
+const describe = (workflow: Workflow, operation: string, now: number, newest: string | undefined): Snapshot => {
+  const time = newest === undefined ? now : Math.max(now, timeOf(newest) + 1)
+  const stamp = new Date(time).toISOString().replace(/[-:.]/g, "")
+  return defined({
+    version: `snapshot-${stamp}-${randomBytes(3).toString("hex")}`,
+    createdAt: new Date(now).toISOString(),
+    operation,
+    name: str(workflow["name"]) ?? "",
+    versionId: str(workflow["versionId"])
+  })
+}
+
+const notFound = (version: string) =>
+  new Errors.NotFoundError({
+    operation: "read snapshot",
+    resourceType: "Snapshot",
+    resourceId: version,
+    hint: { _tag: "ListVersions", maxSnapshots: maxKept }
+  })
+
+const damaged = (version: string) =>
+  new Errors.ValidationError({
+    reason: `Snapshot '${version}' is damaged`,
+    field: "version",
+    hint: { _tag: "ListRestorableVersions" }
+  })
+
+const unusable = (reason: string, folder: string, cause: PlatformError.PlatformError | Schema.SchemaError) => {
+  const { reason: failure } = cause._tag === "PlatformError" ? cause : { reason: undefined }
+  const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "it is no JSON"
+  return new Errors.ValidationError({
+    reason: `${reason} in '${folder}' (${String(code)})`,
+    hint: "Make that folder writable for this user, or set XDG_STATE_HOME to one that is, where the server is started.",
+    isServerFault: true
+  })
+}
+
+const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+
+/** A folder's name: what is readable of `label`, and a hash that tells apart whatever `key` is. */
+const folderName = (label: string, key: string) =>
+  `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`
+
+/** Where states are kept. */
+export interface Options {
+  /** An absolute path; made when needed, for this user only. */
+  readonly folder: string
+}
+
+/**
+ * Keeps states in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`.
+ *
+ * **Details**
+ *
+ * Folders are 0700 and files 0600, since workflows can hold secrets. A file is there whole or not at all, and any
+ * number of processes may write.
+ */
+export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    Snapshots,
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const write = (file: string, content: AtomicFile.Content) =>
+        Effect.provideService(AtomicFile.write(file, content), FileSystem.FileSystem, fs)
+
+      const folderOf = ({ key, url }: Instance, workflowId: string) =>
+        path.join(
+          folder,
+          folderName(URL.canParse(url) ? new URL(url).host : "n8n", key),
+          folderName(workflowId, workflowId)
+        )
+
+      /** Newest first; `.tmp` is what a process that died left behind. */
+      const filesIn = (folder: string, ending: ".json" | ".tmp") =>
+        fs.readDirectory(folder).pipe(
+          Effect.catchIf(isNotFound, () => Effect.succeed([])),
+          Effect.map((names) => names.filter((name) => name.endsWith(ending)).map((name) => path.parse(name).name)),
+          Effect.map((versions) => versions.filter(isVersion).toSorted().toReversed())
+        )
+
+      const prune = Effect.fnUntraced(function*(folder: string) {
+        const versions = yield* filesIn(folder, ".json")
+        const oldest = versions[maxKept - 1] ?? ""
+        const left = (yield* filesIn(folder, ".tmp")).filter((version) => version < oldest)
+        const files = [...versions.slice(maxKept).map((version) => `${version}.json`), ...left.map((v) => `${v}.tmp`)]
+        yield* Effect.forEach(files, (file) => Effect.ignore(fs.remove(path.join(folder, file))), { discard: true })
+      })
+
+      const load = (folder: string, workflowId: string, version: string) =>
+        fs.readFileString(path.join(folder, `${version}.json`)).pipe(
+          Effect.flatMap(decode),
+          Effect.filterOrFail(
+            ({ snapshot, workflow }) => snapshot.version === version && obj(workflow)?.["id"] === workflowId,
+            () => damaged(version)
+          ),
+          Effect.mapError((error) =>
+            error._tag === "PlatformError" && isNotFound(error) ? notFound(version) : damaged(version)
+          )
+        )
+
+      return Snapshots.of({
+        save: Effect.fn("Snapshots.save")(
+          function*(instance, workflow, operation) {
+            const own = folderOf(instance, workflow.id)
+            yield* fs.makeDirectory(own, { recursive: true, mode: 0o700 })
+            // It may have been there before, open to all.
+            yield* Effect.ignore(fs.chmod(folder, 0o700))
+            const [newest] = yield* filesIn(own, ".json")
+            const snapshot = describe(workflow, operation, yield* Clock.currentTimeMillis, newest)
+            yield* write(path.join(own, `${snapshot.version}.json`), {
+              bytes: new TextEncoder().encode(yield* encode({ snapshot, workflow })),
+              temporary: path.join(own, `${snapshot.version}.tmp`),
+              mode: 0o600
+            })
+            yield* Effect.ignore(prune(own))
+            return snapshot
+          },
+          (saving, _, { id }) =>
+            Effect.mapError(saving, (cause) => unusable(`No snapshot of Workflow '${id}' could be kept`, folder, cause))
+        ),
+
+        list: Effect.fn("Snapshots.list")(
+          function*(instance, workflowId) {
+            const own = folderOf(instance, workflowId)
+            const kept = yield* Effect.forEach(
+              yield* filesIn(own, ".json"),
+              (version) => Effect.option(Effect.map(load(own, workflowId, version), ({ snapshot }) => snapshot)),
+              { concurrency: 4 }
+            )
+            return kept.flatMap(Option.toArray)
+          },
+          (listing, _, id) =>
+            Effect.mapError(
+              listing,
+              (cause) => unusable(`The snapshots of Workflow '${id}' cannot be read`, folder, cause)
+            )
+        ),
+
+        read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
+          if (!isVersion(version)) return yield* notFound(version)
+          return yield* load(folderOf(instance, workflowId), workflowId, version)
+        })
+      })
+    })
+  )
+
+/** Keeps states as long as the process lives, for tests and the demo. */
+export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
+  type Kept = { readonly snapshot: Snapshot; readonly workflow: unknown }
+  const all = new Map<string, ReadonlyArray<Kept>>()
+  const keyOf = ({ key }: Instance, workflowId: string) => `${key}/${workflowId}`
+  return Snapshots.of({
+    save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
+      const now = yield* Clock.currentTimeMillis
+      const key = keyOf(instance, workflow.id)
+      const kept = all.get(key) ?? []
+      const snapshot = describe(workflow, operation, now, kept[0]?.snapshot.version)
+      all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...kept].slice(0, maxKept))
+      return snapshot
+    }),
+    list: (instance, workflowId) =>
+      Effect.sync(() => (all.get(keyOf(instance, workflowId)) ?? []).map(({ snapshot }) => snapshot)),
+    read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
+      const kept = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
+      return kept ?? (yield* notFound(version))
+    })
+  })
+})

@@ -1,0 +1,292 @@
+/**
+ * Writing workflows so that nothing is lost: read, merge, keep a snapshot, look again, write, look what came of it.
+ *
+ * **Details**
+ *
+ * n8n's `PUT` has no precondition. Our own writers take turns, workflow by workflow; against others the version is
+ * compared right before the `PUT`, and what slipped in all the same is found in the history and named.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
+import * as Locks from "../../base/KeyedMutex.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Changes from "../diff/Changes.ts"
+import * as Placeholders from "../Placeholders.ts"
+import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
+import { deleteUnpublished, isUncertain, published, publishOrPutBack, takeBack, unpublished } from "./Publishing.ts"
+import { Snapshots } from "./Snapshots.ts"
+import { badRequest, isThere, merge, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
+
+/** What a write came to. */
+export interface Written {
+  /** As read back. */
+  readonly workflow: Workflow.Workflow
+  /** What changed, in one line. */
+  readonly changed?: string
+  /** What was repaired, left out, or went differently than asked. */
+  readonly warnings: ReadonlyArray<string>
+  /** What runs is what was written: `false` where it stayed a draft, absent where nothing is published. */
+  readonly published?: boolean
+}
+
+/** The parts of a workflow that a change names; the rest keeps its value. */
+export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
+
+/** How a workflow is written. */
+export interface UpdateOptions {
+  /** For the snapshot: which tool. */
+  readonly operation: string
+  /** Who wrote the change: in a file, connections to nodes that do not exist are left out; a caller can put them right. */
+  readonly source: "caller" | "file"
+  /** The version that the caller has seen. */
+  readonly expectedVersionId?: string | undefined
+  readonly tags?: ReadonlyArray<string> | undefined
+  readonly active?: boolean | undefined
+  /** Never publishes what is written, where n8n has drafts (2.x). */
+  readonly isDraft?: boolean | undefined
+}
+
+/** What was made of a workflow: the parts that become different, and anything else for the caller. */
+export interface Modification<A> {
+  readonly patch: Patch
+  readonly result: A
+}
+
+/** A change that was written; `before` is the workflow that it was made to. */
+export interface Modified<A> extends Written {
+  readonly before: Workflow.Workflow
+  readonly result: A
+}
+
+type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
+
+/**
+ * Writes to n8n.
+ *
+ * **Details**
+ *
+ * Every method asks for the `N8nClient` when it is called: one process serves several n8n, with one set of locks and
+ * snapshots, and which n8n a write goes to is known only by its call.
+ */
+export interface Service {
+  /** Creates a workflow; what fails after it exists is a warning that says what exists. */
+  readonly create: (
+    input: unknown,
+    options: Pick<UpdateOptions, "source" | "tags" | "active">
+  ) => Writing
+  /** Changes what `patch` names; a published workflow is published again, unless somebody's draft was waiting. */
+  readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
+  /**
+   * Changes a workflow by what `change` makes of it.
+   *
+   * **Details**
+   *
+   * Reading, changing and writing are one turn: no other writer of this process comes between. When somebody else
+   * does, `change` is run again on what is there then, up to three times, unless `expectedVersionId` names a version.
+   *
+   * **Gotchas**
+   *
+   * A write of the same workflow within `change` waits for ever.
+   */
+  readonly modify: <A, R>(
+    id: string,
+    change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
+    options: UpdateOptions
+  ) => Effect.Effect<Modified<A>, Errors.N8nError, N8nClient | R>
+  /** Deletes; a published workflow is unpublished first, and published again when deleting then fails. */
+  readonly remove: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
+  /** Publishes what is there now, or unpublishes; answers once it has taken effect. */
+  readonly setActive: (id: string, active: boolean) => Writing
+}
+
+/** The way to write a workflow. */
+export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("effect-n8n-mcp/WorkflowStore") {}
+
+/** Writes workflows; needs the snapshots of what was before, and the versions that new nodes get. */
+export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
+  WorkflowStore,
+  Effect.gen(function*() {
+    const snapshots = yield* Snapshots
+    const withCatalogue = Effect.provideService(NodeCatalogue, yield* NodeCatalogue)
+    const oneAtATime = Locks.make()
+
+    const inTurn = (id: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(N8nClient, ({ instance }) => oneAtATime(`${instance.key}/${id}`)(effect))
+
+    const takeSnapshot = Effect.fnUntraced(function*(workflow: Workflow.Workflow, operation: string) {
+      const n8n = yield* N8nClient
+      yield* snapshots.save(n8n.instance, workflow, operation)
+    })
+
+    /** What fails once the workflow exists or is written becomes a warning: the caller must know that it is. */
+    const orWarning = <R>(
+      what: string,
+      effect: Effect.Effect<ReadonlyArray<string>, Errors.N8nError, R>
+    ): Effect.Effect<ReadonlyArray<string>, never, R> =>
+      Effect.catch(effect, (error) => {
+        const { context, message } = Errors.report(error)
+        return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
+      })
+
+    const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
+      const n8n = yield* N8nClient
+      const { warnings, workflow: body } = yield* withCatalogue(
+        prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
+      )
+      const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
+        Effect.catchIf(isUncertain, (error) =>
+          new Errors.ApiError({
+            ...error,
+            hint: { _tag: "LookForCreated", name: body.name }
+          }))
+      )
+      const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
+        "created, but its tags could not be set",
+        Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
+      )
+      const publishing = active === true
+        ? yield* orWarning("created, but it could not be published", published(workflow))
+        : []
+      const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
+      return {
+        workflow: stored,
+        warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
+      }
+    })
+
+    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj) {
+      const n8n = yield* N8nClient
+      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
+        Effect.catchIf(isUncertain, (error) =>
+          Effect.flatMap(n8n.getWorkflow(before.id), (now) => {
+            if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
+            return isSameVersion(now, before, Object.keys(body))
+              ? Effect.fail(error)
+              : moved(before.versionId ?? "?", now, before)
+          }))
+      )
+    })
+
+    /** The workflow as it is, what `change` makes of it, and the body for that, none of it written by others since. */
+    const makeChange = Effect.fnUntraced(function*<A, R>(
+      id: string,
+      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
+      { active, expectedVersionId, operation, source, tags }: UpdateOptions
+    ) {
+      const n8n = yield* N8nClient
+      const before = yield* n8n.getWorkflow(id)
+      if (before.isArchived === true) {
+        return yield* new Errors.ValidationError({
+          reason: `Workflow '${id}' is archived`,
+          field: "id",
+          hint: "Nothing was written. Unarchive it in n8n first."
+        })
+      }
+      if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
+        return yield* moved(expectedVersionId, before)
+      }
+      const { patch, result } = yield* change(before)
+      const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
+      const keys = Object.keys(patch)
+      const isPut = keys.some((key) => !isThere(body[key], before[key], key === "settings"))
+      if (isPut || tags !== undefined || active !== undefined) yield* takeSnapshot(before, operation)
+      if (isPut) {
+        // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
+        // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
+        const now = yield* n8n.getWorkflow(id)
+        if (!isSameVersion(now, before, keys)) return yield* moved(before.versionId ?? "?", now, before)
+      }
+      return { before, patch, result, body, isPut, warnings }
+    })
+
+    const write = <A, R>(
+      id: string,
+      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
+      options: UpdateOptions,
+      retries: number
+    ) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        const { active, tags } = options
+        const { before, body, isPut, patch, result, warnings } = yield* makeChange(id, change, options).pipe(
+          Effect.retry({ times: options.expectedVersionId === undefined ? retries : 0, while: isConflict })
+        )
+        const notes: Array<string> = [...warnings]
+        let isDraft: boolean | undefined
+        let versionId: string | null | undefined
+        if (isPut) {
+          const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
+            Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
+          )
+          versionId = after.versionId
+          notes.push(...refused, ...yield* slippedIn(before, after))
+          if (before.active && Workflow.hasDraft(after)) {
+            // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
+            isDraft = options.isDraft === true || Workflow.hasDraft(before) && active !== true
+            if (!isDraft) notes.push(...yield* publishOrPutBack(before, after, patch))
+          } else if (before.active) {
+            isDraft = false
+          }
+        }
+        if (tags !== undefined) {
+          notes.push(...yield* orWarning("the tags could not be set", Effect.as(n8n.setWorkflowTags(id, tags), [])))
+        }
+        if (active === false && before.active) yield* unpublished(id)
+        if (active === true && !before.active) {
+          notes.push(...yield* orWarning("written, but it could not be published", published(before)))
+        }
+        const workflow = yield* n8n.getWorkflow(id)
+        if (isPut) notes.push(...notKept(body, workflow))
+        return {
+          before,
+          result,
+          // Somebody may have written right after: the version that the caller knows is the one it wrote.
+          workflow: versionId === undefined ? workflow : { ...workflow, versionId },
+          changed: Changes.describe(before, workflow),
+          warnings: notes,
+          ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
+        }
+      }).pipe(inTurn(id))
+
+    const update: Service["update"] = (id, patch, options) =>
+      // The same patch again would overwrite what its author has not seen.
+      write(id, () => Effect.succeed({ patch, result: undefined }), options, 0).pipe(
+        Effect.withSpan("WorkflowStore.update")
+      )
+
+    const modify: Service["modify"] = (id, change, options) =>
+      Effect.withSpan(write(id, change, options, 3), "WorkflowStore.modify")
+
+    const remove: Service["remove"] = (id) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        const before = yield* n8n.getWorkflow(id)
+        yield* takeSnapshot(before, "delete_workflow")
+        if (!before.active) return yield* n8n.deleteWorkflow(id)
+        yield* unpublished(id)
+        yield* deleteUnpublished(id).pipe(
+          Effect.tapError((error) =>
+            error._tag === "NotFoundError"
+              ? Effect.void
+              : Effect.ignore(n8n.publishWorkflow(id, before.activeVersionId ?? undefined))
+          )
+        )
+      }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove"))
+
+    const setActive: Service["setActive"] = (id, active) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        const warnings = active
+          ? yield* Effect.flatMap(n8n.getWorkflow(id), (before) => published(before))
+          : yield* Effect.as(unpublished(id), [])
+        return { workflow: yield* n8n.getWorkflow(id), warnings }
+      }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
+
+    return WorkflowStore.of({ create, update, modify, remove, setActive })
+  })
+)

@@ -1,0 +1,77 @@
+/** Whether somebody else has written meanwhile, and what to tell of it. */
+import * as Effect from "effect/Effect"
+import { isDeepStrictEqual } from "node:util"
+import * as Errors from "../../base/Errors.ts"
+import { type Obj, obj } from "../../base/Json.ts"
+import type * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Changes from "../diff/Changes.ts"
+
+/** Whether both are one version, and alike in these keys: not every change of settings makes a version. */
+export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: ReadonlyArray<string>) =>
+  (a.versionId ?? "") === (b.versionId ?? "") && a.updatedAt === b.updatedAt &&
+  keys.every((key) => isDeepStrictEqual(a[key], b[key]))
+
+/** Somebody else has written, and we have not. */
+export const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
+
+/** What a write has to bring about, to tell whether one whose answer was lost did. */
+export const holds = (workflow: Workflow.Workflow, body: Obj) =>
+  workflow.name === body["name"] && isDeepStrictEqual(workflow.connections, body["connections"]) &&
+  isDeepStrictEqual(workflow.nodes.map((node) => [node.name, node.parameters]), namesAndParameters(body["nodes"]))
+
+const namesAndParameters = (nodes: unknown) =>
+  (Array.isArray(nodes) ? nodes : []).map((node) => [obj(node)?.["name"], obj(node)?.["parameters"]])
+
+/** The versions that n8n tells of, newest first: none where it has no history, or does not answer. */
+const versionsOf = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  return (yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+})
+
+/** Versions that somebody else wrote between the one that was read and ours. */
+export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
+  const versions = yield* versionsOf(after.id)
+  const ours = versions.findIndex((version) => version.versionId === after.versionId)
+  const read = versions.findIndex((version) => version.versionId === before.versionId)
+  return ours === -1 || read === -1 ?
+    [] :
+    versions.slice(ours + 1, read).map((version) =>
+      `version ${version.versionId} of ${
+        version.authors ?? "somebody"
+      } (${version.createdAt}) slipped in and was overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
+    )
+})
+
+/** The workflow as it was in a version that n8n still has (2.x). */
+const versionOf = Effect.fnUntraced(function*(now: Workflow.Workflow, version: string) {
+  const n8n = yield* N8nClient
+  return yield* n8n.workflowVersion(now.id, version).pipe(
+    Effect.map(({ connections, nodes }): Workflow.Workflow | undefined => ({ ...now, connections, nodes })),
+    Effect.orElseSucceed(() => undefined)
+  )
+})
+
+/**
+ * Fails with the version that is there instead of the one that was seen: who changed what, when, as far as n8n tells.
+ * `before` is what was seen, where it is at hand.
+ */
+export const moved = Effect.fnUntraced(function*(seen: string, now: Workflow.Workflow, before?: Workflow.Workflow) {
+  const versions = yield* versionsOf(now.id)
+  const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
+  const then = before ?? (yield* versionOf(now, seen))
+  const details = [
+    `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
+    ...(author ? [`by ${author}`] : []),
+    ...(now.updatedAt === undefined ? [] : [now.updatedAt]),
+    ...(then === undefined ? [] : [`changed: ${Changes.describe(then, now)}`])
+  ]
+  return yield* new Errors.ApiError({
+    operation: "update workflow",
+    resourceType: "Workflow",
+    resourceId: now.id,
+    statusCode: 409,
+    errorDetails: details.join(", "),
+    hint: ["Nothing was written.", { _tag: "ReadAgain" }]
+  })
+})

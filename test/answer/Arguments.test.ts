@@ -1,0 +1,207 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Arguments from "../../src/answer/Arguments.ts"
+import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Tool from "../../src/answer/Tool.ts"
+import * as parameters from "../../src/tools/shared/Parameters.ts"
+
+const input = Schema.Struct({
+  id: parameters.workflowId,
+  executionId: Schema.optionalKey(parameters.executionId),
+  limit: parameters.limit,
+  ratio: Schema.optionalKey(Schema.Finite),
+  active: Schema.optionalKey(Schema.Boolean),
+  raw: parameters.raw("More."),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  nodes: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, position: Schema.Array(Schema.Int) }))),
+  settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  status: Schema.optionalKey(Schema.Literals(["success", "error"]))
+})
+
+const decode = Arguments.decoder("a_tool", input, Tool.jsonSchema(input))
+
+const usage = "a_tool takes: id, executionId, limit, ratio, active, raw, tags, nodes, settings, status."
+
+const refused = (args: unknown) => Effect.map(Effect.flip(decode(args)), Envelope.fromError)
+
+describe("arguments", () => {
+  it.effect.each([
+    {
+      what: "are taken as they are",
+      args: { tags: ["a"], limit: 5, raw: true },
+      found: { tags: ["a"], limit: 5, raw: true }
+    },
+    { what: "take an integer as text", args: { limit: "5" }, found: { limit: 5 } },
+    { what: "take a number as text", args: { ratio: " 0.5 " }, found: { ratio: 0.5 } },
+    { what: "take a boolean as text", args: { active: "false", raw: "true" }, found: { active: false, raw: true } },
+    { what: "take an array as text", args: { tags: "[\"a\",\"b\"]" }, found: { tags: ["a", "b"] } },
+    {
+      what: "take an array of objects as text",
+      args: { nodes: JSON.stringify([{ name: "Set", position: [0, 10] }]) },
+      found: { nodes: [{ name: "Set", position: [0, 10] }] }
+    },
+    {
+      what: "take an object as text",
+      args: { settings: "{\"timezone\":\"Asia/Tokyo\"}" },
+      found: { settings: { timezone: "Asia/Tokyo" } }
+    },
+    {
+      what: "leave strings inside alone",
+      args: { settings: { a: "5", b: null } },
+      found: { settings: { a: "5", b: null } }
+    },
+    { what: "take a number for an id", args: { id: 17, executionId: 1234 }, found: { id: "17", executionId: "1234" } },
+    { what: "leave an id of digits a string", args: { id: "0017" }, found: { id: "0017" } },
+    { what: "leave an id that looks like JSON a string", args: { id: "{\"a\":1}" }, found: { id: "{\"a\":1}" } },
+    { what: "take null as left out", args: { limit: null, tags: null, raw: null, status: null }, found: {} },
+    { what: "take one of the values", args: { status: "error" }, found: { status: "error" } }
+  ])("$what", ({ args, found }) =>
+    Effect.gen(function*() {
+      const expected: object = { id: "w", limit: 20, raw: false, ...found }
+      assert.deepStrictEqual<object>(yield* decode({ id: "w", ...args }), expected)
+      // The whole of them as text, too.
+      assert.deepStrictEqual<object>(yield* decode(JSON.stringify({ id: "w", ...args })), expected)
+    }))
+
+  it.effect("may be missing where nothing is required", () =>
+    Effect.gen(function*() {
+      const optional = Schema.Struct({ limit: parameters.limit })
+      const lenient = Arguments.decoder("a_tool", optional, Tool.jsonSchema(optional))
+      for (const args of [undefined, null, {}, "{}"]) assert.deepStrictEqual(yield* lenient(args), { limit: 20 })
+    }))
+
+  it.effect("never need a parameter", () =>
+    Effect.gen(function*() {
+      const none = Arguments.decoder("a_tool", Schema.Struct({}), { properties: {} })
+      assert.deepStrictEqual(yield* none({}), {})
+      const { hint, message } = Envelope.fromError(yield* Effect.flip(none({ id: "1" })))
+      assert.strictEqual(message, "Unknown parameter 'id'")
+      assert.strictEqual(hint, "There are none. a_tool takes: no parameters.")
+    }))
+
+  it.effect.prop(
+    "survive being written as text, one by one and together",
+    { given: Schema.toType(input) },
+    ({ given }) =>
+      Effect.gen(function*() {
+        const encoded = JSON.parse(JSON.stringify(given)) as Record<string, unknown>
+        const expected = yield* decode(encoded)
+        const texts = Object.entries(encoded).map(([key, value]) =>
+          [key, typeof value === "string" ? value : JSON.stringify(value)] as const
+        )
+        assert.deepStrictEqual(yield* decode(Object.fromEntries(texts)), expected)
+        assert.deepStrictEqual(yield* decode(JSON.stringify(encoded)), expected)
+        assert.deepStrictEqual(expected as unknown, encoded)
+      })
+  )
+})
+
+describe("refused arguments", () => {
+  it.effect.each([
+    { args: {}, field: "id", message: "Workflow ID is required" },
+    { args: { id: "" }, field: "id", message: "Workflow ID is required" },
+    { args: { id: null }, field: "id", message: "Workflow ID is required" },
+    { args: { id: ["w"] }, field: "id", message: `id: Expected string` },
+    {
+      args: { id: "w", executionId: "12a" },
+      field: "executionId",
+      message: "Execution ID must be digits, as list_executions gives it"
+    },
+    { args: { id: "w", limit: 0 }, field: "limit", message: "limit must be from 1 to 100" },
+    { args: { id: "w", limit: "101" }, field: "limit", message: "limit must be from 1 to 100" },
+    { args: { id: "w", limit: "many" }, field: "limit", message: `limit: Expected number` },
+    { args: { id: "w", limit: "" }, field: "limit", message: `limit: Expected number` },
+    { args: { id: "w", active: "yes" }, field: "active", message: `active: Expected boolean` },
+    { args: { id: "w", active: 1 }, field: "active", message: "active: Expected boolean" },
+    { args: { id: "w", tags: "a,b" }, field: "tags", message: `tags: Expected array` },
+    { args: { id: "w", tags: [1] }, field: "tags.0", message: "tags.0: Expected string" },
+    { args: { id: "w", settings: "[]" }, field: "settings", message: "settings: Expected object" },
+    {
+      args: { id: "w", nodes: [{ name: "a", position: [0, "x"] }] },
+      field: "nodes.0.position.1",
+      message: `nodes.0.position.1: Expected number`
+    },
+    { args: { id: "w", nodes: [{ position: [] }] }, field: "nodes.0.name", message: "nodes.0.name: Missing key" },
+    {
+      args: { id: "w", status: "failed" },
+      field: "status",
+      message: `status: Expected "success" | "error"`
+    }
+  ])("$args name '$field'", ({ args, field, message }) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* refused(args), {
+        name: "ValidationError",
+        message,
+        context: { field },
+        hint: usage
+      })
+    }))
+
+  it.effect.each([
+    { key: "limits", near: "Did you mean 'limit'?" },
+    { key: "workflowId", near: "Did you mean 'id'?" },
+    { key: "execution_id", near: "Did you mean 'executionId', 'id'?" },
+    {
+      key: "zzzzzz",
+      near: "There are: 'id', 'executionId', 'limit', 'ratio', 'active', 'raw', 'tags', 'nodes', and 2 more."
+    },
+    {
+      key: "toString",
+      near: "There are: 'id', 'executionId', 'limit', 'ratio', 'active', 'raw', 'tags', 'nodes', and 2 more."
+    }
+  ])("with the unknown '$key' get the nearest known", ({ key, near }) =>
+    Effect.gen(function*() {
+      for (const value of [1, null]) {
+        assert.deepStrictEqual(yield* refused({ id: "w", [key]: value }), {
+          name: "ValidationError",
+          message: `Unknown parameter '${key}'`,
+          context: { field: key },
+          hint: `${near} ${usage}`
+        })
+      }
+    }))
+
+  it.effect("with a prototype in their JSON are refused like any other key", () =>
+    Effect.gen(function*() {
+      const { message } = yield* refused(`{"id":"w","__proto__":{"limit":5}}`)
+      assert.strictEqual(message, "Unknown parameter '__proto__'")
+    }))
+
+  it.effect("with an unknown key deeper down name it", () =>
+    Effect.gen(function*() {
+      const { context, message } = yield* refused({ id: "w", nodes: [{ name: "a", position: [], nme: "b" }] })
+      assert.strictEqual(context["field"], "nodes.0.nme")
+      assert.include(message, "nodes.0.nme")
+    }))
+
+  it.effect("tell all that is wrong at once", () =>
+    Effect.gen(function*() {
+      const { context, message } = yield* refused({ limit: 0, active: "yes", tags: [1, 2] })
+      assert.strictEqual(
+        message,
+        "Workflow ID is required; limit must be from 1 to 100; active: Expected boolean; " +
+          "tags.0: Expected string; tags.1: Expected string"
+      )
+      assert.deepStrictEqual(context, { field: "id" })
+    }))
+
+  it.effect.each([
+    { args: [] },
+    { args: [{ id: "w" }] },
+    { args: "id=w" },
+    { args: "\"w\"" },
+    { args: "[]" },
+    { args: "null" },
+    { args: 5 },
+    { args: true }
+  ])("that are no object ($args) are told so", ({ args }) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* refused(args), {
+        name: "ValidationError",
+        message: "arguments must be a JSON object",
+        context: { field: "arguments" },
+        hint: usage
+      })
+    }))
+})

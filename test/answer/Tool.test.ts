@@ -1,0 +1,215 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Locale from "../../src/answer/Locale.ts"
+import * as Minimize from "../../src/answer/Minimize.ts"
+import * as Tool from "../../src/answer/Tool.ts"
+import { marksIn } from "../../src/answer/Truncated.ts"
+import * as Errors from "../../src/base/Errors.ts"
+
+/** A direction override, spelled out in six characters. */
+const hidden = "\u202e"
+const spelled = "\\u202e"
+
+const Row = Schema.Struct({ text: Schema.String, apiKey: Schema.optionalKey(Schema.String) })
+
+interface Found {
+  readonly rows: ReadonlyArray<typeof Row.Type>
+  readonly total?: number
+}
+
+/** A tool that answers `found`; `steps` says in which order its parts ran, and on what. */
+const listing = (found: Found, more: { readonly annotations?: Tool.Annotations; readonly maxChars?: number } = {}) => {
+  const steps: Array<string> = []
+  const tool = Tool.make({
+    name: "list_rows",
+    title: "List rows",
+    description: "Lists rows.",
+    annotations: more.annotations ?? Tool.readOnly,
+    scopes: [],
+    input: Schema.Struct({ name: Schema.String, limit: Schema.optionalKey(Schema.Int) }),
+    output: Schema.Struct({ rows: Schema.Array(Row), count: Schema.Int }),
+    handler: ({ name }) => Effect.sync(() => steps.push(`handle ${name}`)).pipe(Effect.as(found)),
+    summarize: ({ rows }) => {
+      steps.push("summarize")
+      return { rows, count: rows.length }
+    },
+    message: ({ count }, { name }) => {
+      steps.push(`message ${count}`)
+      return { en: `Rows of '${name}'`, ja: `'${name}' の行` }
+    },
+    totals: ({ total }) => total === undefined ? {} : { rows: total },
+    next: ({ name }) => (path, kept) => path === "rows" ? `list_rows(name: '${name}', offset: ${kept})` : undefined,
+    maxChars: ({ rows: [first] }) => {
+      steps.push(`budget for ${first?.text}`)
+      return more.maxChars ?? Infinity
+    },
+    trim: (data) => {
+      steps.push(`trim ${data.rows[0]?.text}`)
+      return data
+    }
+  })
+  return { tool, steps }
+}
+
+const one = (text: string, apiKey?: string): Found => ({ rows: [apiKey === undefined ? { text } : { text, apiKey }] })
+
+describe("a call", () => {
+  it.effect("decodes, handles, summarizes, cleans, bounds and encodes, in this order", () =>
+    Effect.gen(function*() {
+      const { steps, tool } = listing(one(`password=hunter2hunter2${hidden}`))
+      const answer = yield* tool.run({ name: "a", limit: "5" })
+      const clean = `password=[redacted]`
+      assert.deepStrictEqual(steps, ["handle a", "summarize", `budget for ${clean}`, `trim ${clean}`, "message 1"])
+      assert.deepStrictEqual(answer, {
+        success: true,
+        message: "Rows of 'a'",
+        data: { rows: [{ text: clean }], count: 1 }
+      })
+    }))
+
+  it.effect("refuses arguments before anything runs", () =>
+    Effect.gen(function*() {
+      const { steps, tool } = listing(one("x"))
+      const error = yield* Effect.flip(tool.run({ name: "a", limt: 5 }))
+      assert.instanceOf(error, Errors.ValidationError)
+      assert.deepStrictEqual([error.message, error.field], ["Unknown parameter 'limt'", "limt"])
+      assert.deepStrictEqual(error.hint, "Did you mean 'limit'? list_rows takes: name, limit.")
+      assert.deepStrictEqual(steps, [])
+    }))
+
+  it.effect.each([
+    { annotations: Tool.readOnly, readOnly: true, refused: false },
+    { annotations: Tool.destructive, readOnly: false, refused: false },
+    { annotations: Tool.destructive, readOnly: true, refused: true },
+    { annotations: Tool.additive, readOnly: true, refused: true }
+  ])(
+    "of $annotations is refused by a read-only server ($readOnly): $refused",
+    ({ annotations, readOnly, refused }) =>
+      Effect.gen(function*() {
+        const { steps, tool } = listing(one("x"), { annotations })
+        for (const call of [Effect.asVoid(tool.run({ name: "a" })), Effect.asVoid(tool.call({ name: "a" }))]) {
+          steps.length = 0
+          const exit = yield* Effect.exit(call).pipe(Effect.provideService(Tool.ReadOnly, readOnly))
+          assert.strictEqual(Exit.isFailure(exit), refused)
+          assert.strictEqual(steps.length === 0, refused)
+        }
+        assert.strictEqual(Tool.offered([tool], readOnly).length, refused ? 0 : 1)
+      })
+  )
+
+  it.effect("fails as its handler does", () =>
+    Effect.gen(function*() {
+      const gone = new Errors.NotFoundError({ resourceType: "Row", resourceId: "a", hint: "None." })
+      const tool = Tool.make({
+        name: "fails",
+        title: "fails",
+        description: "Fails.",
+        annotations: Tool.readOnly,
+        scopes: [],
+        input: Schema.Struct({}),
+        output: Schema.Struct({}),
+        handler: () => Effect.fail(gone),
+        summarize: () => ({}),
+        message: () => ({ en: "", ja: "" })
+      })
+      assert.strictEqual(yield* Effect.flip(tool.run({})), gone)
+    }))
+
+  it.effect("dies where the answer breaks its own schema", () =>
+    Effect.gen(function*() {
+      const { tool } = listing({ rows: [{ text: 7 as unknown as string }] })
+      const exit = yield* Effect.exit(tool.run({ name: "a" }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    }))
+})
+
+describe("what an answer holds", () => {
+  it.effect("has secrets replaced and hidden characters spelled out", () =>
+    Effect.gen(function*() {
+      const { tool } = listing(one(`a${hidden}b`, `se${hidden}cret`))
+      assert.deepStrictEqual(yield* tool.call({ name: "a" }), {
+        rows: [{ text: `a${spelled}b`, apiKey: "[redacted]" }],
+        count: 1
+      })
+    }))
+
+  it.effect("keeps its secrets where that was chosen, hidden characters spelled out all the same", () =>
+    Effect.gen(function*() {
+      const { tool } = listing(one("a", `secret${hidden}`))
+      const { rows } = yield* tool.call({ name: "a" }).pipe(Effect.provideService(Tool.RedactSecrets, false))
+      assert.strictEqual(rows[0]?.apiKey, `secret${spelled}`)
+    }))
+
+  it.effect("is cut to what it takes when all of it is visible", () =>
+    Effect.gen(function*() {
+      const rows = Array.from({ length: 300 }, () => ({ text: hidden.repeat(20) }))
+      const { tool } = listing({ rows })
+      const data = yield* tool.call({ name: "a" }).pipe(Effect.provideService(Minimize.MaxResultChars, 6_000))
+      const size = Minimize.cost(data)
+      assert.isAtMost(size, 6_000)
+      assert.isAbove(size, 4_500)
+      assert.isTrue(data.rows.every(({ text }) => text === spelled.repeat(20)))
+      const kept = data.rows.length
+      const mark = { path: "rows", kept, total: 300, next: `list_rows(name: 'a', offset: ${kept})` }
+      assert.deepStrictEqual<unknown>(marksIn(data), [mark])
+    }))
+
+  it.effect("is cut once: what a note counts is all that was cut", () =>
+    Effect.gen(function*() {
+      const { tool } = listing(one(hidden.repeat(9_000)))
+      const { rows: [row] } = yield* tool.call({ name: "a" }).pipe(
+        Effect.provideService(Minimize.MaxResultChars, 4_000)
+      )
+      const [, kept = "", count] = /^(.*)… \[\+(\d+) chars\]$/.exec(row?.text ?? "") ?? []
+      assert.strictEqual(kept.length + Number(count), 9_000 * spelled.length)
+    }))
+
+  it.effect("has the mark of a page, and its whole length where the page is cut further", () =>
+    Effect.gen(function*() {
+      const rows = Array.from({ length: 50 }, (_, index) => ({ text: `${index} ${"x".repeat(90)}` }))
+      const { tool } = listing({ rows, total: 900 })
+      const name = `a${hidden}`
+      const marks = (chars: number) =>
+        tool.call({ name }).pipe(Effect.map(marksIn), Effect.provideService(Minimize.MaxResultChars, chars))
+      const next = (kept: number) => `list_rows(name: 'a${spelled}', offset: ${kept})`
+      assert.deepStrictEqual(yield* marks(40_000), [{ path: "rows", kept: 50, total: 900, next: next(50) }])
+      const [mark] = yield* marks(4_000)
+      assert.isBelow(mark?.kept ?? 50, 50)
+      assert.deepInclude(mark, { path: "rows", total: 900, next: next(mark?.kept ?? 0) })
+    }))
+
+  it.effect("stays in the tool's own budget", () =>
+    Effect.gen(function*() {
+      const rows = Array.from({ length: 300 }, () => ({ text: "text" }))
+      const { tool } = listing({ rows }, { maxChars: 1_000 })
+      assert.isAtMost(Minimize.cost(yield* tool.call({ name: "a" })), 1_000)
+    }))
+
+  it.effect("has a message without secrets or hidden characters, of bounded length, in the caller's language", () =>
+    Effect.gen(function*() {
+      const { tool } = listing(one("x"))
+      const message = (name: string, locale: Locale.Locale = "en") =>
+        tool.run({ name }).pipe(
+          Effect.map((answer) => answer.message),
+          Effect.provideService(Locale.CurrentLocale, locale)
+        )
+      assert.strictEqual(yield* message(`token=abcdefghijklmnop ${hidden}`), `Rows of 'token=[redacted] ${spelled}'`)
+      assert.strictEqual(yield* message("a", "ja"), "'a' の行")
+      assert.isAtMost((yield* message("very long ".repeat(100))).length, 300)
+    }))
+})
+
+describe("the output schema", () => {
+  it("admits marks at its root and beside lists, nowhere else", () => {
+    const { tool } = listing(one("x"))
+    const data = tool.outputSchema.properties?.["data"]
+    assert.hasAllKeys((data as Tool.JsonSchema).properties, ["rows", "count", "_truncated"])
+    const rows = (data as Tool.JsonSchema).properties?.["rows"]
+    const { items } = rows as { readonly items: Tool.JsonSchema }
+    assert.hasAllKeys(items.properties, ["text", "apiKey"])
+    assert.notProperty(tool.inputSchema.properties, "_truncated")
+  })
+})

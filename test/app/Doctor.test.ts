@@ -1,0 +1,223 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { readFileSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
+import { createServer as createTlsServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import * as Tool from "../../src/answer/Tool.ts"
+import * as Doctor from "../../src/app/Doctor.ts"
+import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
+import * as Demo from "../../src/demo/Demo.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import * as tools from "../../src/tools/index.ts"
+
+const tls = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+
+/** Something that listens where n8n should. */
+const listening = (answer: RequestListener, secure = false) =>
+  Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = secure ? createTlsServer({ key: tls("key"), cert: tls("cert") }, answer) : createServer(answer)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.callback<void>((resume) => {
+        server.closeAllConnections()
+        server.close(() => resume(Effect.void))
+      })
+  ).pipe(
+    Effect.map((server) => `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  )
+
+const reading = Tool.offered(tools.all, true).filter((tool) =>
+  !["workflow_history", "list_credentials", "validate_workflow", "workflow_load"].includes(tool.name)
+)
+
+const look = (more: Partial<Doctor.Subject> = {}) =>
+  Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
+    Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
+  )
+
+const examine = (url: string) =>
+  look().pipe(
+    Effect.provide(
+      N8nClient.layer({ url: new URL(url), apiKey: Redacted.make("canary-key") }).pipe(
+        Layer.provide(FetchHttpClient.layer)
+      )
+    ),
+    Effect.map((checks) => {
+      assert.notInclude(JSON.stringify(checks), "canary-key")
+      return new Map(checks.map((check) => [check.name, check]))
+    })
+  )
+
+const sentry = Buffer.from(JSON.stringify({ release: "n8n@2.41.1" })).toString("base64")
+const startPage = `<html><head><meta name="n8n:config:sentry" content="${sentry}"></head></html>`
+
+/** An n8n that answers what is given for some paths. */
+const n8n =
+  (answers: Record<string, { readonly status?: number; readonly body: unknown }>): RequestListener =>
+  (request, response) => {
+    const path = (request.url ?? "").split("?")[0] ?? ""
+    const { body, status = 200 } = answers[path] ?? { status: 404, body: { message: "not found" } }
+    const isPage = typeof body === "string"
+    response.writeHead(status, { "content-type": isPage ? "text/html" : "application/json" })
+    response.end(isPage ? body : JSON.stringify(body))
+  }
+
+const listed = { body: { data: [], nextCursor: null } }
+const scopes = (...names: ReadonlyArray<string>) => ({ body: { data: { scopes: names } } })
+
+describe("doctor", () => {
+  it("knows on which versions of Node the server runs", () => {
+    const status = (version: string) => Doctor.checkNode(version).status
+    assert.deepStrictEqual(["20.20.2", "22.18.0"].map(status), ["failed", "failed"])
+    assert.deepStrictEqual(["22.19.0", "24.0.0", "26.1.0"].map(status), ["ok", "ok", "ok"])
+  })
+
+  it.live("finds a good n8n good", () =>
+    Effect.gen(function*() {
+      const all = new Set(reading.flatMap((tool) => tool.scopes))
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": listed,
+        "/api/v1/discover": scopes(...all)
+      }))
+      const checks = yield* examine(url)
+      assert.deepStrictEqual([...checks.values()].map(({ status }) => status), Array.from(checks.values(), () => "ok"))
+      assert.strictEqual(checks.get("n8n")?.detail, "version 2.41.1")
+      assert.isTrue(Doctor.isHealthy([...checks.values()]))
+    }))
+
+  it.live("names the tools that a narrow key does not allow, and the scopes to add", () =>
+    Effect.gen(function*() {
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
+        "/api/v1/discover": scopes("execution:read")
+      }))
+      const checks = yield* examine(url)
+      assert.strictEqual(checks.get("API key")?.status, "ok")
+      const allowed = checks.get("Scopes")
+      assert.strictEqual(allowed?.status, "warning")
+      assert.include(allowed?.detail, "allows 2 of 6 tools, not list_workflows, get_workflow")
+      assert.include(allowed?.cure, "workflow:list, workflow:read, execution:list")
+    }))
+
+  it.live("fails a key that allows nothing", () =>
+    Effect.gen(function*() {
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": { status: 403, body: { message: "Forbidden" } },
+        "/api/v1/discover": scopes()
+      }))
+      assert.strictEqual((yield* examine(url)).get("Scopes")?.status, "failed")
+    }))
+
+  it.live("names the variable of a wrong key", () =>
+    Effect.gen(function*() {
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": { status: 401, body: { message: "Unauthorized" } }
+      }))
+      const checks = yield* examine(url)
+      assert.strictEqual(checks.get("API key")?.status, "failed")
+      assert.include(checks.get("API key")?.cure, "N8N_API_KEY")
+      assert.strictEqual(checks.get("Scopes")?.status, "skipped")
+    }))
+
+  const wrongPlaces = [
+    {
+      what: "a web page that is not n8n's",
+      answer: n8n({ "/": { body: "<html>Welcome to nginx!</html>" }, "/api/v1/workflows": { body: "<html></html>" } }),
+      check: "API key",
+      says: "a web page instead of JSON"
+    },
+    {
+      what: "a login that everything is redirected to",
+      answer: (_: unknown, response: Parameters<RequestListener>[1]) =>
+        response.writeHead(302, { location: "https://login.example.test/?next=n8n" }).end(),
+      check: "n8n",
+      says: "redirect to https://login.example.test"
+    },
+    {
+      what: "another API",
+      answer: n8n({ "/": { body: { hello: "world" } }, "/api/v1/workflows": { body: { items: [] } } }),
+      check: "API key",
+      says: "Missing key"
+    }
+  ]
+
+  for (const { answer, check, says, what } of wrongPlaces) {
+    it.live(`tells ${what} from an n8n`, () =>
+      Effect.gen(function*() {
+        const found = (yield* examine(yield* listening(answer))).get(check)
+        assert.strictEqual(found?.status, "failed")
+        assert.include(found?.detail, says)
+        assert.include(found?.cure, "N8N_URL")
+      }))
+  }
+
+  it.live("knows a self-signed certificate, and a port without TLS", () =>
+    Effect.gen(function*() {
+      const secure = yield* listening(n8n({}), true)
+      const untrusted = (yield* examine(secure)).get("n8n")
+      assert.include(untrusted?.detail, "DEPTH_ZERO_SELF_SIGNED_CERT")
+      assert.include(untrusted?.cure, "NODE_EXTRA_CA_CERTS")
+      const plain = yield* listening(n8n({}))
+      const mixed = (yield* examine(plain.replace("http:", "https:"))).get("n8n")
+      assert.include(mixed?.cure, "begin N8N_URL with http://")
+    }))
+
+  it.effect("looks at the demo's n8n in memory too", () =>
+    Effect.gen(function*() {
+      const checks = yield* look().pipe(Effect.provide(FakeN8n.layer(Demo.seed)))
+      assert.isTrue(Doctor.isHealthy(checks))
+    }))
+
+  it.effect("tells a files root that is not there, and a state folder that cannot be made", () =>
+    Effect.gen(function*() {
+      const file = new URL(import.meta.url).pathname
+      const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], stateFolder: `${file}/state` })
+      const [missing, noFolder] = checks.filter((check) => check.name === "Files root")
+      assert.include(missing?.detail, "/nowhere/at/all is not there")
+      assert.include(noFolder?.detail, "is no folder")
+      assert.strictEqual(missing?.status, "warning")
+      const state = checks.find((check) => check.name === "State folder")
+      assert.strictEqual(state?.status, "failed")
+      assert.include(state?.cure, "XDG_STATE_HOME")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
+
+  it.effect("tells which node types there are, and when their file is missing", () =>
+    Effect.gen(function*() {
+      const line = (checks: ReadonlyArray<Doctor.Check>) => checks.find(({ name }) => name === "Catalogue")
+      assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
+      const none = NodeCatalogue.layer({ dataFile: "/nowhere/nodes.data" })
+      const missing = line(
+        yield* Doctor.examine({ tools: reading, filesRoots: [], stateFolder: tmpdir() }).pipe(
+          Effect.provide(none.pipe(Layer.provideMerge(NodeServices.layer)))
+        )
+      )
+      assert.strictEqual(missing?.status, "failed")
+      assert.include(missing?.detail, "/nowhere/nodes.data")
+      assert.include(missing?.cure, "install effect-n8n-mcp again")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
+
+  it("renders a table: colours only when told to", () => {
+    const checks: ReadonlyArray<Doctor.Check> = [
+      { name: "Node", status: "ok", detail: "24" },
+      { name: "API key", status: "failed", detail: "refused", cure: "get another" }
+    ]
+    assert.strictEqual(
+      Doctor.render(checks, false),
+      "✓ Node     24\n✗ API key  refused\n           → get another"
+    )
+    assert.include(Doctor.render(checks, true), "\u001b[31m✗\u001b[0m API key")
+  })
+})

@@ -1,0 +1,117 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import { homedir } from "node:os"
+import { delimiter, dirname, resolve } from "node:path"
+import * as CommandLine from "../../src/app/commands/CommandLine.ts"
+import * as Options from "../../src/app/Options.ts"
+
+const quiet: CliOutput.Presenter = { present: () => Effect.void }
+
+const environment = (env: Record<string, string>) =>
+  Layer.mergeAll(
+    NodeServices.layer,
+    Layer.succeed(CliOutput.Presenter, quiet),
+    ConfigProvider.layer(ConfigProvider.fromEnv({ env: Options.variables(env) }))
+  )
+
+/** The options that a command line and an environment make. */
+const parse = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.gen(function*() {
+    const parsed = yield* Ref.make(Option.none<Options.Options>())
+    const command = Command.make("test", Options.flags, (options) => Ref.set(parsed, Option.some(options)))
+    yield* Command.runWith(command, { version: "0" })(args)
+    return Option.getOrThrow(yield* Ref.get(parsed))
+  }).pipe(Effect.provide(environment(env)))
+
+/** An example of each kind of value, as text. */
+const example = ({ choices, format, name }: typeof Options.declarations[keyof typeof Options.declarations]) =>
+  choices.at(-1) ?? { boolean: "true", number: "5000", string: "value", filepath: "/" + name }[format]
+
+describe("Options", () => {
+  it.effect("each has an environment variable; an empty one is not set, and the command line wins", () =>
+    Effect.gen(function*() {
+      const defaults = yield* parse([])
+      for (const [key, declaration] of Object.entries(Options.declarations)) {
+        const { name, variable } = declaration
+        const value = example(declaration)
+        const [fromEnv, fromFlag, both, empty] = yield* Effect.all([
+          parse([], { [variable]: value }),
+          parse([`--${name}=${value}`]),
+          parse([`--${name}=${value}`], { [variable]: declaration.format === "number" ? "6000" : "en" }),
+          parse([], { [variable]: "" })
+        ])
+        const of = (options: Options.Options) => JSON.stringify(Object.entries(options).find(([name]) => name === key))
+        assert.notDeepEqual(of(fromEnv), of(defaults), name)
+        assert.deepStrictEqual(fromEnv, fromFlag, name)
+        assert.deepStrictEqual(both, fromFlag, name)
+        assert.deepStrictEqual(empty, defaults, name)
+      }
+    }))
+
+  it.effect("lists: repeated, or with commas between; paths with the system's separator", () =>
+    Effect.gen(function*() {
+      const twice = yield* parse(["--tools", "a, b", "--tools", "c", "--nodes", "x,y", "--nodes", "/z"])
+      assert.deepStrictEqual([twice.tools, twice.nodes], [["a", "b", "c"], [resolve("x,y"), "/z"]])
+      const env = yield* parse([], {
+        N8N_MCP_TOOLS: "a,,b ,",
+        N8N_MCP_NODES: ["/x", "", "y"].join(delimiter),
+        N8N_MCP_AUTH_TOKEN: "one, two"
+      })
+      assert.deepStrictEqual([env.tools, env.nodes], [["a", "b"], ["/x", resolve("y")]])
+      assert.deepStrictEqual(env.authToken.map(Redacted.value), ["one", "two"])
+      // Not "no token", which would open the server to everybody.
+      const none = yield* parse([], { N8N_MCP_AUTH_TOKEN: "," })
+      assert.deepStrictEqual(none.authToken.map(Redacted.value), [""])
+    }))
+
+  it.effect.each<readonly [string, string, RegExp]>([
+    ["port", "65536", /between 0 and 65535/],
+    ["max-calls", "0", /at least 1/],
+    ["max-connections", "0", /at least 1/],
+    ["rate-limit", "-1", /at least 0/],
+    ["max-execution-mb", "0", /at least 1/],
+    ["max-result-chars", "3999", /at least 4000/],
+    ["locale", "fr", /en.*ja/],
+    ["demo", "perhaps", /demo/]
+  ])("--%s %s is refused, and so is its variable", ([name, value, message]) =>
+    Effect.gen(function*() {
+      const variable = `N8N_MCP_${name.replaceAll("-", "_").toUpperCase()}`
+      for (const [args, env] of [[[`--${name}=${value}`], {}], [[], { [variable]: value }]] as const) {
+        const error = yield* Effect.flip(parse(args, env))
+        assert.match(JSON.stringify(error), message)
+      }
+    }))
+
+  it("take no root of a disk, and nothing around the home folder, as the default files root", () => {
+    const roots = (folder: string, filesRoot: ReadonlyArray<string> = []) =>
+      Options.filesRoots({ filesRoot, transport: "stdio" }, { CLAUDE_PROJECT_DIR: folder })
+    for (const folder of ["/", homedir(), dirname(homedir())]) {
+      assert.deepStrictEqual(roots(folder), [], folder)
+      assert.deepStrictEqual(roots(folder, [folder]), [folder])
+    }
+    assert.deepStrictEqual(roots(`${homedir()}/project`), [`${homedir()}/project`])
+    assert.deepStrictEqual(Options.filesRoots({ filesRoot: [], transport: "stdio" }, {}), [resolve(".")])
+    assert.deepStrictEqual(Options.filesRoots({ filesRoot: [], transport: "http" }, {}), [])
+  })
+})
+
+describe("the command line", () => {
+  it.effect.each(["", "tools", "call list_workflows", "doctor"])(
+    "refuses an old Node before anything runs: '%s'",
+    (line) =>
+      Effect.gen(function*() {
+        const run = Command.runWith(CommandLine.make("20.20.2"), { version: "0" })
+        const error = yield* Effect.flip(run(line.split(" ").filter((word) => word !== "")))
+        assert.strictEqual(error._tag, "InvalidOption")
+        assert.match(error.message, /Node 20\.20\.2 is too old\. Needs 22\.19 or later/)
+      }).pipe(Effect.provide(environment({})))
+  )
+})

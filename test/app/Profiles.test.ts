@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Profiles from "../../src/app/Profiles.ts"
+import { folderWith, platform } from "../support/folders.ts"
+
+const load = (text: string, env: Readonly<Record<string, string>> = {}) =>
+  Effect.flatMap(folderWith({ "n8n.json": text }), (folder) => Profiles.load(`${folder}/n8n.json`, env)).pipe(
+    Effect.provide(platform)
+  )
+
+const profile = (more: object = {}) => ({ name: "prod", url: "https://n8n.example.com", apiKey: "k", ...more })
+
+describe("Profiles", () => {
+  it.effect("keys and tokens stand in the file or in variables; comments and a trailing comma are fine", () =>
+    Effect.gen(function*() {
+      const [prod, staging] = yield* load(
+        `{
+          // the real one
+          "profiles": [
+            { "name": "prod", "url": "https://n8n.example.com", "apiKeyEnv": "PROD_KEY", "readOnly": true, "tokensEnv": "PROD_TOKENS" },
+            { "name": "staging", "url": "http://localhost:5678", "apiKey": "k2", "tokens": ["t3"], "webhookUrl": "http://localhost:9" },
+          ]
+        }`,
+        { PROD_KEY: "k1", PROD_TOKENS: "t1, t2" }
+      )
+      assert.deepStrictEqual([prod?.readOnly, staging?.readOnly], [true, false])
+      assert.strictEqual(Redacted.value(prod?.apiKey ?? Redacted.make("")), "k1")
+      assert.deepStrictEqual(prod?.tokens.map(Redacted.value), ["t1", "t2"])
+      assert.deepStrictEqual(staging?.tokens.map(Redacted.value), ["t3"])
+      assert.strictEqual(staging?.webhookUrl, "http://localhost:9")
+    }))
+
+  const one = (entry: unknown) => JSON.stringify({ profiles: [entry] })
+
+  it.effect.each<readonly [string, string, RegExp]>([
+    ["no JSON", "{\n\"profiles\": [}", /no JSON: \w+ in line 2/],
+    ["no object", "[]", /arguments must be a JSON object|object/],
+    ["no profiles", "{}", /profiles/],
+    ["none", "{\"profiles\": []}", /profiles/],
+    [
+      "an unknown key",
+      one(profile({ readonly: true })),
+      /profile 1: Unknown parameter 'readonly'.*Did you mean 'readOnly'/
+    ],
+    ["no url", one({ name: "prod", apiKey: "k" }), /profile 1: .*url/],
+    ["no key", one({ name: "prod", url: "http://x" }), /profile 1: one of apiKey and apiKeyEnv/],
+    ["two keys", one(profile({ apiKeyEnv: "KEY" })), /profile 1: one of apiKey and apiKeyEnv/],
+    [
+      "a variable that is not set",
+      one({ name: "prod", url: "http://x", apiKeyEnv: "KEY" }),
+      /profile 1: KEY is not set/
+    ],
+    ["tokens that are not set", one(profile({ tokensEnv: "TOKENS" })), /profile 1: TOKENS is not set/],
+    ["two of a name", JSON.stringify({ profiles: [profile(), profile()] }), /two profiles are named 'prod'/]
+  ])("refuses %s", ([, text, message]) =>
+    Effect.gen(function*() {
+      const refused = yield* Effect.flip(load(text))
+      assert.match(refused.message, /n8n\.json: /)
+      assert.match(refused.message, message)
+    }))
+
+  it.effect("a file that is not there", () =>
+    Effect.gen(function*() {
+      const refused = yield* Effect.flip(Profiles.load("/nowhere/n8n.json", {}).pipe(Effect.provide(platform)))
+      assert.match(refused.message, /\/nowhere\/n8n\.json/)
+    }))
+
+  it.effect("picks by name; the only one needs none", () =>
+    Effect.gen(function*() {
+      const both = yield* load(JSON.stringify({ profiles: [profile(), profile({ name: "staging" })] }))
+      assert.strictEqual((yield* Profiles.pick(both, "staging"))?.name, "staging")
+      assert.isUndefined(yield* Profiles.pick(both, undefined))
+      assert.strictEqual((yield* Profiles.pick(both.slice(0, 1), undefined))?.name, "prod")
+      assert.match((yield* Effect.flip(Profiles.pick(both, "stagin"))).message, /Did you mean 'staging'/)
+    }))
+})

@@ -1,0 +1,58 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
+import * as AtomicFile from "../../src/base/AtomicFile.ts"
+import { folderWith, platform, withFileSystem } from "../support/folders.ts"
+
+const failure = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
+
+const write = (folder: string, text: string) =>
+  AtomicFile.write(`${folder}/a`, {
+    bytes: new TextEncoder().encode(text),
+    temporary: `${folder}/a.tmp`,
+    mode: 0o600
+  })
+
+layer(platform)("a file that is written whole", (it) => {
+  it.effect("is made with its mode, and replaced", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith()
+      yield* write(folder, "first")
+      yield* write(folder, "second")
+      assert.strictEqual(yield* fs.readFileString(`${folder}/a`), "second")
+      assert.strictEqual((yield* fs.stat(`${folder}/a`)).mode & 0o777, 0o600)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["a"])
+    }))
+
+  it.effect.each(["open", "rename"])(
+    "stays as it was when %s fails, and nothing is left beside it",
+    (method) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderWith({ a: "old" })
+        const failing = withFileSystem(() => ({ [method]: () => Effect.fail(failure) }))
+        assert.strictEqual(yield* Effect.flip(failing(write(folder, "new"))), failure)
+        assert.strictEqual(yield* fs.readFileString(`${folder}/a`), "old")
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), ["a"])
+      })
+  )
+
+  it.effect("has all its bytes before it is put in place", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({ a: "old" })
+      const seen: Array<string> = []
+      const looking = withFileSystem((fs) => ({
+        rename: (from, to) =>
+          Effect.all([fs.readFileString(from), fs.readFileString(to)]).pipe(
+            Effect.map((both) => void seen.push(...both)),
+            Effect.andThen(fs.rename(from, to))
+          )
+      }))
+      yield* looking(write(folder, "new"))
+      assert.deepStrictEqual(seen, ["new", "old"])
+      assert.strictEqual(yield* fs.readFileString(`${folder}/a`), "new")
+    }))
+})

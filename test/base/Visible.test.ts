@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Services from "../../src/app/Services.ts"
+import * as Visible from "../../src/base/Visible.ts"
+import * as Demo from "../../src/demo/Demo.ts"
+import * as McpServer from "../../src/mcp/McpServer.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import * as tools from "../../src/tools/index.ts"
+import * as Placeholders from "../../src/workflows/Placeholders.ts"
+
+const invisible = [..."\u00AD\u034F\u200B\u200C\u200D\u2060\u3164\uFE00\uFE0E\uFE0F\u{E0041}\u{E0100}\u{E01EF}"]
+
+describe("Visible", () => {
+  it.each([
+    ["a\u202Eb", "a\\u202eb"],
+    ["\u0000\u001B[31m", "\\u0000\\u001b[31m"],
+    ["\u{E0049}\u{E0067}", "\\u{e0049}\\u{e0067}"],
+    ["\uFEFFx\u2066y\u2069\u200F", "\\ufeffx\\u2066y\\u2069\\u200f"],
+    ["mail\uFE01\u{E0110}", "mail\\ufe01\\u{e0110}"],
+    ["a\u200Bb soft\u00ADhy", "a\\u200bb soft\\u00adhy"],
+    ["\u2028\u2029\u3164\u034F\u180E\u115F", "\\u2028\\u2029\\u3164\\u034f\\u180e\\u115f"],
+    ["b\u200C\u200D\u200C", "b\\u200c\\u200d\\u200c"],
+    ["ب\u200C\u200D\u200Cب", "ب\u200C\\u200d\\u200cب"],
+    ["❤\uFE0F\uFE0E", "❤\uFE0F\\ufe0e"],
+    ["葛\u{E0100}\u{E0101} 葛\u{E0180}", "葛\u{E0100}\\u{e0101} 葛\\u{e0180}"],
+    ["1\uFE0F 👩\u200Dx", "1\\ufe0f 👩\\u200dx"]
+  ])("spells out what hides: %j", (hidden, shown) => assert.strictEqual(Visible.text(hidden), shown))
+
+  it.each([
+    "日本語 のワークフロー",
+    "a\tb\r\nc",
+    "\\u202e",
+    // Emoji: joined, chosen by a selector, a keycap.
+    "👩‍👩‍👧‍👦 👩🏽‍💻",
+    "🏳️‍🌈 ❤️‍🔥 ©️",
+    "1\uFE0F\u20E3",
+    // Scripts: Persian, Sinhala, Devanagari, Mongolian, and variants of Han characters.
+    "می‌خواهم",
+    "ශ්‍රී",
+    "क्‍ष",
+    "ᠮᠠ\u180Eᠠ",
+    "葛\u{E0100}城 神\uFE00"
+  ])("leaves alone: %j", (text) => {
+    assert.strictEqual(Visible.text(text), text)
+  })
+
+  const Piece = Schema.Literals(["a", "1", " ", "\n", "葛", "ب", "क", "👩", "❤", "\u20E3", ...invisible])
+  const Pieces = Arbitrary.schema(Schema.Array(Piece)).pipe(Arbitrary.map((some) => some.join("")))
+
+  it.prop("never leaves two invisible characters together, and changes nothing twice", { text: Pieces }, ({ text }) => {
+    const shown = Visible.text(text)
+    assert.notMatch(
+      shown,
+      /\p{Default_Ignorable_Code_Point}{2}|(?:^|[a1 \n])\p{Default_Ignorable_Code_Point}(?!\u20E3)/u
+    )
+    assert.strictEqual(Visible.text(shown), shown)
+    const unspelled = shown.replace(
+      /\\u(?:\{(\w+)\}|(\w{4}))/g,
+      (_, far, near) => String.fromCodePoint(Number.parseInt(far ?? near, 16))
+    )
+    assert.strictEqual(unspelled, text)
+  })
+
+  it("labels foreign text inside a sentence: one visible line without secrets, of bounded length", () => {
+    const token = `ghp_${"a1B2".repeat(9)}`
+    assert.strictEqual(Visible.label("Invoices"), "Invoices")
+    assert.strictEqual(Visible.label(" a\r\n\tb\u2028c\u202E "), "a b c\\u202e")
+    assert.strictEqual(Visible.label(`Job ${token}`), "Job [redacted]")
+    assert.strictEqual(Visible.label("名".repeat(60)), "名".repeat(60))
+    assert.strictEqual(Visible.label("😀".repeat(61)), `${"😀".repeat(59)}…`)
+    assert.strictEqual(Visible.label("abcdef", 4), "abc…")
+  })
+
+  it("walks keys and values, and keeps what holds nothing hidden", () => {
+    const fine = { a: [{ b: "c" }], d: null, e: 1 }
+    assert.strictEqual(Visible.json(fine), fine)
+    assert.deepStrictEqual<unknown>(Visible.json({ "k\u202E": [["\u0007"], fine] }), {
+      "k\\u202e": [["\\u0007"], fine]
+    })
+  })
+
+  it("comes back in a write as what is stored", () => {
+    const stored = { text: "a\u202Eb", other: "x" }
+    const given = { text: "a\\u202eb", other: "a\\u202eb" }
+    assert.deepStrictEqual(
+      Placeholders.resolve(given, stored),
+      Result.succeed({ text: "a\u202Eb", other: "a\\u202eb" })
+    )
+  })
+
+  it.effect("no answer and no error hides anything", () =>
+    Effect.gen(function*() {
+      const name = "Invoice\u202Etxt.exe\u{E0049}\u0007"
+      const [workflow] = Demo.seed.workflows
+      const n8n = FakeN8n.layer({ workflows: [{ ...workflow, id: "1", name }], executions: [] })
+      const answers = yield* Effect.all([
+        McpServer.respond(tools.listWorkflows, {}),
+        McpServer.respond(tools.getWorkflow, { id: "1", raw: true }),
+        McpServer.respond(tools.getWorkflow, { id: "1", nodes: [name] }),
+        McpServer.respond(tools.getWorkflow, { [name]: "1" })
+      ]).pipe(Effect.provide(Layer.merge(n8n, Services.layerMemory)))
+      assert.deepStrictEqual(answers.map(({ isError }) => isError === true), [false, false, true, true])
+      for (const answer of answers) {
+        const shown = JSON.stringify(answer)
+        assert.include(shown, "u202etxt.exe")
+        assert.notMatch(shown, /[\u202E\u{E0049}]|[^\\]\\u0007/u)
+      }
+    }))
+})

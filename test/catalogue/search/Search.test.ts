@@ -1,0 +1,240 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Search from "../../../src/catalogue/search/Search.ts"
+import lists from "../../../src/catalogue/search/wordLists.json" with { type: "json" }
+import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
+import * as nodeTypes from "../../support/nodeTypes.ts"
+import { blindQueries } from "./blindQueries.ts"
+import { queries } from "./nodeQueries.ts"
+
+const serialized = Search.serialize([...nodeTypes.all.values()], lists)
+const index = Search.open(serialized)
+const { documents } = index
+
+const short = (id: string) => id.replace("@n8n/n8n-nodes-langchain.", "ai.").replace("n8n-nodes-base.", "")
+const ids = new Set(documents.map(({ row }) => short(row.id)))
+/** The node that a tool variant is made of. */
+const baseOf = (type: string) => ids.has(type) ? type : type.replace(/Tool$/, "")
+const search = (query: Partial<Search.Query>) => Effect.runSync(Search.search(index, { limit: 10, ...query }))
+const found = (keyword: string, more: Partial<Search.Query> = {}) =>
+  search({ keyword, ...more }).nodes.map(({ id }) => short(id))
+const refused = (category: string) => Effect.runSync(Effect.flip(Search.search(index, { category, limit: 10 })))
+
+const groups = { ...queries, ...blindQueries }
+const asked = Object.entries(groups).flatMap(([group, all]) =>
+  Object.entries(all).map(([query, types]) => {
+    const hits = search({ keyword: query })
+    const right = new Set(types.split(" ").flatMap((type) => [type, `${type}Tool`]))
+    const place = hits.nodes.findIndex(({ id }) => right.has(short(id)))
+    return { group, query, place, bytes: Buffer.byteLength(JSON.stringify(hits)) }
+  })
+)
+const share = (of: typeof asked, best: number) =>
+  of.filter(({ place }) => place >= 0 && place < best).length / of.length
+const misses = (of: typeof asked, best: number) =>
+  of.filter(({ place }) => place < 0 || place >= best).map(({ query }) => query).join(", ")
+
+describe("the right node", () => {
+  it("is one that exists, wherever the vocabulary or a query names it", () => {
+    const named = [
+      ...Object.values(groups).flatMap((all) => Object.values(all)).flatMap((types) => types.split(" ").map(baseOf)),
+      ...Object.keys(lists.phrases),
+      ...lists.kinds.flatMap(({ types }) => types.split(" ")),
+      ...lists.mostUsed.split(" "),
+      ...lists.unwanted.split(" "),
+      ...Object.values(lists.categories).flatMap((types) => types.split(" "))
+    ]
+    assert.deepStrictEqual(named.filter((type) => !ids.has(type)), [])
+  })
+
+  it.each(Object.keys(groups).map((group) => ({ group })))("is near the top for the queries of $group", ({ group }) => {
+    const of = asked.filter((each) => each.group === group)
+    assert.isAtLeast(share(of, 1), 0.8, misses(of, 1))
+    assert.isAtLeast(share(of, 3), 0.88, misses(of, 3))
+    assert.isAtLeast(share(of, 10), 0.96, misses(of, 10))
+  })
+
+  it("is found in few bytes", () => {
+    assert.isAtMost(Math.max(...asked.map(({ bytes }) => bytes)), 1_430)
+  })
+
+  it.each([
+    { keyword: "gogle shets", first: "googleSheets" },
+    { keyword: "htpRequest", first: "httpRequest" },
+    { keyword: "salesfroce", first: "salesforce" },
+    { keyword: "Slack", first: "slack" },
+    { keyword: "SLACK TRIGGER", first: "slackTrigger" },
+    { keyword: "googleSheetTriger", first: "googleSheetsTrigger" },
+    { keyword: "scheduled", first: "scheduleTrigger" },
+    { keyword: "aggregating", first: "aggregate" },
+    { keyword: "translation", first: "googleTranslate" },
+    { keyword: "  n8n-nodes-base.httpRequest ", first: "httpRequest" },
+    { keyword: "@n8n/n8n-nodes-langchain.lmChatOpenAi", first: "ai.lmChatOpenAi" },
+    { keyword: "N8N-NODES-BASE.IF", first: "if" }
+  ])("of '$keyword' is '$first'", ({ first, keyword }) => {
+    assert.strictEqual(found(keyword)[0], first)
+  })
+
+  it.each([
+    { keyword: "stripe", action: "stripe", trigger: "stripeTrigger" },
+    { keyword: "telegram message", action: "telegram", trigger: "telegramTrigger" },
+    { keyword: "hubspot contact", action: "hubspot", trigger: "hubspotTrigger" }
+  ])("of a service, '$keyword', is its action, and its trigger when something starts", (expected) => {
+    assert.strictEqual(found(expected.keyword)[0], expected.action)
+    assert.strictEqual(found(`create ${expected.keyword}`)[0], expected.action)
+    for (const asked of [`${expected.keyword} trigger`, `when a new ${expected.keyword} is created`]) {
+      assert.strictEqual(found(asked)[0], expected.trigger, asked)
+    }
+    assert.include(found(expected.keyword), expected.trigger)
+  })
+
+  it("of no known word is none", () => {
+    assert.deepStrictEqual(search({ keyword: "qqqwwwzzz" }), { count: 0, nodes: [] })
+  })
+})
+
+describe("what is hidden or deprecated", () => {
+  it("is found by its name alone, behind what replaced it", () => {
+    assert.strictEqual(found("cron")[0], "scheduleTrigger")
+    assert.include(found("cron"), "cron")
+    assert.notInclude(found("run on a cron schedule"), "cron")
+    assert.strictEqual(found("n8n-nodes-base.function")[0], "function")
+    assert.notInclude(found("javascript function"), "function")
+    assert.notInclude(found("fix output parser"), "ai.outputParserAutofixing")
+    assert.include(found("outputParserAutofixing"), "ai.outputParserAutofixing")
+  })
+
+  it("is in no list", () => {
+    const outdated = new Set(documents.filter(({ outdated }) => outdated).map(({ row }) => row.id))
+    assert.isAbove(outdated.size, 40)
+    for (const query of [{}, { category: "Core Nodes" }, { category: "ai" }]) {
+      assert.isFalse(search({ ...query, limit: 50 }).nodes.some(({ id }) => outdated.has(id)))
+    }
+  })
+})
+
+describe("the tool variant of a node", () => {
+  it.each([
+    { keyword: "slack tool for agent", first: "slack" },
+    { keyword: "http request tool", first: "httpRequest" },
+    { keyword: "gmail for an ai agent", first: "gmail" },
+    { keyword: "httpRequestTool", first: "httpRequest" },
+    { keyword: "n8n-nodes-base.googleSheetsTool", first: "googleSheets" },
+    { keyword: "エージェントのツール slack", first: "slack" }
+  ])("comes before the node for '$keyword'", ({ first, keyword }) => {
+    assert.deepStrictEqual(found(keyword).slice(0, 2), [`${first}Tool`, first])
+  })
+
+  it("is a type that n8n makes", () => {
+    const [variant] = search({ keyword: "gmail tool", limit: 1 }).nodes
+    const made = ToolVariant.variant("n8n-nodes-base.gmailTool", nodeTypes.get("n8n-nodes-base.gmail"))
+    assert.strictEqual(variant?.id, made?.type)
+    assert.strictEqual(variant?.name, made?.descriptions[0]?.displayName)
+  })
+
+  it("is left out where neither a tool nor an agent is asked for, and where n8n makes none", () => {
+    for (const keyword of ["slack", "send an email", "http request", "gmail trigger"]) {
+      assert.isFalse(found(keyword, { limit: 50 }).some((type) => !ids.has(type)), keyword)
+    }
+    assert.notInclude(found("code tool for agent", { limit: 50 }), "codeTool")
+  })
+})
+
+describe("a category", () => {
+  it.each([
+    { category: "trigger", has: "scheduleTrigger" },
+    { category: "TRIGGERS", has: "webhook" },
+    { category: "http", has: "httpRequest" },
+    { category: "databases", has: "postgres" },
+    { category: "ai", has: "ai.agent" },
+    { category: "Communication", has: "slack" },
+    { category: "data & storage", has: "googleSheets" },
+    { category: "core nodes", has: "code" },
+    { category: "vector store", has: "ai.vectorStoreInMemory" }
+  ])("'$category' lists its most used nodes, with '$has'", ({ category, has }) => {
+    const { count, nodes } = search({ category })
+    assert.include(nodes.map(({ id }) => short(id)), has)
+    assert.isAtLeast(count, nodes.length)
+  })
+
+  it("keeps the others out", () => {
+    assert.strictEqual(found("slack", { category: "trigger" })[0], "slackTrigger")
+    assert.notInclude(found("slack", { category: "trigger" }), "slack")
+    assert.deepStrictEqual(found("slack", { category: "database" }), [])
+  })
+
+  it("that does not exist is refused with those that do", () => {
+    assert.include(refused("comunication").hint, "Communication")
+    assert.include(refused("zzzzzzzz").hint, "There are: ")
+    assert.strictEqual(refused("__proto__").field, "category")
+    assert.strictEqual(refused("!!").field, "category")
+  })
+})
+
+describe("a question", () => {
+  it("without words lists the most used", () => {
+    assert.deepStrictEqual(found("").slice(0, 3), ["httpRequest", "code", "set"])
+    assert.deepStrictEqual(search({}), search({ keyword: "  ", functionality: "", category: " " }))
+    assert.strictEqual(found("trigger")[0], "webhook")
+    assert.isTrue(search({ keyword: "triggers" }).nodes.every(({ id }) => /Trigger$|webhook$/.test(id)))
+  })
+
+  it("takes what the node is for as words", () => {
+    assert.strictEqual(search({ functionality: "run on a schedule" }).nodes[0]?.id, "n8n-nodes-base.scheduleTrigger")
+    assert.strictEqual(found("google", { functionality: "append a row to a sheet" })[0], "googleSheets")
+  })
+
+  it.each([
+    { keyword: "slack ".repeat(2_000) },
+    { keyword: "x".repeat(10_000) },
+    { keyword: Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(" ") },
+    { keyword: "🚀🚀" },
+    { keyword: ".*+?^${}()|[]\\" },
+    { keyword: "(slack|" },
+    { keyword: "__proto__" },
+    { keyword: "constructor toString" },
+    { keyword: "スラック" },
+    { keyword: "\u0000\ud800" }
+  ])("is answered whatever it is ($keyword)", ({ keyword }) => {
+    const { count, nodes } = search({ keyword })
+    assert.isAtMost(nodes.length, count)
+  })
+
+  it("is answered with as many rows as fit, the first whole", () => {
+    for (const limit of [1, 3, 10, 50]) {
+      const { nodes } = search({ category: "trigger", limit })
+      assert.isAtMost(nodes.length, limit)
+      assert.isAtMost(Buffer.byteLength(JSON.stringify(nodes)), Math.max(limit * 140, 900))
+      if (limit <= 3) assert.strictEqual(nodes.length, limit)
+    }
+    assert.deepStrictEqual(search({ keyword: "n8n-nodes-base.slack", limit: 1 }).nodes, [{
+      id: "n8n-nodes-base.slack",
+      name: "Slack",
+      description: "Consume Slack API",
+      categories: ["Communication", "HITL"],
+      version: 2.7,
+      parameters: { resource: ["channel", "file", "message", "reaction", "star", "user", "…"] }
+    }])
+  })
+
+  it("finds the nodes of other packages too", () => {
+    const own = {
+      type: "n8n-nodes-acme.acmeCloud",
+      descriptions: [{
+        name: "acmeCloud",
+        displayName: "Acme Cloud",
+        description: "Sends anvils",
+        group: ["output"],
+        version: [1, 2],
+        inputs: ["main"],
+        outputs: ["main"],
+        properties: []
+      }]
+    }
+    const more = Search.open(serialized, [own])
+    for (const keyword of ["acme", "send an anvil", "n8n-nodes-acme.acmeCloud"]) {
+      const [first] = Effect.runSync(Search.search(more, { keyword, limit: 10 })).nodes
+      assert.strictEqual(first?.id, "n8n-nodes-acme.acmeCloud", keyword)
+    }
+  })
+})

@@ -1,0 +1,195 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Demo from "../../src/demo/Demo.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+
+const Node = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  type: Schema.String,
+  parameters: Schema.JsonObject
+})
+
+const Items = Schema.Array(Schema.Array(Schema.Struct({
+  json: Schema.JsonObject,
+  binary: Schema.optionalKey(Schema.JsonObject)
+})))
+
+const Run = Schema.Struct({
+  startTime: Schema.Int,
+  executionTime: Schema.Int,
+  executionIndex: Schema.Int,
+  executionStatus: Schema.Literals(["success", "error", "waiting"]),
+  source: Schema.Array(Schema.Struct({
+    previousNode: Schema.String,
+    previousNodeOutput: Schema.optionalKey(Schema.Int),
+    previousNodeRun: Schema.Int
+  })),
+  data: Schema.optionalKey(Schema.Record(Schema.String, Items)),
+  error: Schema.optionalKey(Schema.Struct({
+    message: Schema.String,
+    httpCode: Schema.String,
+    context: Schema.Struct({ itemIndex: Schema.Int }),
+    messages: Schema.Array(Schema.String)
+  }))
+})
+
+const Connections = Schema.Record(
+  Schema.String,
+  Schema.Record(Schema.String, Schema.Array(Schema.Array(Schema.Struct({ node: Schema.String, type: Schema.String }))))
+)
+
+const Workflow = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  nodes: Schema.Array(Node),
+  connections: Connections
+})
+
+const Execution = Schema.Struct({
+  id: Schema.String,
+  workflowId: Schema.String,
+  status: Schema.String,
+  startedAt: Schema.DateTimeUtcFromString,
+  stoppedAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  data: Schema.Struct({
+    resultData: Schema.Struct({
+      runData: Schema.Record(Schema.String, Schema.Array(Run)),
+      lastNodeExecuted: Schema.optionalKey(Schema.String)
+    })
+  }),
+  workflowData: Workflow
+})
+
+// Through JSON, so that nothing is tested that would not arrive.
+const asSent = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+const workflows = Schema.decodeUnknownSync(Schema.Array(Workflow))(asSent(Demo.seed.workflows))
+const executions = Schema.decodeUnknownSync(Schema.Array(Execution))(asSent(Demo.seed.executions))
+
+const runsOf = (execution: typeof Execution.Type) =>
+  Object.entries(execution.data.resultData.runData).flatMap(([node, runs]) => runs.map((run) => ({ node, run })))
+
+describe("Demo", () => {
+  it("has one of everything", () => {
+    const statuses = executions.map(({ status }) => status).toSorted()
+    assert.deepStrictEqual(statuses, [
+      "canceled",
+      "error",
+      "running",
+      ...Array.from({ length: 8 }, () => "success"),
+      "waiting"
+    ])
+    assert.strictEqual(Demo.seed.workflows.filter(({ isArchived }) => isArchived).length, 1)
+    const types = new Set(workflows.flatMap(({ connections }) => Object.values(connections).flatMap(Object.keys)))
+    assert.deepStrictEqual([...types].toSorted(), ["ai_languageModel", "ai_memory", "ai_tool", "main"])
+    const items = executions.flatMap(runsOf).flatMap(({ run }) => Object.values(run.data ?? {}).flat(2))
+    assert.isAbove(items.filter(({ binary }) => binary !== undefined).length, 0)
+  })
+
+  it("has ids and names of n8n's form, each once", () => {
+    assert.isTrue(workflows.every(({ id }) => /^[0-9A-Za-z]{16}$/.test(id)))
+    const nodeIds = workflows.flatMap(({ nodes }) => nodes.map(({ id }) => id))
+    assert.isTrue(nodeIds.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))
+    for (const all of [workflows.map(({ id }) => id), nodeIds, executions.map(({ id }) => id)]) {
+      assert.strictEqual(new Set(all).size, all.length)
+    }
+  })
+
+  it("numbers its executions as they started", () => {
+    const byId = executions.toSorted((a, b) => Number(a.id) - Number(b.id))
+    const byTime = executions.toSorted((a, b) => a.startedAt.epochMilliseconds - b.startedAt.epochMilliseconds)
+    assert.deepStrictEqual(byId.map(({ id }) => id), byTime.map(({ id }) => id))
+  })
+
+  it.each(workflows)("connects only nodes that $name has", ({ connections, nodes }) => {
+    const names = nodes.map(({ name }) => name)
+    const ends = Object.values(connections).flatMap((ports) => Object.values(ports).flat(2).map(({ node }) => node))
+    const connected = new Set([...Object.keys(connections), ...ends])
+    assert.deepStrictEqual([...connected].toSorted(), names.toSorted())
+  })
+
+  it.each(executions)("tells execution $id as n8n would", (execution) => {
+    const { data: { resultData: { lastNodeExecuted, runData } }, status, stoppedAt, workflowData } = execution
+    const workflow = workflows.find(({ id }) => id === execution.workflowId)
+    assert.deepStrictEqual(workflowData.nodes, workflow?.nodes)
+    const runs = runsOf(execution)
+    if (status === "running" || status === "canceled") {
+      assert.deepStrictEqual(runs, [])
+      assert.strictEqual(stoppedAt === null, status === "running")
+      return
+    }
+    assert.deepStrictEqual(
+      runs.map(({ run }) => run.executionIndex).toSorted((a, b) => a - b),
+      runs.map((_, i) => i)
+    )
+    for (const { node, run } of runs) {
+      assert.isDefined(workflowData.nodes.find(({ name }) => name === node), `${node} is not a node`)
+      assert.isAtLeast(run.startTime, execution.startedAt.epochMilliseconds)
+      assert.isAtMost(run.startTime + run.executionTime, stoppedAt?.epochMilliseconds ?? 0)
+      assert.strictEqual(run.executionStatus === "error", run.error !== undefined)
+      assert.strictEqual(run.data === undefined, run.error !== undefined)
+      if (run.data) assert.isAbove(Object.values(run.data).flat(2).length, 0, `${node} puts nothing out`)
+      for (const { previousNode, previousNodeOutput, previousNodeRun } of run.source) {
+        const before = runData[previousNode]?.[previousNodeRun]
+        assert.isDefined(before, `${node} comes of ${previousNode}, which did not run`)
+        assert.isBelow(before?.executionIndex ?? Infinity, run.executionIndex)
+        // A sub-node's source is its agent, which has no output of that name.
+        if (previousNodeOutput === undefined) continue
+        const links = workflowData.connections[previousNode]?.["main"]?.[previousNodeOutput] ?? []
+        assert.include(links.map((link) => link.node), node)
+        assert.isAbove(before?.data?.["main"]?.[previousNodeOutput]?.length ?? 0, 0, `${node} was given nothing`)
+      }
+    }
+    const last = runData[lastNodeExecuted ?? ""]?.at(-1)
+    assert.strictEqual(last?.executionStatus, status)
+    assert.isTrue(runs.every(({ run }) => run.source.length > 0 || run.executionIndex === 0))
+  })
+
+  it("runs a node of the loop several times", () => {
+    const sales = executions.find(({ id }) => id === "240")?.data.resultData.runData
+    assert.deepStrictEqual(
+      sales?.["Loop over regions"]?.map(({ data }) => data?.["main"]?.map((output) => output.length)),
+      [[0, 2], [0, 1], [3, 0]]
+    )
+    assert.strictEqual(sales?.["Get orders"]?.[0]?.data?.["main"]?.[0]?.length, 23)
+  })
+
+  it("shows why the one failure failed", () => {
+    const failed = executions.filter(({ status }) => status === "error")
+    assert.deepStrictEqual(failed.map(({ id }) => id), ["239"])
+    const runData = failed[0]?.data.resultData.runData
+    const { error, source } = runData?.["Upsert CRM contact"]?.[0] ?? {}
+    assert.strictEqual(error?.httpCode, "422")
+    assert.include(error?.messages[0], "can't be blank")
+    const given = runData?.[source?.[0]?.previousNode ?? ""]?.[0]?.data?.["main"]?.[0]?.map(({ json }) => json)
+    assert.deepStrictEqual(given?.map(({ email }) => email === null), [false, true, false])
+    assert.strictEqual(given?.[error?.context.itemIndex ?? 0]?.["email"], null)
+    const fetched = runData?.["Fetch customers"]?.[0]?.data?.["main"]?.[0]?.find(({ json }) => json["email"] === null)
+    assert.strictEqual(fetched?.json["createdBy"], "phone order")
+    assert.isUndefined(runData?.["Tell sales"])
+  })
+
+  it("holds secrets to be redacted", () => {
+    const text = JSON.stringify(Demo.seed.executions)
+    assert.match(text, /"authorization":"Bearer demo_[0-9a-f]{24}"/)
+    assert.match(text, /"resumeToken":"[0-9a-f]{64}"/)
+  })
+
+  it.effect("is served by the API", () =>
+    Effect.gen(function*() {
+      const { client } = yield* N8nApi.make(Demo.seed)
+      const List = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
+      const get = (path: string) =>
+        client.get(`http://demo.test/api/v1${path}`).pipe(
+          Effect.flatMap((response) => response.json),
+          Effect.flatMap(Schema.decodeUnknownEffect(List)),
+          Effect.map(({ data }) => data.map(({ id }) => id))
+        )
+      assert.deepStrictEqual(yield* get("/executions?status=error"), ["239"])
+      assert.deepStrictEqual(yield* get("/executions?status=running"), ["241"])
+      assert.strictEqual((yield* get("/executions")).length, 11)
+      assert.strictEqual((yield* get("/workflows")).length, 6)
+    }))
+})

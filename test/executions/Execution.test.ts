@@ -1,0 +1,296 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import * as Execution from "../../src/executions/Execution.ts"
+import * as ExecutionHead from "../../src/n8n/model/ExecutionHead.ts"
+import * as fixtures from "../support/fixtures.ts"
+import { namesOf } from "../support/outputNames.ts"
+import { build, document, failed, from, fromApi, items, node, Recipe, recount, run } from "./runData.ts"
+
+const recorded = (name: fixtures.Name) => fromApi(fixtures.execution(name))
+
+const lastRun = (execution: Execution.Execution, name: string) =>
+  execution.runs.get(name)?.at(-1) ?? assert.fail(`no run of ${name}`)
+
+const inputsOf = (execution: Execution.Execution, name: string, index = -1) =>
+  Execution.inputs(execution, name, execution.runs.get(name)?.at(index) ?? assert.fail(`no run of ${name}`))
+
+const jsons = (some: ReadonlyArray<Execution.Item>) => some.map(({ json }) => json)
+
+const whole = (execution: Execution.Execution, name: string, index = -1) =>
+  jsons(Execution.slice(execution, inputsOf(execution, name, index), 0, Infinity))
+
+describe("inputs", () => {
+  it("are the output that the source names", () => {
+    const branch = recorded("branch")
+    assert.deepStrictEqual(whole(branch, "Odds"), [1, 3, 5, 7, 9].map((i) => ({ i, even: false })))
+    assert.deepStrictEqual(whole(branch, "Evens"), [0, 2, 4, 6, 8].map((i) => ({ i, even: true })))
+    assert.deepStrictEqual(inputsOf(branch, "Webhook"), [])
+  })
+
+  it("differ from run to run of a loop", () => {
+    const loop = recorded("loop")
+    assert.deepStrictEqual([0, 1, 2].map((index) => whole(loop, "Inside", index)), [
+      [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }],
+      [{ i: 4 }, { i: 5 }, { i: 6 }, { i: 7 }],
+      [{ i: 8 }, { i: 9 }, { i: 10 }, { i: 11 }]
+    ])
+    const [back] = inputsOf(loop, "Loop Over Items", 3)
+    assert.deepInclude(back, { input: 0, type: "main", count: 4, source: { node: "Inside", output: 0, run: 2 } })
+    assert.strictEqual(whole(loop, "Done").length, 12)
+  })
+
+  it("come one after the other where there are several", () => {
+    const merge = recorded("merge")
+    const parts = inputsOf(merge, "Merge").map(({ count, input, source }) => ({ count, input, node: source?.node }))
+    assert.deepStrictEqual(parts, [{ count: 2, input: 0, node: "A" }, { count: 2, input: 1, node: "B" }])
+    const all = [{ id: 1, a: "x" }, { id: 2, a: "y" }, { id: 1, b: "p" }, { id: 2, b: "q" }]
+    assert.deepStrictEqual(whole(merge, "Merge"), all)
+    const page = (offset: number, limit: number) =>
+      jsons(Execution.slice(merge, inputsOf(merge, "Merge"), offset, limit))
+    for (const offset of [0, 1, 2, 3, 4, 9]) {
+      for (const limit of [1, 2, 3, 50]) assert.deepStrictEqual(page(offset, limit), all.slice(offset, offset + limit))
+    }
+  })
+
+  it("keep their index where another is empty", () => {
+    const execution = fromApi(document({
+      B: [run(0, { main: [items({ b: 1 }, { b: 2 })] })],
+      Merge: [run(1, { main: [items({ b: 1 })] }, { source: [null, from("B")] })]
+    }))
+    assert.deepStrictEqual(inputsOf(execution, "Merge").map(({ count, input }) => ({ count, input })), [
+      { count: 2, input: 1 }
+    ])
+    assert.deepStrictEqual(whole(execution, "Merge"), [{ b: 1 }, { b: 2 }])
+  })
+
+  it("of a sub-node are what n8n noted, whatever its source says", () => {
+    const execution = fromApi(document({
+      Agent: [run(0, { main: [items({ answer: 42 })] })],
+      Model: [run(1, { ai_languageModel: [items({ response: "42" })] }, {
+        source: [from("Agent")],
+        inputOverride: { ai_languageModel: [items({ messages: ["What?"] })] }
+      })]
+    }))
+    const [part, ...rest] = inputsOf(execution, "Model")
+    assert.deepStrictEqual(rest, [])
+    assert.deepInclude(part, { input: 0, type: "ai_languageModel", source: undefined, count: 1 })
+    assert.deepStrictEqual(whole(execution, "Model"), [{ messages: ["What?"] }])
+  })
+
+  it("of sources that lead nowhere are empty", () => {
+    const execution = fromApi(document({
+      A: [run(0, { main: [items({ a: 1 })] })],
+      B: [run(1, { main: [[]] }, { source: [from("A", 3), from("A", 0, 9), from("gone"), {}, "odd", null] })]
+    }))
+    assert.deepStrictEqual(inputsOf(execution, "B").map(({ count, input }) => [input, count]), [[0, 0], [1, 0], [2, 0]])
+    assert.deepStrictEqual(whole(execution, "B"), [])
+  })
+
+  it("are counted in whole numbers", () => {
+    const execution = fromApi(document({
+      A: [run(0, { main: [items({ a: 1 })] })],
+      B: [run(1, {}, { source: [{ previousNode: "A", previousNodeOutput: 0.5, previousNodeRun: 1e300 }] })]
+    }))
+    assert.deepStrictEqual(lastRun(execution, "B").sources, [{ node: "A", output: 0, run: 0 }])
+  })
+})
+
+describe("failure", () => {
+  it("is the run with the error", () => {
+    const { error, node, run } = Execution.failure(recorded("fail")) ?? assert.fail()
+    assert.strictEqual(node, "Boom")
+    assert.strictEqual(run?.index, 0)
+    assert.strictEqual(Execution.errorDetail(error).message, "boom here [line 1]")
+    assert.strictEqual(Execution.failure(recorded("httpFail"))?.node, "HTTP Request")
+  })
+
+  it("is none of an execution that did not fail", () => {
+    for (const name of ["branch", "loop", "contErr", "merge", "binary", "wait", "big12"] as const) {
+      assert.isUndefined(Execution.failure(recorded(name)), name)
+    }
+    const recovered = { Retry: [failed(0, { message: "first" }), run(1, { main: [items({})] })] }
+    assert.isUndefined(Execution.failure(fromApi(document(recovered))))
+    assert.strictEqual(Execution.failure(fromApi(document(recovered, { status: "error" })))?.run?.index, 0)
+  })
+
+  it("is the last error of several, by n8n's order or, where it keeps none, by time", () => {
+    const runData = { Late: [failed(7, { message: "late" })], Early: [failed(2, { message: "early" })] }
+    assert.strictEqual(Execution.failure(fromApi(document(runData, { status: "error" })))?.node, "Late")
+    const unordered = Object.fromEntries(
+      Object.entries(runData).map(([name, runs]) => [name, runs.map(({ executionIndex: _, ...rest }) => rest)])
+    )
+    assert.strictEqual(Execution.failure(fromApi(document(unordered, { status: "error" })))?.node, "Late")
+  })
+
+  it("is what n8n notes of the execution where no run shows it", () => {
+    const error = { message: "Credentials not set", node: { name: "Send" } }
+    const named = fromApi(document({ A: [run(0, { main: [[]] })] }, { status: "error", result: { error } }))
+    assert.deepInclude(Execution.failure(named), { node: "Send", run: undefined, error })
+    const last = fromApi(document({}, { status: "crashed", result: { error: "lost", lastNodeExecuted: "A" } }))
+    assert.deepInclude(Execution.failure(last), { node: "A", run: undefined, error: "lost" })
+    const unknown = fromApi(document({}, { status: "error", result: { error: {} } }))
+    assert.deepInclude(Execution.failure(unknown), { node: undefined, run: undefined })
+  })
+})
+
+describe("errorDetail", () => {
+  it("keeps what says something: no stack, no request, no node", () => {
+    const detail = Execution.errorDetail(Execution.failure(recorded("httpFail"))?.error)
+    assert.deepStrictEqual<unknown>(detail, {
+      name: "NodeApiError",
+      message: "The service refused the connection - perhaps it is offline",
+      httpCode: "ECONNREFUSED",
+      messages: ["connect ECONNREFUSED 127.0.0.1:9"],
+      itemIndex: 0
+    })
+    assert.deepStrictEqual<unknown>(Execution.errorDetail(Execution.failure(recorded("fail"))?.error), {
+      name: "WrappedExecutionError",
+      message: "boom here [line 1]",
+      lineNumber: 1
+    })
+  })
+
+  it("says nothing twice", () => {
+    const error = { message: "no", description: "no", messages: ["no", "yes", "yes", 7, null], httpCode: 429 }
+    const detail = { message: "no", httpCode: "429", messages: ["yes"] }
+    assert.deepStrictEqual<unknown>(Execution.errorDetail(error), detail)
+    assert.deepStrictEqual<unknown>(Execution.errorDetail({ message: "no", description: "" }), { message: "no" })
+    const more = { message: "no", description: "because", context: { descriptionKey: "other", nodeCause: "Set" } }
+    const told = { message: "no", description: "because", nodeCause: "Set" }
+    assert.deepStrictEqual<unknown>(Execution.errorDetail(more), told)
+  })
+
+  it("reads odd errors", () => {
+    let deep: unknown = "x"
+    for (let level = 0; level < 50_000; level++) deep = [deep]
+    const odd = [undefined, null, 7, [], {}, { message: 7 }, { message: null, context: "x", messages: "x" }]
+    for (const error of [...odd, { httpCode: deep, name: {}, description: [], lineNumber: 1.5, itemIndex: 1e300 }]) {
+      assert.deepStrictEqual<unknown>(Execution.errorDetail(error), { message: "unknown error" })
+    }
+    assert.deepStrictEqual<unknown>(Execution.errorDetail("just text"), { message: "just text" })
+    assert.deepStrictEqual<unknown>(Execution.errorDetail({ message: "m", itemIndex: 3 }), {
+      message: "m",
+      itemIndex: 3
+    })
+  })
+})
+
+describe("item", () => {
+  it("shows binary data as a stub", () => {
+    const binary = recorded("binary")
+    const [part] = [lastRun(binary, "Convert to File")].map(({ index, outputs: [output] }) => ({
+      count: output?.count ?? 0,
+      slot: { node: "Convert to File", run: index, side: "output" as const, port: output ?? assert.fail() }
+    }))
+    assert.deepStrictEqual<unknown>(Execution.slice(binary, [part ?? assert.fail()], 0, 9), [{
+      json: {},
+      binary: { data: { mimeType: "application/json", fileName: "file.json", fileSize: "400 B" } }
+    }])
+    const inline = { json: { a: 1 }, binary: { x: { mimeType: "a/b", data: "aGVsbG8=", bytes: 5 }, y: null } }
+    const stubs = { json: { a: 1 }, binary: { x: { mimeType: "a/b", fileSize: "5 B" }, y: {} } }
+    assert.deepStrictEqual<unknown>(Execution.item(inline), stubs)
+  })
+
+  it("leaves the pairing out, and what is empty", () => {
+    const stored = { json: { a: 1 }, binary: {}, pairedItem: [{ item: 0 }, { item: 0, input: 1 }], error: null }
+    assert.deepStrictEqual<unknown>(Execution.item(stored), { json: { a: 1 } })
+  })
+
+  it("keeps its error in few words", () => {
+    const error = { name: "NodeOperationError", message: "bad", stack: "at x", node: { name: "n" } }
+    const read = { json: {}, error: { name: "NodeOperationError", message: "bad" } }
+    assert.deepStrictEqual<unknown>(Execution.item({ json: {}, error }), read)
+    assert.deepStrictEqual<unknown>(Execution.item({ json: {}, error: "bad" }), { json: {}, error: { message: "bad" } })
+  })
+
+  it("reads odd items", () => {
+    for (const stored of [null, undefined, 7, "x", [], [[]], {}]) {
+      assert.deepStrictEqual<unknown>(Execution.item(stored), { json: {} })
+    }
+    assert.deepStrictEqual<unknown>(Execution.item({ json: [1], binary: "x" }), { json: [1] })
+  })
+})
+
+describe("status and counts", () => {
+  it("are over all runs and outputs", () => {
+    const count = (name: fixtures.Name, of: string) => Execution.itemCount(recorded(name).runs.get(of) ?? [])
+    assert.strictEqual(count("branch", "Even?"), 10)
+    assert.strictEqual(count("loop", "Loop Over Items"), 24)
+    assert.strictEqual(count("loop", "Inside"), 12)
+    assert.strictEqual(count("fail", "Boom"), 0)
+    assert.strictEqual(count("big12", "Step 7"), 100)
+  })
+
+  it("is error when any run failed, else the last run's", () => {
+    const status = (...runs: ReadonlyArray<unknown>) =>
+      Execution.nodeStatus(fromApi(document({ A: runs })).runs.get("A") ?? [])
+    assert.strictEqual(status(run(0, {}), failed(1, "x"), run(2, {})), "error")
+    assert.strictEqual(status(run(0, {}), run(1, {}, { executionStatus: "waiting" })), "waiting")
+    assert.strictEqual(status({ error: "text" }), "error")
+    assert.strictEqual(status({}), "success")
+    assert.strictEqual(status(), "unknown")
+  })
+
+  it("has the time from start to stop", () => {
+    const times = { startedAt: "2026-11-21T20:59:48.835Z", stoppedAt: "2026-11-21T20:59:50.000Z" }
+    assert.strictEqual(ExecutionHead.duration({ id: "1", ...times }), 1165)
+    assert.strictEqual(ExecutionHead.duration({ id: "1", ...times, stoppedAt: "2026-11-21T20:59:48.000Z" }), 0)
+    for (const stoppedAt of [null, "", "soon"]) assert.isNull(ExecutionHead.duration({ id: "1", ...times, stoppedAt }))
+    assert.isNull(ExecutionHead.duration({ id: 1 }))
+  })
+
+  it("knows which statuses are final", () => {
+    const over = ["success", "error", "canceled", "crashed"]
+    for (const status of [...over, "running", "waiting", "new", "unknown", ""]) {
+      assert.strictEqual(ExecutionHead.isOver(status), over.includes(status), status)
+    }
+  })
+})
+
+describe("outputName", () => {
+  const name = (type: string, outputs: ReadonlyArray<unknown>, index: number, more: object = {}) => {
+    const ran = lastRun(fromApi(document({ A: [run(0, { main: outputs, ai_tool: [[]] })] })), "A")
+    const shape = { ...node("A", type), onError: "continueErrorOutput", ...more }
+    return Execution.outputName(shape, ran, { type: "main", index }, namesOf)
+  }
+
+  it("calls the last output error where the node sends errors on", () => {
+    assert.strictEqual(name("n8n-nodes-base.code", [[], items({})], 1), "error")
+    assert.isUndefined(name("n8n-nodes-base.code", [[], items({})], 0))
+    assert.isUndefined(name("n8n-nodes-base.code", [items({})], 0))
+    assert.isUndefined(name("n8n-nodes-base.code", [[], items({})], 1, { onError: "continueRegularOutput" }))
+  })
+
+  it("knows it behind outputs whose names it does not know", () => {
+    const classifier = "@n8n/n8n-nodes-langchain.textClassifier"
+    const names = [0, 1, 2, 3].map((index) => name(classifier, [[], items({}), [], items({})], index))
+    assert.deepStrictEqual(names, [undefined, undefined, undefined, "error"])
+  })
+
+  it("knows it behind those that it does", () => {
+    const names = [0, 1, 2].map((index) => name("n8n-nodes-base.if", [[], [], items({})], index))
+    assert.deepStrictEqual(names, ["true", "false", "error"])
+  })
+})
+
+describe("any run data", () => {
+  it.prop("is read without an exception, and counted right", { recipe: Recipe }, ({ recipe }) => {
+    const stored = build({ ...recipe, nodes: recipe.nodes === 250 ? 40 : recipe.nodes })
+    const execution = fromApi(stored)
+    const { nodes } = recount(stored)
+    assert.sameMembers([...execution.runs.keys()], nodes.map(({ name }) => name))
+    for (const { items, name, runs } of nodes) {
+      const found = execution.runs.get(name) ?? []
+      assert.strictEqual(found.length, runs.length)
+      assert.strictEqual(Execution.itemCount(found), items)
+      for (const one of found) {
+        for (const part of Execution.inputs(execution, name, one)) {
+          const read = Execution.slice(execution, [part], 0, Infinity)
+          assert.strictEqual(read.length, part.count)
+          assert.isTrue(Schema.is(Schema.Array(Execution.Item))(read))
+        }
+        if (one.error !== undefined) assert.isTrue(Schema.is(Execution.ErrorDetail)(Execution.errorDetail(one.error)))
+      }
+    }
+  }, { arbitrary: { runs: 60 } })
+})

@@ -1,0 +1,356 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { marksIn } from "../../src/answer/Truncated.ts"
+import * as Executions from "../../src/executions/Executions.ts"
+import type { ExecutionSummary } from "../../src/executions/ExecutionSummary.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { getExecution } from "../../src/tools/executions/getExecution.ts"
+import { catalogue } from "../support/catalogue.ts"
+import * as fixtures from "../support/fixtures.ts"
+import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
+
+const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
+
+const tokens = (value: unknown) => countTokens(JSON.stringify(value))
+
+const summaryOf = (execution: N8nApi.Execution, nodeOffset = 0) =>
+  ask(getExecution, { id: execution.id, nodeOffset }).pipe(
+    Effect.map(({ data }) => data),
+    Effect.provide(holding(execution))
+  )
+
+const rowsOf = ({ availableNodes }: ExecutionSummary) =>
+  availableNodes.map(({ errorItems, items, nodeName, runs, status }) => [nodeName, status, items, runs, errorItems])
+
+/** Follows the calls that the marks name until none is left. */
+const walk = Effect.fnUntraced(function*(execution: N8nApi.Execution) {
+  const names: Array<string> = []
+  let nodeOffset: number | undefined = 0
+  while (nodeOffset !== undefined) {
+    const summary: ExecutionSummary = yield* summaryOf(execution, nodeOffset)
+    names.push(...summary.availableNodes.map(({ nodeName }) => nodeName))
+    const mark = marksIn(summary).find(({ path }) => path === "availableNodes")
+    if (mark === undefined) return names
+    assert.strictEqual(mark.kept, summary.availableNodes.length)
+    const { args, tool } = parseCall(mark.next ?? assert.fail("no call"))
+    assert.deepStrictEqual([tool, args["id"]], ["get_execution", execution.id])
+    assert.strictEqual(args["nodeOffset"], nodeOffset + mark.kept)
+    assert.isAbove(mark.kept, 0)
+    nodeOffset = nodeOffset + mark.kept
+  }
+  return names
+})
+
+layer(recorded)("recorded executions", (it) => {
+  const summary = (name: fixtures.Name) =>
+    Effect.map(ask(getExecution, { id: fixtures.executionId(name), nodeOffset: 0 }), ({ data }) => data)
+
+  it.effect("branch: counts over all outputs, the last to run first", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("branch")
+      assert.deepStrictEqual(rowsOf(data), [
+        ["Evens", "success", 5, undefined, undefined],
+        ["Odds", "success", 5, undefined, undefined],
+        ["Even?", "success", 10, undefined, undefined],
+        ["Ten Items", "success", 10, undefined, undefined],
+        ["Webhook", "success", 1, undefined, undefined]
+      ])
+      assert.deepStrictEqual(data.statistics, {
+        totalNodes: 5,
+        executedNodes: 5,
+        successfulNodes: 5,
+        failedNodes: 0,
+        totalItemsProcessed: 31
+      })
+      assert.deepInclude(data, {
+        id: "3",
+        workflowId: "9qUfz6pVkyTjlo9d",
+        workflowName: "Branching: IF with two outputs",
+        status: "success",
+        mode: "webhook",
+        duration: 140
+      })
+      assert.notProperty(data, "failure")
+      assert.notProperty(data, "waitTill")
+    }))
+
+  it.effect("loop: runs are counted, items over all of them", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("loop")
+      assert.deepStrictEqual(rowsOf(data).slice(0, 3), [
+        ["Done", "success", 1, undefined, undefined],
+        ["Loop Over Items", "success", 24, 4, undefined],
+        ["Inside", "success", 12, 3, undefined]
+      ])
+      assert.strictEqual(data.statistics.totalItemsProcessed, 50)
+    }))
+
+  it.effect("fail: the failing node and its error; n8n does not say which item failed", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("fail")
+      assert.deepStrictEqual<unknown>(data.failure, {
+        node: "Boom",
+        nodeType: "n8n-nodes-base.code",
+        error: { name: "WrappedExecutionError", message: "boom here [line 1]", lineNumber: 1 },
+        inputCount: 120,
+        itemUnknown: true
+      })
+      assert.include(data._guidance.message, "120 input items")
+      assert.deepStrictEqual(rowsOf(data)[0], ["Boom", "error", 0, undefined, undefined])
+      assert.deepInclude(data.statistics, { successfulNodes: 2, failedNodes: 1, totalItemsProcessed: 121 })
+      const { args, tool } = parseCall(data._guidance.example ?? "")
+      assert.deepStrictEqual([tool, args], ["get_execution_by_node", { id: "5", nodeName: "Boom" }])
+    }))
+
+  it.effect("httpFail: code and words, neither stack nor request", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("httpFail")
+      assert.deepStrictEqual<unknown>(data.failure?.error, {
+        name: "NodeApiError",
+        message: "The service refused the connection - perhaps it is offline",
+        httpCode: "ECONNREFUSED",
+        messages: ["connect ECONNREFUSED 127.0.0.1:9"],
+        itemIndex: 0
+      })
+      assert.strictEqual(data.failure?.node, "HTTP Request")
+      assert.deepInclude(data.failure?.inputItem, { body: { a: 1 } })
+      assert.notMatch(JSON.stringify(data), /node_modules|rejectUnauthorized|sk-live|canary/)
+    }))
+
+  it.effect("contErr: items that left by the error output", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("contErr")
+      assert.deepStrictEqual(rowsOf(data)[1], ["Risky", "success", 1, undefined, 1])
+      assert.deepInclude(data.statistics, { successfulNodes: 3, failedNodes: 0 })
+      assert.notProperty(data, "failure")
+    }))
+
+  it.effect("wait: until when", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("wait")
+      assert.deepInclude(data, { status: "waiting", waitTill: "2026-11-21T22:09:56.059Z" })
+      assert.deepStrictEqual(rowsOf(data)[0], ["Wait", "waiting", 1, undefined, undefined])
+      assert.deepInclude(data.statistics, { executedNodes: 2, successfulNodes: 1, failedNodes: 0 })
+    }))
+
+  it.effect("big12: 12 nodes of 100 items", () =>
+    Effect.gen(function*() {
+      const data = yield* summary("big12")
+      assert.deepStrictEqual(data.availableNodes.map(({ items }) => items), [...Array<number>(11).fill(100), 1])
+      assert.strictEqual(data.statistics.totalItemsProcessed, 1101)
+    }))
+
+  it.effect("all: at most 1,000 tokens", () =>
+    Effect.gen(function*() {
+      for (const name of fixtures.names) {
+        const answer = yield* getExecution.run({ id: fixtures.executionId(name) })
+        assert.isAtMost(tokens(answer), 1_000, name)
+      }
+    }))
+})
+
+describe("what is left to say", () => {
+  it.effect("of an execution canceled before anything was kept", () =>
+    Effect.gen(function*() {
+      for (const data of [undefined, null, {}, { resultData: {} }, { resultData: { runData: null } }, "text", []]) {
+        const summary = yield* summaryOf(document(undefined, { status: "canceled", data, nodes: [node("A")] }))
+        assert.deepStrictEqual(summary.availableNodes, [])
+        assert.deepInclude(summary.statistics, { totalNodes: 1, executedNodes: 0, totalItemsProcessed: 0 })
+        assert.match(summary._guidance.message, /kept no data/)
+        assert.strictEqual(summary._guidance.example, "get_workflow(id: 'wf1', raw: true)")
+        assert.notProperty(summary, "failure")
+      }
+    }))
+
+  it.effect("of one that still runs", () =>
+    Effect.gen(function*() {
+      const summary = yield* summaryOf(document({}, { status: "running", stoppedAt: null }))
+      assert.notProperty(summary, "duration")
+      assert.notProperty(summary, "stoppedAt")
+      assert.match(summary._guidance.message, /not ended/)
+      assert.strictEqual(summary._guidance.example, "get_execution(id: '77', wait: 30)")
+    }))
+
+  it.effect("of a failure before any node ran", () =>
+    Effect.gen(function*() {
+      const error = { name: "WorkflowOperationError", message: "The workflow has issues", stack: "at x" }
+      const summary = yield* summaryOf(document({}, { status: "error", result: { error } }))
+      const told = { error: { name: "WorkflowOperationError", message: "The workflow has issues" } }
+      assert.deepStrictEqual<unknown>(summary.failure, told)
+      assert.match(summary._guidance.message, /No node ran/)
+    }))
+
+  it.effect("of a failure in a node that left no run, after others did", () =>
+    Effect.gen(function*() {
+      const summary = yield* summaryOf(
+        document({ A: [run(0, { main: [items({})] })], B: [run(1, { main: [items({})] })] }, {
+          status: "crashed",
+          result: { error: { message: "out of memory" }, lastNodeExecuted: "Huge" },
+          nodes: [node("A"), node("B"), node("Huge", "n8n-nodes-base.merge")]
+        })
+      )
+      assert.deepStrictEqual<unknown>(summary.failure, {
+        node: "Huge",
+        nodeType: "n8n-nodes-base.merge",
+        error: { message: "out of memory" }
+      })
+      assert.notMatch(summary._guidance.message, /No node ran/)
+      assert.strictEqual(parseCall(summary._guidance.example ?? "").args["nodeName"], "B")
+    }))
+
+  it.effect("of a run among many that failed: which one, and the item that n8n blames", () =>
+    Effect.gen(function*() {
+      const error = { message: "bad row", context: { itemIndex: 1 } }
+      const runData = {
+        Rows: [run(0, { main: [items({ row: 1 }, { row: 2 })] }), run(2, { main: [items({ row: 3 }, { row: 4 })] })],
+        Insert: [
+          run(1, { main: [items({})] }, { source: [from("Rows")] }),
+          failed(3, error, { source: [from("Rows", 0, 1)] })
+        ]
+      }
+      const { failure } = yield* summaryOf(document(runData, { status: "error" }))
+      const blamed = { node: "Insert", runIndex: 1, error: { message: "bad row", itemIndex: 1 }, inputItem: { row: 4 } }
+      assert.deepStrictEqual<unknown>(failure, blamed)
+    }))
+
+  it.effect("of one item whose number n8n does not say: it is the one", () =>
+    Effect.gen(function*() {
+      const insert = (...rows: ReadonlyArray<unknown>) =>
+        summaryOf(document({
+          Rows: [run(0, { main: [items(...rows)] })],
+          Insert: [failed(1, { message: "bad row" }, { source: [from("Rows")] })]
+        }, { status: "error" }))
+      const one = yield* insert({ row: 1 })
+      assert.deepStrictEqual<unknown>(one.failure, {
+        node: "Insert",
+        error: { message: "bad row" },
+        inputItem: { row: 1 }
+      })
+      const two = yield* insert({ row: 1 }, { row: 2 })
+      assert.deepStrictEqual<unknown>(two.failure, {
+        node: "Insert",
+        error: { message: "bad row" },
+        inputCount: 2,
+        itemUnknown: true
+      })
+      const none = yield* insert()
+      assert.deepStrictEqual<unknown>(none.failure, { node: "Insert", error: { message: "bad row" } })
+    }))
+
+  it.effect("of a workflow whose data is gone: the name that it has now", () =>
+    Effect.gen(function*() {
+      const bare = { ...document({ A: [run(0, { main: [items({})] })] }), workflowData: undefined }
+      const n8n = FakeN8n.layer({
+        workflows: [{ id: "wf1", name: "Orders", nodes: [], connections: {}, active: false }],
+        executions: [bare]
+      })
+      const { data } = yield* ask(getExecution, { id: "77", nodeOffset: 0 }).pipe(
+        Effect.provide(Layer.mergeAll(n8n, Executions.layer(), catalogue))
+      )
+      assert.strictEqual(data.workflowName, "Orders")
+      assert.deepInclude(data.statistics, { totalNodes: 1, executedNodes: 1 })
+      assert.deepInclude(data.availableNodes[0], { nodeName: "A", nodeType: "unknown" })
+    }))
+
+  it.effect("of executions from before n8n numbered runs: the last to run first all the same", () =>
+    Effect.gen(function*() {
+      const runData = Object.fromEntries(["A", "B", "C"].map((name, index) => {
+        const { executionIndex: _, ...rest } = run(index, { main: [items({})] })
+        return [name, [rest]]
+      }))
+      const { _guidance, availableNodes } = yield* summaryOf(document(runData))
+      assert.deepStrictEqual(availableNodes.map(({ nodeName }) => nodeName), ["C", "B", "A"])
+      assert.strictEqual(parseCall(_guidance.example ?? "").args["nodeName"], "C")
+    }))
+
+  it.effect("of errors that leave by the last of several outputs", () =>
+    Effect.gen(function*() {
+      const outputs = { main: [items({}), items({}, {}), items({}, {}, {})] }
+      const errorItems = (type: string, data: object, more: object = { onError: "continueErrorOutput" }) =>
+        Effect.map(
+          summaryOf(document({ A: [run(0, data)] }, { nodes: [node("A", type, more)] })),
+          ({ availableNodes }) => availableNodes[0]?.errorItems
+        )
+      assert.strictEqual(yield* errorItems("n8n-nodes-base.if", outputs), 3)
+      assert.strictEqual(yield* errorItems("@n8n/n8n-nodes-langchain.textClassifier", outputs), 3)
+      assert.isUndefined(yield* errorItems("n8n-nodes-base.if", outputs, {}))
+      assert.isUndefined(yield* errorItems("n8n-nodes-base.code", { main: [items({}, {})] }))
+    }))
+
+  it.effect("names that look like syntax, in calls that can be read again", () =>
+    Effect.gen(function*() {
+      for (const name of ["It's", "back\\slash", "\\'", "a', nodeName: 'b", "\"", "日本語\n改行", "__proto__", "12"]) {
+        const runData = Object.fromEntries([[name, [failed(0, "broken")]]])
+        const { _guidance, failure } = yield* summaryOf(document(runData, { status: "error", nodes: [node(name)] }))
+        assert.strictEqual(failure?.node, name)
+        assert.strictEqual(parseCall(_guidance.example ?? "").args["nodeName"], name)
+      }
+    }))
+})
+
+describe("any run data", () => {
+  it.effect.prop(
+    "is summed up inside the schema and the budget, and counted right",
+    { recipe: Recipe },
+    ({ recipe }) =>
+      Effect.gen(function*() {
+        const execution = build(recipe)
+        const { nodes, workflowNodes } = recount(execution)
+        const { answer, data } = yield* ask(getExecution, { id: "77", nodeOffset: 0 })
+          .pipe(Effect.provide(holding(execution)))
+        assert.isAtMost(tokens(answer), nodes.length <= 12 ? 1_000 : 2_500)
+        const failedNodes = nodes.filter(({ runs }) => runs.some(({ failed, status }) => failed || status === "error"))
+        const counted = nodes.reduce((sum, { items }) => sum + items, 0)
+        assert.strictEqual(data.statistics.totalItemsProcessed, counted)
+        assert.strictEqual(data.statistics.executedNodes, nodes.length)
+        assert.strictEqual(data.statistics.failedNodes, failedNodes.length)
+        if (data.workflowName === "Orders 注文") {
+          assert.strictEqual(data.statistics.totalNodes, Math.max(workflowNodes, nodes.length))
+        }
+        for (const [at, row] of data.availableNodes.entries()) {
+          const { items, runs } = nodes.find(({ name }) => name === row.nodeName) ?? assert.fail(row.nodeName)
+          assert.strictEqual(row.items, items)
+          assert.strictEqual(row.runs ?? 1, Math.max(1, runs.length))
+          assert.strictEqual(row.status === "error", at < failedNodes.length)
+        }
+      }),
+    { arbitrary: { runs: 30 } }
+  )
+
+  it.effect.prop(
+    "lists every node once when the calls are followed",
+    { recipe: Recipe },
+    ({ recipe }) =>
+      Effect.gen(function*() {
+        const execution = build({ ...recipe, maxRuns: 1 })
+        const names = yield* walk(execution)
+        assert.sameMembers(names, recount(execution).nodes.map(({ name }) => name))
+        assert.strictEqual(new Set(names).size, names.length)
+      }),
+    { arbitrary: { runs: 15 } }
+  )
+
+  it.effect("of 250 nodes: at most 2,500 tokens a page, and 35 nodes or more on the first", () =>
+    Effect.gen(function*() {
+      for (const seed of [1, 2]) {
+        const execution = build({
+          seed,
+          nodes: 250,
+          maxRuns: 2,
+          maxItems: 4,
+          failing: true,
+          status: "error",
+          odd: false
+        })
+        const { answer, data } = yield* ask(getExecution, { id: "77", nodeOffset: 0 })
+          .pipe(Effect.provide(holding(execution)))
+        assert.isAtMost(tokens(answer), 2_500)
+        assert.isAtLeast(data.availableNodes.length, 35)
+        assert.deepInclude(marksIn(data)[0], { path: "availableNodes", total: recount(execution).nodes.length })
+        assert.strictEqual((yield* walk(execution)).length, recount(execution).nodes.length)
+      }
+    }))
+})

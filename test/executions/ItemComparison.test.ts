@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as ItemComparison from "../../src/executions/ItemComparison.ts"
+import { document, from, fromApi, run } from "./runData.ts"
+
+const linked = (json: object, ...origins: ReadonlyArray<number>) => ({
+  json,
+  pairedItem: origins.length === 1 ? { item: origins[0] } : origins.map((item) => ({ item }))
+})
+
+const source = Array.from(
+  { length: 500 },
+  (_, id) => ({ id: `o-${id}`, amount: id / 4, tags: ["a"], password: `p${id}` })
+)
+
+/** Drops 7, doubles 9, spoils 42, rounds 10, adds a field to all. */
+const worked = source.flatMap((order, index) =>
+  index === 7 ? [] : [
+    linked({
+      ...order,
+      total: 1,
+      ...(index === 42 ? { amount: -1 } : {}),
+      ...(index === 13 ? { amount: 3.3, tags: ["a", "b"] } : {}),
+      password: `q${index}`
+    }, index),
+    ...(index === 9 ? [linked({ ...order, total: 1 }, index)] : [])
+  ]
+)
+
+const execution = fromApi(document({
+  Source: [run(0, { main: [source.map((json) => ({ json }))] })],
+  Filter: [run(1, { main: [source.toReversed().map((json, index) => linked(json, source.length - 1 - index))] }, {
+    source: [from("Source")]
+  })],
+  Work: [run(2, {
+    main: [worked.map(({ json, pairedItem }) => ({
+      json,
+      pairedItem: "item" in pairedItem ? { item: source.length - 1 - (pairedItem.item ?? 0) } : pairedItem
+    }))]
+  }, { source: [from("Filter")] })],
+  Alone: [run(3, { main: [[{ json: { id: "o-1", amount: 0.26 } }]] })],
+  None: [run(4, { main: [[]] })]
+}))
+
+const compare = (a: string, b: string, options: Partial<ItemComparison.Options> = {}) => {
+  const [first, second] = [ItemComparison.sideOf(execution, a), ItemComparison.sideOf(execution, b)]
+  if (first === undefined || second === undefined) return assert.fail("a node did not run")
+  return ItemComparison.compare(execution, {
+    from: first,
+    to: second,
+    fields: [],
+    ignore: [],
+    limit: 3,
+    redacts: true,
+    ...options
+  })
+}
+
+describe("ItemComparison", () => {
+  it.effect("follows n8n's links over several nodes, and shows what changed once before what changed everywhere", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* compare("Source", "Work"), {
+        pairedBy: "pairedItem",
+        same: 0,
+        changed: 500,
+        paths: [
+          { path: "tags[]", count: 1, kind: "added" },
+          { path: "amount", count: 2, roundingOnly: 1 },
+          { path: "total", count: 500, kind: "added" }
+        ],
+        examples: [
+          { index: 13, path: "tags[1]", after: "b" },
+          { index: 13, path: "amount", before: 3.25, after: 3.3 },
+          { index: 42, path: "amount", before: 10.5, after: -1 }
+        ],
+        onlyInFrom: { count: 1, first: [7] },
+        onlyInTo: { count: 0, first: [] },
+        duplicated: { count: 1, first: [9] }
+      })
+    }))
+
+  it.effect("pairs by key, equal keys in their order", () =>
+    Effect.gen(function*() {
+      const result = yield* compare("Source", "Work", { key: ["id"], ignore: [["total"], ["tags"]] })
+      assert.deepStrictEqual(result, {
+        pairedBy: "key",
+        same: 497,
+        changed: 2,
+        paths: [{ path: "amount", count: 2, roundingOnly: 1 }],
+        examples: [
+          { index: 13, key: "o-13", path: "amount", before: 3.25, after: 3.3 },
+          { index: 42, key: "o-42", path: "amount", before: 10.5, after: -1 }
+        ],
+        onlyInFrom: { count: 1, first: ["o-7"] },
+        onlyInTo: { count: 1, first: ["o-9"] }
+      })
+    }))
+
+  it.effect("pairs by place where nothing links the items, and compares the fields that are named", () =>
+    Effect.gen(function*() {
+      const result = yield* compare("Alone", "Source", { fields: [["amount"]] })
+      assert.deepStrictEqual([result.pairedBy, result.same, result.changed], ["place", 0, 1])
+      assert.deepStrictEqual(result.examples, [{ index: 0, path: "amount", before: 0.26, after: 0 }])
+      assert.deepStrictEqual(result.onlyInTo, { count: 499, first: [1, 2, 3, 4, 5] })
+    }))
+
+  it.effect("compares with nothing", () =>
+    Effect.gen(function*() {
+      const result = yield* compare("Source", "None")
+      assert.deepStrictEqual([result.same, result.changed, result.onlyInFrom.count], [0, 0, 500])
+    }))
+
+  it.each<[number, number, boolean]>([
+    [3.25, 3.3, true],
+    [0.1 + 0.2, 0.3, true],
+    [19.999, 20, true],
+    [3.25, 3.2, true],
+    [3.25, 3.4, false],
+    [1, 2, false],
+    [1.5, 1.5, false]
+  ])("%d and %d: rounding alone is %s", (a, b, is) => assert.strictEqual(ItemComparison.isRounding(a, b), is))
+})

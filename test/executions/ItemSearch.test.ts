@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Interpreter from "../../src/base/Interpreter.ts"
+import * as ItemSearch from "../../src/executions/ItemSearch.ts"
+import { document, from, fromApi, items, run } from "./runData.ts"
+
+const orders = Array.from(
+  { length: 3_000 },
+  (_, index) => ({ orderNo: `A-${index}`, amount: index, note: "x".repeat(200) })
+)
+
+const execution = fromApi(document({
+  Orders: [run(0, { main: [items(...orders)] })],
+  "Big?": [run(1, {
+    main: [
+      items(...orders.filter(({ amount }) => amount > 2_990)),
+      items({ 名前: "山田 \"太郎\"", apiKey: "sk-live-canary-000", price: 10.5, nested: [{ deep: "Needle" }] })
+    ]
+  }, { source: [from("Orders")] })]
+}))
+
+const { where: compile } = await Effect.runPromise(Interpreter.load)
+
+const expression = (source: string) => Result.getOrThrow(compile(source))
+
+const search = (condition: ItemSearch.Condition, options: Partial<ItemSearch.Options> = {}) =>
+  ItemSearch.search(execution, condition, {
+    slots: ItemSearch.outputs(execution),
+    limit: 10,
+    redacts: true,
+    ...options
+  })
+
+const slot = (node: string, index: number) => ({
+  node,
+  run: 0,
+  side: "output" as const,
+  port: { type: "main", index }
+})
+
+describe("ItemSearch", () => {
+  it.effect("finds text in keys and values, whatever the case, over all outputs", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* search({ text: "a-2995" }), {
+        matched: 2,
+        scanned: 3_010,
+        failed: 0,
+        failure: undefined,
+        nodes: [{ node: "Orders", matched: 1 }, { node: "Big?", matched: 1 }],
+        matches: [
+          { slot: slot("Orders", 0), index: 2_995, position: 2_995, item: { json: orders[2_995] ?? {} } },
+          { slot: slot("Big?", 0), index: 4, position: 3_004, item: { json: orders[2_995] ?? {} } }
+        ]
+      })
+      for (const text of ["名前", "山田 \"太", "10.5", "needle", "NESTED"]) {
+        const { matched, matches } = yield* search({ text })
+        assert.deepStrictEqual([matched, matches[0]?.slot.port.index, matches[0]?.index], [1, 1, 0], text)
+      }
+      assert.strictEqual((yield* search({ text: "nowhere" })).matched, 0)
+    }))
+
+  it.effect("cannot be used to probe a secret", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* search({ text: "canary" })).matched, 0)
+      const where = expression("JSON.stringify($json).includes('canary') || /canary/.test(apiKey)")
+      assert.strictEqual((yield* search({ where })).matched, 0)
+    }))
+
+  it.effect("counts all matches and gives some, in any of the nodes that are named", () =>
+    Effect.gen(function*() {
+      const where = expression("amount >= 100")
+      const found = yield* search({ where, text: "a-" }, {
+        slots: ItemSearch.outputs(execution, ["Orders"]),
+        limit: 2,
+        offset: 5
+      })
+      assert.deepStrictEqual([found.matched, found.scanned], [2_900, 3_000])
+      assert.deepStrictEqual(found.matches.map(({ index }) => index), [105, 106])
+    }))
+
+  it.effect("counts the items that an expression does not fit, and says why", () =>
+    Effect.gen(function*() {
+      const found = yield* search({ where: expression("price.toFixed(1) === '10.5'") })
+      assert.deepStrictEqual([found.matched, found.failed, found.failure?.kind], [1, 0, undefined])
+      const where = expression("orderNo == null || note.startsWith('x') && amount.startsWith('2')")
+      const { failed, failure, matched } = yield* search({ where })
+      assert.deepStrictEqual([matched, failed, failure?.kind], [1, 3_009, "type"])
+    }))
+
+  it.effect("ends where an expression takes too many steps", () =>
+    Effect.gen(function*() {
+      const where = Result.getOrThrow(compile("note.length > 0", { total: 1_000 }))
+      assert.strictEqual((yield* Effect.flip(search({ where }))).kind, "budget")
+    }))
+})

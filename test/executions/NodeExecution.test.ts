@@ -1,0 +1,415 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Minimize from "../../src/answer/Minimize.ts"
+import { marksIn } from "../../src/answer/Truncated.ts"
+import * as Executions from "../../src/executions/Executions.ts"
+import type { NodeExecution } from "../../src/executions/NodeExecution.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { getExecutionByNode } from "../../src/tools/executions/getExecutionByNode.ts"
+import { catalogue } from "../support/catalogue.ts"
+import * as fixtures from "../support/fixtures.ts"
+import { ask, build, document, failed, from, holding, items, node, parseCall, Recipe, recount, run } from "./runData.ts"
+
+const recorded = Layer.mergeAll(FakeN8n.layer(fixtures.seed), Executions.layer(), catalogue)
+
+interface Options {
+  readonly runIndex?: number
+  readonly outputIndex?: number
+  readonly itemOffset?: number
+  readonly itemLimit?: number
+}
+
+const askFor = (id: string, nodeName: string, options: Options = {}) =>
+  Effect.map(
+    ask(getExecutionByNode, { id, nodeName, itemOffset: 0, itemLimit: 50, ...options }),
+    ({ data }) => data
+  )
+
+const look = (execution: N8nApi.Execution, nodeName: string, options?: Options) =>
+  Effect.provide(askFor(execution.id, nodeName, options), holding(execution))
+
+const jsons = (side: NodeExecution["input"] | NodeExecution["output"]) => side.items.map(({ json }) => json)
+
+/** Follows the calls of one side's marks until none is left. */
+const walk = Effect.fnUntraced(
+  function*(side: "input" | "output", id: string, nodeName: string, options: Options = {}) {
+    const all: Array<unknown> = []
+    let itemOffset: number | undefined = 0
+    while (itemOffset !== undefined) {
+      const data: NodeExecution = yield* askFor(id, nodeName, { ...options, itemOffset })
+      all.push(...jsons(data[side]))
+      const mark = marksIn(data[side]).find(({ path }) => path === `${side}.items`)
+      if (mark === undefined) return all
+      assert.isAbove(mark.kept, 0)
+      assert.strictEqual(mark.kept, data[side].items.length)
+      const { args, tool } = parseCall(mark.next ?? assert.fail("no call"))
+      const { itemLimit: _, ...chosen } = options
+      const expected = { ...chosen, id, nodeName, itemOffset: itemOffset + mark.kept }
+      assert.deepStrictEqual<unknown>([tool, args], ["get_execution_by_node", expected])
+      itemOffset += mark.kept
+    }
+    return all
+  }
+)
+
+layer(recorded)("recorded executions", (it) => {
+  const at = (name: fixtures.Name, nodeName: string, options?: Options) =>
+    askFor(fixtures.executionId(name), nodeName, options)
+
+  it.effect("branch: two outputs by name and count, either one's items", () =>
+    Effect.gen(function*() {
+      const data = yield* at("branch", "Even?")
+      assert.deepStrictEqual<unknown>(data.outputs, [
+        { output: "main[0]", name: "true", items: 5 },
+        { output: "main[1]", name: "false", items: 5 }
+      ])
+      assert.strictEqual(data.output.output, "main[0]")
+      assert.deepStrictEqual(jsons(data.output), [0, 2, 4, 6, 8].map((i) => ({ i, even: true })))
+      const odd = yield* at("branch", "Even?", { outputIndex: 1 })
+      assert.strictEqual(odd.output.output, "main[1]")
+      assert.deepStrictEqual(jsons(odd.output), [1, 3, 5, 7, 9].map((i) => ({ i, even: false })))
+      const source = [{ input: "main[0]", node: "Even?", output: 1, run: 0, count: 5 }]
+      assert.deepStrictEqual<unknown>((yield* at("branch", "Odds")).input.sources, source)
+    }))
+
+  it.effect("branch: times, type and parameters", () =>
+    Effect.gen(function*() {
+      assert.deepInclude<unknown>(yield* at("branch", "Even?"), {
+        executionId: "3",
+        nodeName: "Even?",
+        nodeType: "n8n-nodes-base.if",
+        status: "success",
+        executionTime: 54,
+        startTime: "2026-11-21T20:59:48.888Z",
+        endTime: "2026-11-21T20:59:48.942Z",
+        runIndex: 0,
+        runCount: 1,
+        error: null
+      })
+      const { input, parameters } = yield* at("branch", "Webhook")
+      assert.deepInclude(parameters, { path: "fx-branch", httpMethod: "POST" })
+      assert.deepStrictEqual<unknown>(input, { sources: [], items: [] })
+    }))
+
+  it.effect("loop: the last run, or the one asked for", () =>
+    Effect.gen(function*() {
+      const last = yield* at("loop", "Loop Over Items")
+      assert.deepInclude(last, { runIndex: 3, runCount: 4 })
+      assert.deepStrictEqual<unknown>(last.outputs, [
+        { output: "main[0]", name: "done", items: 12 },
+        { output: "main[1]", name: "loop", items: 0 }
+      ])
+      assert.deepStrictEqual<unknown>(last.input.sources[0]?.run, 2)
+      const first = yield* at("loop", "Loop Over Items", { runIndex: 0 })
+      assert.deepInclude(first, { runIndex: 0, runCount: 4 })
+      // The first output that holds items, not the first one.
+      assert.strictEqual(first.output.output, "main[1]")
+      assert.deepStrictEqual(jsons(first.output), [{ i: 0 }, { i: 1 }, { i: 2 }, { i: 3 }])
+      const second = yield* at("loop", "Inside", { runIndex: 1 })
+      assert.deepStrictEqual(jsons(second.input), [{ i: 4 }, { i: 5 }, { i: 6 }, { i: 7 }])
+      assert.deepStrictEqual(jsons(second.output), [{ i: 40 }, { i: 50 }, { i: 60 }, { i: 70 }])
+    }))
+
+  it.effect("fail: the error, and the input page by page", () =>
+    Effect.gen(function*() {
+      const data = yield* at("fail", "Boom")
+      assert.strictEqual(data.status, "error")
+      const error = { name: "WrappedExecutionError", message: "boom here [line 1]", lineNumber: 1 }
+      assert.deepStrictEqual<unknown>(data.error, error)
+      assert.deepStrictEqual<unknown>(data.output, { items: [] })
+      assert.deepStrictEqual<unknown>(marksIn(data.input), [{
+        path: "input.items",
+        kept: 50,
+        total: 120,
+        next: "get_execution_by_node(id: '5', nodeName: 'Boom', itemOffset: 50)"
+      }])
+      const all = yield* walk("input", "5", "Boom")
+      assert.deepStrictEqual(all.map((json) => (json as { readonly i: number }).i), [...Array(120).keys()])
+    }))
+
+  it.effect("httpFail: neither stack nor request", () =>
+    Effect.gen(function*() {
+      const data = yield* at("httpFail", "HTTP Request")
+      assert.deepInclude(data.error, { httpCode: "ECONNREFUSED", itemIndex: 0 })
+      assert.notMatch(JSON.stringify(data), /node_modules|rejectUnauthorized|sk-live|canary/)
+    }))
+
+  it.effect("contErr: the error output by its name", () =>
+    Effect.gen(function*() {
+      const data = yield* at("contErr", "Risky")
+      assert.deepStrictEqual<unknown>(data.outputs, [
+        { output: "main[0]", items: 0 },
+        { output: "main[1]", name: "error", items: 1 }
+      ])
+      assert.deepStrictEqual<unknown>(jsons(data.output), [{ error: "soft failure [line 1]" }])
+    }))
+
+  it.effect("merge: both inputs, in order, and which is which", () =>
+    Effect.gen(function*() {
+      const { input } = yield* at("merge", "Merge")
+      assert.deepStrictEqual<unknown>(input.sources, [
+        { input: "main[0]", node: "A", output: 0, run: 0, count: 2 },
+        { input: "main[1]", node: "B", output: 0, run: 0, count: 2 }
+      ])
+      const all = [{ id: 1, a: "x" }, { id: 2, a: "y" }, { id: 1, b: "p" }, { id: 2, b: "q" }]
+      assert.deepStrictEqual<unknown>(jsons(input), all)
+      assert.deepStrictEqual<unknown>(jsons((yield* at("merge", "Merge", { itemOffset: 1, itemLimit: 2 })).input), [
+        { id: 2, a: "y" },
+        { id: 1, b: "p" }
+      ])
+    }))
+
+  it.effect("binary: a stub", () =>
+    Effect.gen(function*() {
+      const { output } = yield* at("binary", "Convert to File")
+      const stub = { mimeType: "application/json", fileName: "file.json", fileSize: "400 B" }
+      assert.deepStrictEqual<unknown>(output.items, [{ json: {}, binary: { data: stub } }])
+    }))
+
+  it.effect("big12: every item once, whatever the page", () =>
+    Effect.gen(function*() {
+      for (const itemLimit of [50, 7]) {
+        for (const side of ["input", "output"] as const) {
+          const all = yield* walk(side, "11", "Step 5", { itemLimit })
+          assert.deepStrictEqual(all.map((json) => (json as { readonly id: number }).id), [...Array(100).keys()])
+        }
+      }
+    }))
+})
+
+describe("a node that did not run", () => {
+  const connections = {
+    Start: { main: [[{ node: "Switch", type: "main", index: 0 }]] },
+    Switch: { main: [null, [{ node: "Later", type: "main", index: 0 }], [{ node: "Right", type: "main", index: 0 }]] },
+    Later: { main: [[{ node: "Last", type: "main", index: 0 }]] },
+    Right: { main: [[{ node: "After", type: "main", index: 0 }]] },
+    Tool: { ai_tool: [[{ node: "Agent", type: "ai_tool", index: 0 }]] },
+    Off: { main: [[{ node: "Agent", type: "main", index: 0 }]] }
+  }
+  const names = ["Start", "Switch", "Later", "Last", "Right", "After", "Tool", "Agent", "Alone"]
+  const nodes = [...names.map((name) => node(name)), node("Off", "n8n-nodes-base.set", { disabled: true })]
+  const ran = {
+    Start: [run(0, { main: [items({})] })],
+    Switch: [run(1, { main: [[], [], items({})] }, { source: [from("Start")] })]
+  }
+  const note = Effect.fnUntraced(function*(runData: unknown, name: string) {
+    const data = yield* look(document(runData, { nodes, connections, status: "error" }), name)
+    assert.deepInclude<unknown>(data, {
+      nodeName: name,
+      status: "notRun",
+      runCount: 0,
+      outputs: [],
+      input: { sources: [], items: [] },
+      output: { items: [] },
+      error: null
+    })
+    for (const key of ["startTime", "endTime", "executionTime", "runIndex"]) assert.notProperty(data, key)
+    return data.note
+  })
+
+  it.effect("says that nothing was sent to it", () =>
+    Effect.gen(function*() {
+      const told = "This node did not run. 'Switch' before it ran, and sent no items to main[1]."
+      assert.strictEqual(yield* note(ran, "Later"), told)
+    }))
+
+  it.effect("says that the one before it did not run either", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* note(ran, "Last"), "This node did not run. 'Later' before it did not run either.")
+    }))
+
+  it.effect("says that the one before it failed", () =>
+    Effect.gen(function*() {
+      const runData = { ...ran, Right: [failed(2, { message: "no" }, { source: [from("Switch", 2)] })] }
+      assert.strictEqual(yield* note(runData, "After"), "This node did not run. 'Right' before it failed.")
+    }))
+
+  it.effect("says that the execution ended before its turn", () =>
+    Effect.gen(function*() {
+      const told = "This node did not run. 'Switch' before it sent it items, but the execution did not come to it."
+      assert.strictEqual(yield* note(ran, "Right"), told)
+    }))
+
+  it.effect("says that it is disabled, alone, or a sub-node that was not asked", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* note(ran, "Off"), "This node did not run. It is disabled.")
+      const alone = "This node did not run. Nothing is connected to it, and it did not start the execution."
+      assert.strictEqual(yield* note(ran, "Alone"), alone)
+      assert.strictEqual(yield* note(ran, "Tool"), "This node did not run. It works for 'Agent', and was not asked.")
+      // A sub-node does not feed items, so only the main connection counts.
+      assert.strictEqual(yield* note(ran, "Agent"), "This node did not run. 'Off' before it did not run either.")
+    }))
+
+  it.effect("gives its parameters all the same", () =>
+    Effect.gen(function*() {
+      const nodes = [node("A"), node("B", "n8n-nodes-base.set", { parameters: { value: 7 } })]
+      const data = yield* look(document({ A: [run(0, { main: [[]] })] }, { nodes }), "B")
+      assert.deepInclude<unknown>(data, { nodeType: "n8n-nodes-base.set", parameters: { value: 7 } })
+    }))
+})
+
+describe("odd nodes", () => {
+  it.effect("a sub-node: what it was asked, and what it lent", () =>
+    Effect.gen(function*() {
+      const execution = document({
+        Agent: [run(0, { main: [items({ answer: 42 })] })],
+        Model: [
+          run(1, { ai_languageModel: [items({ text: "42" }, { text: "43" })] }, {
+            source: [from("Agent")],
+            inputOverride: { ai_languageModel: [items({ messages: ["What?"] })] }
+          })
+        ]
+      }, { nodes: [node("Agent", "@n8n/n8n-nodes-langchain.agent"), node("Model")] })
+      const data = yield* look(execution, "Model")
+      assert.deepStrictEqual<unknown>(data.input, {
+        sources: [{ input: "ai_languageModel", count: 1 }],
+        items: [{ json: { messages: ["What?"] } }]
+      })
+      assert.deepStrictEqual<unknown>(data.outputs, [{ output: "ai_languageModel", items: 2 }])
+      assert.deepStrictEqual<unknown>(data.output, {
+        output: "ai_languageModel",
+        items: [{ json: { text: "42" } }, { json: { text: "43" } }]
+      })
+    }))
+
+  it.effect("a source that is null: the other input keeps its index", () =>
+    Effect.gen(function*() {
+      const execution = document({
+        B: [run(0, { main: [items({ b: 1 })] })],
+        Merge: [run(1, { main: [[]] }, { source: [null, from("B")] })]
+      }, { nodes: [node("B"), node("Merge", "n8n-nodes-base.merge")] })
+      const { input } = yield* look(execution, "Merge")
+      assert.deepStrictEqual<unknown>(input.sources, [{ input: "main[1]", node: "B", output: 0, run: 0, count: 1 }])
+      assert.deepStrictEqual<unknown>(jsons(input), [{ b: 1 }])
+    }))
+
+  it.effect("one that was renamed since: under its name of then", () =>
+    Effect.gen(function*() {
+      const execution = document({ "Old name": [run(0, { main: [items({ a: 1 })] })] }, { nodes: [node("New name")] })
+      const old = yield* look(execution, "Old name")
+      assert.deepInclude<unknown>(old, { status: "success", nodeType: "unknown", parameters: {} })
+      assert.deepStrictEqual<unknown>(jsons(old.output), [{ a: 1 }])
+      assert.strictEqual((yield* look(execution, "New name")).status, "notRun")
+    }))
+
+  it.effect("times that no date can hold, or none at all", () =>
+    Effect.gen(function*() {
+      for (const startTime of [1e300, -5, 0, null, "soon", undefined, Number.MAX_SAFE_INTEGER]) {
+        const data = yield* look(document({ A: [run(0, { main: [[]] }, { startTime })] }), "A")
+        assert.notProperty(data, "startTime", String(startTime))
+        assert.strictEqual(data.executionTime, 5)
+      }
+      const data = yield* look(document({ A: [run(0, { main: [[]] }, { executionTime: 1e300 })] }), "A")
+      assert.property(data, "startTime")
+      assert.notProperty(data, "endTime")
+    }))
+
+  it.effect("runs of odd shapes: never an exception", () =>
+    Effect.gen(function*() {
+      const shapes: ReadonlyArray<unknown> = [
+        {},
+        null,
+        "text",
+        { error: "just text" },
+        { error: 7, data: { main: [items({ a: 1 })] } },
+        { data: null },
+        { data: { main: null } },
+        { data: { main: [null, [null, "x", 7, { json: null }], {}] }, source: {} },
+        { data: [], source: [1, null, {}], executionStatus: 7 },
+        run(0, { main: [items({})] }, { inputOverride: { ai_tool: [[{}]], main: null } })
+      ]
+      for (const shape of shapes) {
+        const data = yield* look(document({ A: [shape], B: shape }), "A")
+        assert.strictEqual(data.runCount, 1)
+      }
+      const [, , , text] = yield* Effect.forEach(shapes, (shape) => look(document({ A: [shape] }), "A"))
+      assert.deepInclude<unknown>(text, { status: "error", error: { message: "just text" } })
+      for (const runs of [null, "x", {}, 7, []]) {
+        assert.strictEqual((yield* look(document({ A: runs }), "A")).status, "notRun")
+      }
+    }))
+})
+
+describe("a budget", () => {
+  const longName = "顧客からの注文を確認して請求書を作成し、担当者に送信する".repeat(4)
+  const execution = document({
+    A: [
+      run(0, {
+        main: [items(...Array.from({ length: 60 }, (_, id) => ({ id, text: "lorem ipsum ".repeat(id * 2) })))]
+      })
+    ],
+    [longName]: [
+      run(1, { main: [items(...Array.from({ length: 20 }, (_, id) => ({ id, big: "z ".repeat(3_000) })))] }, {
+        source: [from("A"), from("A"), from("A")],
+        error: {
+          message: "m ".repeat(9_000),
+          description: "d ".repeat(9_000),
+          messages: [...Array(500).keys()].map(String)
+        }
+      })
+    ]
+  }, { nodes: [node("A"), node(longName, "n8n-nodes-base.code", { parameters: { jsCode: "x = 1\n".repeat(5_000) } })] })
+
+  it.effect("of the smallest size keeps the shape, and every list goes on", () =>
+    Effect.gen(function*() {
+      const answer = yield* getExecutionByNode.run({ id: "77", nodeName: longName })
+      assert.isAtMost(JSON.stringify(answer).length, 4_000)
+      assert.isAtMost(countTokens(JSON.stringify(answer)), 2_500)
+      const { data } = yield* ask(getExecutionByNode, { id: "77", nodeName: longName, itemOffset: 0, itemLimit: 50 })
+      assert.isAbove(data.input.items.length, 0)
+      assert.strictEqual(data.output.items.length, 1)
+      assert.deepInclude(marksIn(data.output)[0], { path: "output.items", kept: 1, total: 20 })
+      assert.deepInclude(marksIn(data.input)[0], { path: "input.items", kept: data.input.items.length, total: 180 })
+      assert.include(JSON.stringify(data.parameters), "chars]")
+      assert.include(JSON.stringify(data.error), "_truncated")
+    }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, 4_000)))
+
+  it.effect("of any size lists every item once", () =>
+    Effect.gen(function*() {
+      for (const chars of [4_000, 40_000]) {
+        const ids = (all: ReadonlyArray<unknown>) => all.map((json) => (json as { readonly id: number }).id)
+        const walked = (side: "input" | "output", name: string) =>
+          walk(side, "77", name).pipe(Effect.provideService(Minimize.MaxResultChars, chars), Effect.map(ids))
+        assert.deepStrictEqual(yield* walked("output", "A"), [...Array(60).keys()])
+        assert.deepStrictEqual(yield* walked("output", longName), [...Array(20).keys()])
+      }
+    }).pipe(Effect.provide(holding(execution))))
+})
+
+describe("any run data", () => {
+  it.effect.prop("every run of every node is shown inside the schema, and counted right", {
+    recipe: Recipe,
+    chars: Schema.Literals([4_000, 40_000])
+  }, ({ chars, recipe }) => {
+    const execution = build({ ...recipe, nodes: recipe.nodes > 12 ? 12 : recipe.nodes })
+    return Effect.gen(function*() {
+      for (const { name, runs } of recount(execution).nodes.slice(0, 5)) {
+        for (const [runIndex, { outputs }] of runs.slice(0, 3).entries()) {
+          const data = yield* askFor("77", name, { runIndex })
+          assert.strictEqual(data.runCount, runs.length)
+          assert.deepStrictEqual(data.outputs.map((output) => output.items), outputs.map(({ items }) => items.length))
+        }
+      }
+    }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
+  }, { arbitrary: { runs: 12 } })
+
+  it.effect.prop("lists every item once when the calls are followed", {
+    recipe: Recipe,
+    itemLimit: Schema.Literals([1, 7, 50]),
+    chars: Schema.Literals([4_000, 40_000])
+  }, ({ chars, itemLimit, recipe }) => {
+    const execution = build({ ...recipe, nodes: recipe.nodes > 5 ? 5 : recipe.nodes, odd: false })
+    return Effect.gen(function*() {
+      for (const { name, runs } of recount(execution).nodes.slice(0, 2)) {
+        for (const [outputIndex, { items }] of (runs.at(-1)?.outputs ?? []).entries()) {
+          const walked = yield* walk("output", "77", name, { itemLimit, outputIndex })
+          assert.deepStrictEqual(walked, items.map((item) => (item as { readonly json: unknown }).json))
+        }
+      }
+    }).pipe(Effect.provide(holding(execution)), Effect.provideService(Minimize.MaxResultChars, chars))
+  }, { arbitrary: { runs: 10 } })
+})

@@ -1,0 +1,754 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Bytes from "effect/Bytes"
+import * as Schema from "effect/Schema"
+import { obj } from "../../src/base/Json.ts"
+import { type Handling, type List, markEvery, Scanner, skip, value } from "../../src/executions/jsonScan.ts"
+import { Json, Key } from "../support/arbitrary.ts"
+
+const encoder = new TextEncoder()
+const bytesOf = (text: string) => encoder.encode(text)
+const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+
+/** Pushes the bytes in chunks of these sizes, over and over; each chunk is overwritten as soon as it was pushed. */
+const scan = (bytes: Uint8Array, root: Handling, sizes: ReadonlyArray<number> = []) => {
+  const scanner = new Scanner(root)
+  const cycle = sizes.some((size) => size > 0) ? sizes : [...sizes, Math.max(1, bytes.length)]
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const chunk = bytes.slice(at, at + (cycle[turn % cycle.length] ?? 0))
+    scanner.push(chunk)
+    chunk.fill(0x5c)
+    at += chunk.length
+  }
+  scanner.end()
+}
+
+const parsed = (bytes: Uint8Array, sizes?: ReadonlyArray<number>): unknown => {
+  const taken: Array<unknown> = []
+  scan(bytes, value((found) => taken.push(found)), sizes)
+  assert.strictEqual(taken.length, 1)
+  return taken[0]
+}
+
+const thrown = (run: () => void): unknown => {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+const refuses = (run: () => void, what?: string) => {
+  const error = thrown(run)
+  assert.isTrue(error instanceof SyntaxError || error instanceof TypeError, `${what}: ${String(error)}`)
+}
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** Sizes of chunks, small ones more often; none is the whole at once. */
+const Sizes = Schema.Array(Schema.Union([between(0, 3), between(0, 40), between(0, 500)]))
+
+/** Choices still to be made; none at all makes the plainest. */
+const Dice = Arbitrary.array(Arbitrary.schema(between(0, 9_999)), { maxLength: 97 })
+
+type Roll = (sides: number) => number
+
+const roller = (dice: ReadonlyArray<number>): Roll => {
+  let turn = 0
+  return (sides) => {
+    const round = dice.length === 0 ? 0 : Math.floor(turn / dice.length)
+    return ((dice[turn++ % dice.length] ?? 0) * (2 * round + 1) >> 1) % sides
+  }
+}
+
+/** Where an array stands in the text, in bytes; by its path. */
+interface Span {
+  readonly start: number
+  readonly elements: Array<number>
+  end: number
+}
+
+interface Written {
+  readonly bytes: Uint8Array
+  /** Behind the last byte of the root. */
+  readonly end: number
+  readonly spans: ReadonlyMap<string, Span>
+}
+
+const numbers = [
+  "-0",
+  "0",
+  "-0.0",
+  "0e0",
+  "1e400",
+  "-1E+400",
+  "1E-7",
+  "1e-400",
+  "5e-324",
+  "123456789012345678901234567890",
+  "9007199254740993",
+  "-0.1E+2",
+  "1.7976931348623157e308"
+]
+
+const pieces = [
+  "\"",
+  "\\",
+  "/",
+  "\\\"",
+  "\\\\\"",
+  "{\"a\":[",
+  "]},",
+  "\u0000\u001f",
+  "\u007f\u2028\ufeff",
+  "é",
+  "€",
+  "😀",
+  "\ud800",
+  "\udc00",
+  "\udc00\ud83d",
+  "\b\f\n\r\t",
+  "x".repeat(60),
+  `${"é".repeat(40)}"${"y".repeat(60)}\\`
+]
+
+const keys = ["", "__proto__", "constructor", "0", "length", "é😀\ud800"]
+const spaces = ["", " ", "\n", "\t\r\n  ", "", ""]
+const shortEscapes: { readonly [char: string]: string } = {
+  "\"": "\\\"",
+  "\\": "\\\\",
+  "/": "\\/",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t"
+}
+
+const mustEscape = (char: string) => char < " " || char === "\"" || char === "\\" || /^[\ud800-\udfff]$/u.test(char)
+
+const unicodeEscapes = (char: string, roll: Roll) =>
+  Array.from({ length: char.length }, (_, index) => {
+    const hex = char.charCodeAt(index).toString(16).padStart(4, "0")
+    return `\\u${roll(2) === 0 ? hex : hex.toUpperCase()}`
+  }).join("")
+
+const quoted = (text: string, roll: Roll) =>
+  `"${
+    Array.from(text, (char) => {
+      const way = roll(4)
+      const short = shortEscapes[char]
+      if (way === 1 || (mustEscape(char) && short === undefined)) return unicodeEscapes(char, roll)
+      return short !== undefined && (way === 2 || mustEscape(char)) ? short : char
+    }).join("")
+  }"`
+
+/**
+ * Some JSON text of the value's shape: strings, keys and numbers may be made odder, so the text is what counts and
+ * `JSON.parse` says what it means. Paths are `JSON.stringify` of the keys and indices. No key holds a backslash, as in {@link Key}.
+ */
+const write = (json: Schema.Json, roll: Roll, duplicates = false): Written => {
+  const parts: Array<string> = []
+  const spans = new Map<string, Span>()
+  let at = 0
+  const put = (part: string) => {
+    parts.push(part)
+    at += Buffer.byteLength(part)
+  }
+  const space = () => put(spaces[roll(spaces.length)] ?? "")
+  const odder = (text: string) => roll(3) === 1 ? text + (pieces[roll(pieces.length)] ?? "") : text
+  const list = (open: string, close: string, members: ReadonlyArray<() => void>) => {
+    put(open)
+    space()
+    for (const [index, member] of members.entries()) {
+      if (index > 0) {
+        put(",")
+        space()
+      }
+      member()
+      space()
+    }
+    put(close)
+  }
+  const any = (json: Schema.Json, path: ReadonlyArray<string | number>): void => {
+    if (typeof json === "string") return put(quoted(odder(json), roll))
+    if (typeof json === "number") {
+      return put(roll(3) === 1 ? numbers[roll(numbers.length)] ?? "0" : JSON.stringify(json))
+    }
+    if (json === null || typeof json !== "object") return put(JSON.stringify(json))
+    if (isArray(json)) {
+      const span: Span = { start: at + 1, elements: [], end: 0 }
+      spans.set(JSON.stringify(path), span)
+      list(
+        "[",
+        "]",
+        json.map((element, index) => () => {
+          span.elements.push(at)
+          any(element, [...path, index])
+        })
+      )
+      span.end = at - 1
+      return
+    }
+    const used = new Set<string>()
+    const repeats = () => duplicates && roll(2) === 1
+    const named = (key: string) => {
+      let name = roll(4) === 1 ? keys[roll(keys.length)] ?? "" : odder(key)
+      name = name.replaceAll("\\", "|")
+      while (used.has(name) && !repeats()) name += "+"
+      used.add(name)
+      return name
+    }
+    list(
+      "{",
+      "}",
+      Object.entries(json).map(([key, member]) => () => {
+        const name = named(key)
+        put(quoted(name, roll))
+        space()
+        put(":")
+        space()
+        any(member, [...path, name])
+      })
+    )
+  }
+  space()
+  any(json, [])
+  const end = at
+  space()
+  return { bytes: bytesOf(parts.join("")), end, spans }
+}
+
+const isArray = (json: unknown): json is ReadonlyArray<Schema.Json> => Array.isArray(json)
+
+const isContainer = (json: Schema.Json) => typeof json === "object" && json !== null
+
+/** Anything JSON, mostly not a mere number or word. */
+const Deep = Arbitrary.schema(
+  Schema.Union([
+    Schema.Array(Json),
+    Schema.Record(Key, Json),
+    Schema.Array(Schema.Struct({ a: Json, b: Schema.Array(Json) })),
+    Schema.Struct({ rows: Schema.Array(Schema.Array(Json)), text: Schema.String, more: Json })
+  ])
+)
+
+/** As if the members were own properties, which is what they are, `__proto__` included. */
+const own = (json: unknown, key: string): unknown => Object.getOwnPropertyDescriptor(obj(json) ?? {}, key)?.value
+
+const kinds = ["skip", "value", "object", "array", "list"] as const
+
+/** What to do with the value at a path: any of all, more often one that fits. */
+const chosen = (json: unknown, path: string, salt: number): typeof kinds[number] => {
+  let hash = salt | 0
+  for (let index = 0; index < path.length; index++) hash = Math.imul(hash ^ path.charCodeAt(index), 0x01000193)
+  hash = Math.imul(hash ^ hash >>> 15, 0x2c1b3c6d) >>> 4
+  if (hash % 4 === 0) return kinds[(hash >>> 2) % kinds.length] ?? "skip"
+  if (Array.isArray(json)) return hash % 5 < 4 ? "array" : "list"
+  return obj(json) === undefined ? "value" : "object"
+}
+
+/** What was told of each path. */
+type Told = Array<readonly [path: string, what: string, value: unknown]>
+
+const append = (path: string, key: string | number) => JSON.stringify([...JSON.parse(path), key])
+
+/** The handling that the choices make; the parsed document only serves to choose. */
+const handling = (json: unknown, path: string, salt: number, told: Told): Handling => {
+  const on = chosen(json, path, salt)
+  switch (on) {
+    case "skip":
+      return skip
+    case "value":
+      return value((found) => told.push([path, on, found]))
+    case "object":
+      return {
+        on,
+        member: (key) => handling(own(json, key), append(path, key), salt, told),
+        end: () => told.push([path, on, undefined])
+      }
+    case "array":
+      return {
+        on,
+        element: (index) => handling(isArray(json) ? json[index] : undefined, append(path, index), salt, told)
+      }
+    case "list":
+      return { on, take: ({ count, end, start }) => told.push([path, on, { count, start, end }]) }
+  }
+}
+
+/** The same choices made over what `JSON.parse` gives. */
+const walk = (json: unknown, path: string, salt: number, spans: ReadonlyMap<string, Span>, told: Told): void => {
+  const on = chosen(json, path, salt)
+  if (on === "value") told.push([path, on, json])
+  if (on === "object" && obj(json) !== undefined) {
+    for (const key of Object.keys(obj(json) ?? {})) walk(own(json, key), append(path, key), salt, spans, told)
+    told.push([path, on, undefined])
+  }
+  if (on === "array" && isArray(json)) {
+    for (const [index, element] of json.entries()) walk(element, append(path, index), salt, spans, told)
+  }
+  if (on === "list" && isArray(json)) {
+    const span = spans.get(path)
+    told.push([path, on, { count: json.length, start: span?.start, end: span?.end }])
+  }
+}
+
+/** `JSON.parse` puts keys that look like numbers first. */
+const byPath = (told: Told) => told.toSorted(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+
+describe("value", () => {
+  it.prop(
+    "yields what JSON.parse yields, for any text in any chunks",
+    { json: Json, dice: Dice, sizes: Sizes },
+    ({ dice, json, sizes }) => {
+      const { bytes } = write(json, roller(dice), true)
+      const expected: unknown = JSON.parse(textOf(bytes))
+      for (const cut of [sizes, [1], [0, 2], []]) assert.deepStrictEqual(parsed(bytes, cut), expected)
+    },
+    { arbitrary: { runs: 200 } }
+  )
+
+  it("reads every odd number, string and key, byte by byte", () => {
+    const roll = roller([])
+    const texts = [
+      ...numbers,
+      "true",
+      "false",
+      "null",
+      ...pieces.map((piece) => quoted(piece, roll)),
+      ...pieces.map((piece) => `"${unicodeEscapes(piece, roll)}"`),
+      ...keys.map((key) => `{${quoted(key, roll)}:1,"b":2,${quoted(key, roll)}:{${quoted(key, roll)}:3}}`)
+    ]
+    for (const text of texts) {
+      const expected: unknown = JSON.parse(text)
+      for (const sizes of [[], [1], [2], [3]]) {
+        assert.deepStrictEqual(parsed(bytesOf(text), sizes), expected, text)
+        assert.deepStrictEqual(parsed(bytesOf(`\t${text}\r\n `), sizes), expected, text)
+      }
+      const seen: Array<unknown> = []
+      scan(bytesOf(`[${text},[ ${text} ]]`), { on: "array", element: () => value((found) => seen.push(found)) }, [1])
+      assert.deepStrictEqual(seen, [expected, [expected]], text)
+    }
+    assert.isTrue(Object.is(parsed(bytesOf("-0")), -0))
+    assert.isTrue(Object.hasOwn(obj(parsed(bytesOf("{\"__proto__\":null}"))) ?? {}, "__proto__"))
+  })
+
+  it("splits a string at each of its bytes, escapes and characters of several bytes included", () => {
+    const text = `["${"é".repeat(40)}😀\\\\\\"${"x".repeat(70)}\\ud83d\\uDE00\\\\","\\\\",""]`
+    const bytes = bytesOf(text)
+    const expected: unknown = JSON.parse(text)
+    for (let at = 0; at <= bytes.length; at++) {
+      assert.deepStrictEqual(parsed(bytes, [at, bytes.length]), expected, `cut at ${at}`)
+    }
+  })
+
+  it("is not overflowed by 10,000 levels, parsed, looked at or stepped over", () => {
+    const levels = 10_000
+    const text = bytesOf(`${"[{\"a\":".repeat(levels)}7${"}]".repeat(levels)}`)
+    for (const sizes of [[], [1], [7]]) {
+      let depth = 0
+      for (let json = parsed(text, sizes); isArray(json); json = own(json[0], "a")) depth++
+      assert.strictEqual(depth, levels)
+
+      let looked = 0
+      let innermost: unknown
+      const element = (): Handling => ({ on: "object", member })
+      const member = (): Handling => {
+        looked++
+        return looked === levels ? value((found) => (innermost = found)) : { on: "array", element }
+      }
+      scan(text, { on: "array", element }, sizes)
+      assert.strictEqual(looked, levels)
+      assert.strictEqual(innermost, 7)
+
+      const lists: Array<List> = []
+      scan(text, { on: "list", take: (list) => lists.push(list) }, sizes)
+      assert.deepStrictEqual(lists, [{
+        count: 1,
+        start: 1,
+        end: text.length - 1,
+        marks: [{ element: 0, at: 1 }]
+      }])
+      scan(text, skip, sizes)
+    }
+  })
+
+  it("tells members in the order of the text, the repeated ones too, and then the end", () => {
+    const told: Array<string> = []
+    const take = (name: string) => value((found) => told.push(`${name}=${JSON.stringify(found)}`))
+    scan(bytesOf(`{"2":1,"1":[2],"2":{"x":3},"":"4"}`), { on: "object", member: take, end: () => told.push("end") }, [
+      1
+    ])
+    assert.deepStrictEqual(told, ["2=1", "1=[2]", "2={\"x\":3}", "=\"4\"", "end"])
+  })
+})
+
+describe("handlings", () => {
+  it.prop(
+    "tell of each place what walking JSON.parse's result tells",
+    { json: Deep, dice: Dice, sizes: Sizes, salt: between(0, 1_000_000) },
+    ({ dice, json, salt, sizes }) => {
+      const { bytes, spans } = write(json, roller(dice))
+      const document: unknown = JSON.parse(textOf(bytes))
+      const expected: Told = []
+      walk(document, "[]", salt, spans, expected)
+      for (const cut of [sizes, [1], []]) {
+        const told: Told = []
+        scan(bytes, handling(document, "[]", salt, told), cut)
+        assert.deepStrictEqual(byPath(told), byPath(expected))
+      }
+    },
+    { arbitrary: { runs: 250 } }
+  )
+
+  it("step over what is of another kind", () => {
+    const others = ["null", "7", "\"[{\"", "true", "{\"b\":[1]}", "[[2],{}]"]
+    for (const on of ["object", "array", "list"] as const) {
+      for (const other of others) {
+        if (other.startsWith(on === "object" ? "{" : "[")) continue
+        const told: Array<unknown> = []
+        const odd: Handling = on === "object"
+          ? { on, member: () => assert.fail(other), end: () => assert.fail(other) }
+          : on === "array"
+          ? { on, element: () => assert.fail(other) }
+          : { on, take: () => assert.fail(other) }
+        const member = (key: string) => key === "odd" ? odd : value((found) => told.push(found))
+        scan(bytesOf(`{"odd":${other},"then":5}`), { on: "object", member }, [1])
+        scan(bytesOf(other), odd)
+        assert.deepStrictEqual(told, [5])
+      }
+    }
+  })
+})
+
+/** Every mark begins an element, marks lie as far apart as they should, and from mark to mark there is JSON. */
+const checkList = (list: List, bytes: Uint8Array, begins: ReadonlyArray<number>, elements: ReadonlyArray<unknown>) => {
+  assert.strictEqual(list.count, elements.length)
+  assert.strictEqual(bytes[list.start - 1], 0x5b)
+  assert.strictEqual(bytes[list.end], 0x5d)
+  assert.deepStrictEqual(list.marks[0], elements.length === 0 ? undefined : { element: 0, at: begins[0] })
+  for (const [index, mark] of list.marks.entries()) {
+    assert.strictEqual(mark.at, begins[mark.element])
+    const next = list.marks[index + 1]
+    const upTo = next?.element ?? list.count
+    assert.isAbove(upTo, mark.element)
+    if (next !== undefined) assert.isAtLeast(next.at - mark.at, markEvery)
+    // Nothing far from a mark goes unmarked.
+    if (upTo - 1 > mark.element) assert.isBelow((begins[upTo - 1] ?? 0) - mark.at, markEvery)
+    const text = textOf(bytes.subarray(mark.at, next?.at ?? list.end)).trimEnd()
+    assert.strictEqual(text.endsWith(","), next !== undefined)
+    assert.deepStrictEqual<unknown>(
+      JSON.parse(`[${next === undefined ? text : text.slice(0, -1)}]`),
+      elements.slice(mark.element, upTo)
+    )
+  }
+}
+
+describe("list", () => {
+  const paddings = [0, 1, 30, 1_000, 8_000, markEvery - 20, markEvery, 3 * markEvery]
+
+  it.prop(
+    "marks elements of any size where they begin",
+    {
+      list: Arbitrary.array(Arbitrary.schema(Schema.Tuple([between(0, paddings.length - 1), Json])), {
+        maxLength: 40
+      }),
+      dice: Dice,
+      sizes: Arbitrary.schema(Schema.Array(Schema.Union([between(0, 40), between(0, 100_000)])))
+    },
+    ({ dice, list, sizes }) => {
+      const elements = list.map(([padding, json]): Schema.Json =>
+        padding === 0 ? json : { json, text: "\\\"é,]}".repeat(Math.ceil((paddings[padding] ?? 0) / 12)) }
+      )
+      const { bytes, spans } = write({ list: elements }, roller([0, ...dice]))
+      const [key, document] = Object.entries(obj(JSON.parse(textOf(bytes))) ?? {})[0] ?? ["", []]
+      const span = spans.get(JSON.stringify([key]))
+      const lists: Array<List> = []
+      scan(bytes, { on: "object", member: () => ({ on: "list", take: (found) => lists.push(found) }) }, sizes)
+      const [found] = lists
+      if (found === undefined || lists.length !== 1 || span === undefined || !isArray(document)) {
+        return assert.fail(`${lists.length} lists`)
+      }
+      assert.deepStrictEqual([found.start, found.end], [span.start, span.end])
+      checkList(found, bytes, span.elements, document)
+    },
+    { arbitrary: { runs: 25, size: 40 } }
+  )
+
+  it("marks many small elements in few places, whatever the chunks", () => {
+    const { bytes, spans } = write(Array.from({ length: 4_000 }, (_, id) => ({ id, name: "é".repeat(9) })), roller([]))
+    const found = [[], [1], [1_000], [65_536, 0, 1]].map((sizes) => {
+      const lists: Array<List> = []
+      scan(bytes, { on: "list", take: (list) => lists.push(list) }, sizes)
+      return lists
+    })
+    for (const lists of found) assert.deepStrictEqual(lists, found[0])
+    const list = found[0]?.[0]
+    if (list === undefined) return assert.fail("no list")
+    checkList(list, bytes, spans.get("[]")?.elements ?? [], JSON.parse(textOf(bytes)))
+    assert.strictEqual(list.marks.length, Math.ceil(bytes.length / markEvery))
+  })
+})
+
+/** Looks at everything: at lists of objects of lists … as deep as they go. */
+const everything = (depth = 0): Handling =>
+  depth % 2 === 0
+    ? { on: "array", element: () => everything(depth + 1) }
+    : { on: "object", member: (key) => key === "v" ? value(() => {}) : everything(depth + 1) }
+
+describe("what is no JSON", () => {
+  it.prop(
+    "cut short at any byte, throws",
+    { json: Deep, dice: Dice, salt: between(0, 1_000_000), chunk: between(1, 50) },
+    ({ chunk, dice, json, salt }) => {
+      const { bytes, end } = write(json, roller(dice))
+      assert.isTrue(isContainer(json))
+      const document: unknown = JSON.parse(textOf(bytes))
+      // Each byte of short texts, some 60 of longer ones.
+      for (let at = 0; at < end; at += Math.max(1, Math.floor(end / 60))) {
+        const cut = bytes.subarray(0, at)
+        for (const root of [skip, value(() => {}), handling(document, "[]", salt, [])]) {
+          refuses(() => scan(cut, root, [chunk]), textOf(bytes))
+        }
+      }
+      for (const root of [skip, handling(document, "[]", salt, [])]) scan(bytes.subarray(0, end), root, [chunk])
+    }
+  )
+
+  it("throws at the end of a string, word or list that is cut short, and of nothing at all", () => {
+    for (
+      const text of [
+        "",
+        " \n",
+        "\"",
+        "\"a",
+        "\"a\\",
+        "\"a\\\"",
+        "[",
+        "[1",
+        "[1,",
+        "{",
+        "{\"a",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1,"
+      ]
+    ) {
+      for (const root of [skip, value(() => {}), everything(), everything(1)]) {
+        for (const sizes of [[], [1]]) refuses(() => scan(bytesOf(text), root, sizes), text)
+      }
+    }
+    for (const text of ["tru", "-", "1.", "1e", "nul"]) refuses(() => parsed(bytesOf(text)), text)
+  })
+
+  it("throws at whatever comes after the end", () => {
+    for (const text of ["{}", "[]", "[1]", "\"a\"", "{\"a\":[{}]}"]) {
+      for (const more of ["x", "]", "}", ",", "{}", "\"\"", "0", "\u0000", "\ufeff"]) {
+        for (const root of [skip, value(() => {}), everything(), everything(1)]) {
+          refuses(() => scan(bytesOf(`${text}${more}`), root, [1]), text + more)
+          refuses(() => scan(bytesOf(`${text} \n${more}`), root), text + more)
+        }
+      }
+    }
+    for (const text of ["1 2", "1,", "1x", "true]", "truefalse"]) refuses(() => parsed(bytesOf(text), [1]), text)
+  })
+
+  it("throws at a list or object that is built wrongly where it looks", () => {
+    const wrong = [
+      "[,]",
+      "[1,]",
+      "[,1]",
+      "[1,,2]",
+      "[1 2]",
+      "[1}",
+      "[\"a\":1]",
+      "[}",
+      "[{]}",
+      "[[],]",
+      "[{},]",
+      "[{,}]",
+      "[{\"v\"}]",
+      "[{\"v\" 1}]",
+      "[{\"v\":}]",
+      "[{\"v\":]}]",
+      "[{\"v\":,\"v\":1}]",
+      "[{\"v\":1,}]",
+      "[{\"v\":1]]",
+      "[{\"v\":1 \"v\":2}]",
+      "[{\"v\"::1}]",
+      "[{\"v\":1:2}]",
+      "[{v:1}]",
+      "[{'v':1}]",
+      "[{1:1}]",
+      "[{null:1}]",
+      "[{[]:1}]",
+      "[{\"v\\x\":1}]",
+      "[{\"v\n\":1}]",
+      "[{\"v\":01}]",
+      "[{\"v\":+1}]",
+      "[{\"v\":.5}]",
+      "[{\"v\":NaN}]",
+      "[{\"v\":undefined}]",
+      "[{\"v\":'a'}]",
+      "[{\"v\":\"\t\"}]",
+      "[{\"v\":\"\\u12g4\"}]",
+      "[{\"v\":[1,]}]",
+      "[{\"v\":{\"a\":1]}]",
+      "[{\"o\":[1,]}]",
+      "[{\"o\":[{\"v\":1}{}]}]",
+      "[{\"o\":[{\"v\":1}],}]"
+    ]
+    for (const text of wrong) {
+      assert.throws(() => JSON.parse(text), SyntaxError)
+      for (const sizes of [[], [1]]) {
+        refuses(() => scan(bytesOf(text), everything(), sizes), text)
+        refuses(() => parsed(bytesOf(text), sizes), text)
+      }
+    }
+    for (const text of ["[,]", "[1,]", "[,1]", "[1,,2]", "[1 2]", "[1}", "[", "[1", "[{}", "[[1]"]) {
+      refuses(() => scan(bytesOf(text), { on: "list", take: () => {} }), text)
+    }
+  })
+
+  it("throws at a page, a proxy's words, and compressed bytes", () => {
+    const pages = [
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><title>n8n.io - Workflow</title></head><body></body></html>",
+      "<html><body>Bad Gateway, try again</body></html>",
+      "upstream connect error or disconnect/reset before headers",
+      "<html><body class=\"x\">{\"a\":1}</body></html>"
+    ]
+    for (const page of pages) {
+      for (const root of [skip, value(() => {}), everything(), everything(1)]) {
+        for (const sizes of [[], [1]]) refuses(() => scan(bytesOf(page), root, sizes), page)
+      }
+    }
+    refuses(() => parsed(bytesOf("<html><body>x</body></html>")))
+    refuses(() => parsed(Uint8Array.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0x03])))
+  })
+
+  it("throws at bytes that are no UTF-8 in what it parses, and only there", () => {
+    const broken = [[0xff], [0xc3], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0xc0, 0x80], [0x80]]
+    for (const odd of broken) {
+      const json = (before: string, after: string) => Uint8Array.from([...bytesOf(before), ...odd, ...bytesOf(after)])
+      for (const sizes of [[], [1]]) {
+        refuses(() => parsed(json("\"", "\""), sizes))
+        refuses(() => parsed(json("[{\"a\":\"b", "\"}]"), sizes))
+        refuses(() => scan(json("{\"", "\":1}"), { on: "object", member: () => skip }, sizes))
+        refuses(() => scan(json("[{\"v\":\"", "\"}]"), everything(), sizes))
+        scan(json("[{\"v\":1,\"o\":\"", "\"}]"), everything(), sizes)
+        scan(json("[\"", "\"]"), { on: "list", take: () => {} }, sizes)
+      }
+    }
+  })
+
+  const fragments = ["", ",", ":", "{", "}", "[", "]", "\"", "\\", " ", "0", "e", "x", "\u0000", "é", "\\u", "null"]
+
+  it.prop(
+    "damaged anywhere, is taken exactly when JSON.parse takes it",
+    {
+      json: Arbitrary.schema(Schema.Union([Json, Schema.Array(Json)])),
+      dice: Dice,
+      sizes: Sizes,
+      salt: between(0, 1_000_000),
+      damages: Schema.Array(Schema.Tuple([between(0, 10_000), between(0, 4), between(0, fragments.length - 1)])).check(
+        Schema.isMinLength(1)
+      )
+    },
+    ({ damages, dice, json, salt, sizes }) => {
+      const whole = write(json, roller(dice)).bytes
+      let bytes = whole
+      for (const [place, removed, inserted] of damages.slice(0, 3)) {
+        const at = place % (bytes.length + 1)
+        bytes = Bytes.concat([
+          bytes.subarray(0, at),
+          bytesOf(fragments[inserted] ?? ""),
+          bytes.subarray(at + removed)
+        ])
+      }
+      // A key with a backslash would spoil JSON.parse: see `write`.
+      if (/\\\\(?:[^"\\]|\\.)*"\s*:/.test(new TextDecoder().decode(bytes))) return
+      let expected: unknown
+      const isWrong = thrown(() => (expected = JSON.parse(textOf(bytes)))) !== undefined
+      if (isWrong) {
+        refuses(() => parsed(bytes, sizes))
+        const odd = thrown(() => scan(bytes, handling(json, "[]", salt, []), sizes))
+        assert.isTrue(odd === undefined || odd instanceof SyntaxError || odd instanceof TypeError, String(odd))
+      } else {
+        assert.deepStrictEqual(parsed(bytes, sizes), expected)
+        scan(bytes, handling(json, "[]", salt, []), sizes)
+      }
+    },
+    { arbitrary: { runs: 250 } }
+  )
+})
+
+describe("speed", () => {
+  const megabyte = 1_000_000
+  const item = (json: object) => ({ json, pairedItem: { item: 0 } })
+  const person = {
+    id: 123,
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    active: true,
+    tags: ["a", "bb"],
+    note: null
+  }
+  const line = `${"word ".repeat(12)}\n`
+
+  /** A list of so many bytes, of one element over and over. */
+  const listOf = (element: unknown, size: number) => {
+    const one = bytesOf(`${JSON.stringify(element)},`)
+    const count = Math.max(1, Math.floor(size / one.length))
+    const bytes = new Uint8Array(count * one.length + 1)
+    bytes[0] = 0x5b
+    for (let index = 0; index < count; index++) bytes.set(one, 1 + index * one.length)
+    bytes[bytes.length - 1] = 0x5d
+    return bytes
+  }
+
+  const scan = (bytes: Uint8Array, chunk: number, root: Handling) => {
+    const scanner = new Scanner(root)
+    for (let at = 0; at < bytes.length; at += chunk) scanner.push(bytes.subarray(at, at + chunk))
+    scanner.end()
+  }
+
+  const located: Handling = { on: "list", take: () => {} }
+
+  it.each([
+    {
+      what: "a list of small items",
+      make: (size: number) => listOf(item(person), size),
+      chunk: Infinity,
+      root: located
+    },
+    {
+      what: "a list of strings without any escape",
+      make: (size: number) => listOf("x".repeat(100), size),
+      chunk: Infinity,
+      root: located
+    },
+    {
+      what: "one string of many lines",
+      make: (size: number) => bytesOf(JSON.stringify([line.repeat(size / line.length)])),
+      chunk: Infinity,
+      root: located
+    },
+    {
+      what: "one string of quotes",
+      make: (size: number) => bytesOf(JSON.stringify(["\\\"x".repeat(size / 5)])),
+      chunk: Infinity,
+      root: located
+    },
+    {
+      what: "one string in many chunks, parsed",
+      make: (size: number) => bytesOf(JSON.stringify("x".repeat(size))),
+      chunk: 1_000,
+      root: value(() => {})
+    }
+  ])("$what: what took time by the square of it would not end within the test's time", ({ chunk, make, root }) => {
+    const bytes = make(40 * megabyte)
+    scan(bytes, Math.min(chunk, bytes.length), root)
+  })
+})

@@ -1,0 +1,230 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as TestClock from "effect/testing/TestClock"
+import * as Services from "../../src/app/Services.ts"
+import { CallContext } from "../../src/base/CallContext.ts"
+import * as Demo from "../../src/demo/Demo.ts"
+import * as McpServer from "../../src/mcp/McpServer.ts"
+import type { Caller } from "../../src/mcp/McpTransport.ts"
+import * as MemoryTransport from "../../src/mcp/MemoryTransport.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import * as tools from "../../src/tools/index.ts"
+import { connected, serve } from "../support/connected.ts"
+import { tool } from "../support/tool.ts"
+
+describe("McpServer", () => {
+  it.live("lists, with instructions, schemas and hints", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      assert.strictEqual(client.getInstructions(), "how to")
+      const { tools: listed } = yield* Effect.promise(() => client.listTools())
+      assert.deepStrictEqual(listed.map(({ name }) => name), tools.all.map(({ name }) => name))
+      for (const { annotations, outputSchema, title } of listed) {
+        assert.isDefined(title)
+        assert.isDefined(outputSchema)
+        assert.deepStrictEqual(Object.keys(annotations ?? {}).toSorted(), [
+          "destructiveHint",
+          "idempotentHint",
+          "openWorldHint",
+          "readOnlyHint"
+        ])
+      }
+    }))
+
+  it.live("answers with one text and the same object, which the SDK's client checks against the outputSchema", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      yield* Effect.promise(() => client.listTools())
+      const answer = yield* Effect.promise(() => client.callTool({ name: "get_execution", arguments: { id: "239" } }))
+      const [block, ...others] = answer.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
+      assert.isEmpty(others)
+      assert.deepStrictEqual(JSON.parse(block?.text ?? ""), answer.structuredContent)
+      assert.deepInclude(answer.structuredContent, {
+        success: true,
+        message: "Execution 239: error"
+      })
+    }))
+
+  it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      const ask = (name: string, args: Record<string, unknown>) =>
+        Effect.promise(() => client.callTool({ name, arguments: args })).pipe(
+          Effect.map(({ content, isError }) => {
+            assert.isTrue(isError)
+            return JSON.parse((content as ReadonlyArray<{ readonly text: string }>)[0]?.text ?? "")
+          })
+        )
+      assert.deepStrictEqual(yield* ask("get_workflow", { id: "abc123" }), {
+        name: "NotFoundError",
+        message: "Workflow 'abc123' not found",
+        context: { operation: "get workflow", resourceType: "Workflow", resourceId: "abc123" },
+        hint: "list_workflows lists the workflows with their ids."
+      })
+      assert.deepStrictEqual(yield* ask("get_workflow", {}), {
+        name: "ValidationError",
+        message: "Workflow ID is required",
+        context: { field: "id" },
+        hint: "get_workflow takes: id, nodes, raw."
+      })
+    }))
+
+  it.live("names the nearest tool", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve())
+      const error = yield* Effect.flip(Effect.tryPromise({
+        try: () => client.callTool({ name: "get_executions", arguments: {} }),
+        catch: String
+      }))
+      assert.include(error, "Unknown tool 'get_executions'. Did you mean 'get_execution'")
+    }))
+
+  it.live("hides defects", () =>
+    Effect.gen(function*() {
+      const client = yield* connected(serve([tool("broken", Effect.die("canary of the inside"))]))
+      const answer = yield* Effect.promise(() => client.callTool({ name: "broken", arguments: {} }))
+      assert.isTrue(answer.isError)
+      assert.include(JSON.stringify(answer), "InternalError")
+      assert.notInclude(JSON.stringify(answer), "canary")
+    }).pipe(Effect.provide(Logger.layer([]))))
+
+  it.live("interrupts the call that the client cancels", () =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const interrupted = yield* Deferred.make<void>()
+      const slow = Deferred.succeed(started, undefined).pipe(
+        Effect.andThen(Effect.never),
+        Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+      )
+      const client = yield* connected(serve([tool("slow", slow)]))
+      const abort = new AbortController()
+      const call = client.callTool({ name: "slow", arguments: {} }, undefined, { signal: abort.signal })
+      yield* Deferred.await(started)
+      abort.abort()
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => call))))
+      yield* Deferred.await(interrupted)
+    }))
+
+  it.live("sends progress to a caller that asks for it, and none to others", () =>
+    Effect.gen(function*() {
+      const working = Effect.gen(function*() {
+        const call = yield* CallContext
+        yield* call.progress(1, 2, "half")
+        return "done"
+      })
+      const client = yield* connected(serve([tool("working", working)]))
+      const seen: Array<unknown> = []
+      yield* Effect.promise(() =>
+        client.callTool({ name: "working", arguments: {} }, undefined, {
+          onprogress: (progress) => seen.push(progress)
+        })
+      )
+      yield* Effect.promise(() => client.callTool({ name: "working", arguments: {} }))
+      assert.deepStrictEqual(seen, [{ progress: 1, total: 2, message: "half" }])
+    }))
+
+  /** A call that does `then` after 1.2 s of silence, and the progress that its caller sees. */
+  const afterSilence = (then: Effect.Effect<unknown>) =>
+    Effect.gen(function*() {
+      const started = yield* Deferred.make<void>()
+      const silence = Deferred.succeed(started, undefined).pipe(
+        Effect.andThen(Effect.sleep("1200 millis")),
+        Effect.andThen(then),
+        Effect.as("done")
+      )
+      const client = yield* connected(serve([tool("silent", silence)]))
+      const seen: Array<unknown> = []
+      const call = client.callTool({ name: "silent", arguments: {} }, undefined, {
+        onprogress: (progress) => seen.push(progress)
+      })
+      yield* Deferred.await(started)
+      yield* TestClock.adjust("1200 millis")
+      yield* Effect.promise(() => call)
+      return seen
+    })
+
+  it.effect("tells every second that a call goes on which tells nothing itself", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* afterSilence(Effect.void), [{ progress: 1, message: "working for 1 s" }])
+    }))
+
+  it.effect("goes on from there when the call begins to tell: progress only grows", () =>
+    Effect.gen(function*() {
+      const tells = Effect.flatMap(CallContext, ({ progress }) => progress(1, 2, "half"))
+      assert.deepStrictEqual(yield* afterSilence(tells), [
+        { progress: 1, message: "working for 1 s" },
+        { progress: 2, total: 3, message: "half" }
+      ])
+    }))
+
+  for (const [action, said] of [["accept", "yes"], ["decline", "no"], ["cancel", "no"]] as const) {
+    it.live(`asks the person where the client can: ${action} is ${said}`, () =>
+      Effect.gen(function*() {
+        const asking = Effect.gen(function*() {
+          return yield* (yield* CallContext).confirm("Delete it?")
+        })
+        const client = yield* connected(serve([tool("asking", asking)]), { elicitation: {} })
+        const asked: Array<string> = []
+        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          asked.push(params.message)
+          return action === "accept" ? { action, content: { confirm: true } } : { action }
+        })
+        const answer = yield* Effect.promise(() => client.callTool({ name: "asking", arguments: {} }))
+        assert.deepInclude(answer.structuredContent, { data: { text: said } })
+        assert.deepStrictEqual(asked, ["Delete it?"])
+      }))
+  }
+
+  it.live("asks nobody where the client cannot", () =>
+    Effect.gen(function*() {
+      const asking = Effect.gen(function*() {
+        return yield* (yield* CallContext).confirm("Delete it?")
+      })
+      const client = yield* connected(serve([tool("asking", asking)]))
+      const answer = yield* Effect.promise(() => client.callTool({ name: "asking", arguments: {} }))
+      assert.deepInclude(answer.structuredContent, { data: { text: "unasked" } })
+    }))
+
+  it.live("gives each call the n8n of its caller", () =>
+    Effect.gen(function*() {
+      const near = yield* Deferred.make<Transport>()
+      const calls: Array<string | undefined> = []
+      const contextFor = ({ client: name }: Caller) =>
+        Effect.scoped(Layer.build(Layer.merge(
+          FakeN8n.layer({ workflows: Demo.seed.workflows.slice(0, calls.push(name)), executions: [] }),
+          Services.layerMemory
+        )))
+      yield* McpServer.serveWith(
+        { name: "test", version: "0", tools: tools.all },
+        contextFor
+      ).pipe(Effect.provide(MemoryTransport.layer(near)), Effect.forkScoped)
+      const client = new Client({ name: "test", version: "0" })
+      const transport = yield* Deferred.await(near)
+      yield* Effect.promise(() => client.connect(transport))
+      const count = Effect.promise(() => client.callTool({ name: "list_workflows", arguments: {} })).pipe(
+        Effect.map(({ structuredContent }) => JSON.stringify(structuredContent).match(/"count":(\d+)/)?.[1])
+      )
+      assert.deepStrictEqual([yield* count, yield* count], ["1", "2"])
+      yield* Effect.promise(() => client.close())
+    }))
+})
+
+describe("Tool.run in a program", () => {
+  it.effect("needs no server", () =>
+    Effect.gen(function*() {
+      const context = Context.empty()
+      const { count } = yield* tools.listWorkflows.call({ limit: 5, offset: 0, raw: false }).pipe(
+        Effect.provide(FakeN8n.layer(Demo.seed)),
+        Effect.provideContext(context)
+      )
+      assert.strictEqual(count, 5)
+    }))
+})

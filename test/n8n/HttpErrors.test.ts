@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { type Answer, answers, fails, failure, readText, refuses, says, scripted } from "./clients.ts"
+
+describe("an error's envelope", () => {
+  const envelope = Effect.fnUntraced(function*(
+    answer: Answer,
+    ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError> = (n8n) => n8n.getWorkflow("abc123")
+  ) {
+    const { n8n } = yield* scripted([answer])
+    return Envelope.fromError(yield* failure(ask(n8n)))
+  })
+
+  it.effect("of a workflow that is not there", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* envelope(says({ message: "Not Found" }, { status: 404 })), {
+        name: "NotFoundError",
+        message: "Workflow 'abc123' not found",
+        context: { operation: "get workflow", resourceType: "Workflow", resourceId: "abc123" },
+        hint: "list_workflows lists the workflows with their ids."
+      })
+    }))
+
+  it.effect("of an execution that is not there", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* envelope(refuses(404), (n8n) => readText(n8n, "123")), {
+        name: "NotFoundError",
+        message: "Execution '123' not found",
+        context: { operation: "get execution", resourceType: "Execution", resourceId: "123" },
+        hint: "list_executions lists the executions with their ids; n8n prunes old ones."
+      })
+    }))
+
+  it.effect("of a refusal carries n8n's own words", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* envelope(refuses(400)), {
+        name: "ApiError",
+        message: "Failed to get workflow for Workflow 'abc123' (HTTP 400)",
+        statusCode: 400,
+        context: {
+          operation: "get workflow",
+          resourceType: "Workflow",
+          resourceId: "abc123",
+          errorDetails: "n8n's own words"
+        },
+        hint: "n8n refused a value; errorDetails says which. Correct it and call again."
+      })
+    }))
+
+  it.effect("of n8n that is not running", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* envelope(fails("ECONNREFUSED"), (n8n) => n8n.listExecutions({ limit: 1 })), {
+        name: "ApiError",
+        message: "Failed to list executions",
+        context: { operation: "list executions", errorDetails: "ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:5678" },
+        hint:
+          "Nothing listens there: start n8n, or check N8N_URL (--n8n-url): it is the address that n8n's editor has in a browser."
+      })
+    }))
+
+  it.effect("of a check of ours", () =>
+    Effect.gen(function*() {
+      const ask = (n8n: N8nClient.Service) => n8n.listWorkflows({ archived: false, limit: 1, cursor: "page 2" })
+      assert.deepStrictEqual(yield* envelope(answers, ask), {
+        name: "ValidationError",
+        message: "cursor is not one that list_workflows gave",
+        context: { field: "cursor" },
+        hint: "Pass nextCursor of the page before, unchanged, or leave it out to start anew."
+      })
+    }))
+
+  it.effect.each([
+    { status: 401, names: ["N8N_API_KEY", "--api-key"] },
+    { status: 403, names: ["scope"] },
+    { status: 405, names: ["older"] },
+    { status: 409, names: ["errorDetails"] },
+    { status: 429, names: ["wait"] },
+    { status: 503, names: ["log"] }
+  ])("of HTTP $status says what to do", ({ names, status }) =>
+    Effect.gen(function*() {
+      const { hint, name, statusCode } = yield* envelope(refuses(status))
+      assert.strictEqual(name, "ApiError")
+      assert.strictEqual(statusCode, status)
+      for (const each of names) assert.include(hint, each)
+    }))
+
+  it.effect.each([
+    { code: "ENOTFOUND", names: "N8N_URL" },
+    { code: "EAI_AGAIN", names: "N8N_URL" },
+    { code: "ECONNRESET", names: "N8N_URL" },
+    { code: "DEPTH_ZERO_SELF_SIGNED_CERT", names: "NODE_EXTRA_CA_CERTS" },
+    { code: "SELF_SIGNED_CERT_IN_CHAIN", names: "NODE_EXTRA_CA_CERTS" },
+    { code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE", names: "NODE_EXTRA_CA_CERTS" },
+    { code: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", names: "NODE_EXTRA_CA_CERTS" },
+    { code: "ERR_TLS_CERT_ALTNAME_INVALID", names: "N8N_URL" },
+    { code: "CERT_HAS_EXPIRED", names: "renew" }
+  ])("of $code names $names", ({ code, names }) =>
+    Effect.gen(function*() {
+      assert.include((yield* envelope(fails(code))).hint, names)
+    }))
+
+  it.effect("of a 404 that is a web page is no missing workflow", () =>
+    Effect.gen(function*() {
+      for (const page of ["<html>404 page not found</html>", "404 page not found", ""]) {
+        const { context, hint, name, statusCode } = yield* envelope(says(page, { status: 404 }))
+        assert.strictEqual(name, "ApiError")
+        assert.strictEqual(statusCode, 404)
+        assert.strictEqual(context["errorDetails"], "no words of n8n's in the answer")
+        assert.include(hint, "N8N_URL")
+      }
+    }))
+
+  it.effect("of a missing endpoint names no resource", () =>
+    Effect.gen(function*() {
+      const { message, name } = yield* envelope(refuses(404), (n8n) => n8n.listExecutions({ limit: 1 }))
+      assert.strictEqual(name, "ApiError")
+      assert.strictEqual(message, "Failed to list executions (HTTP 404)")
+    }))
+
+  it.effect("says what failed where both addresses of a host refuse, whose error has no message", () =>
+    Effect.gen(function*() {
+      const { context } = yield* envelope(fails("ECONNREFUSED", ""))
+      assert.strictEqual(context["errorDetails"], "ECONNREFUSED: fetch failed")
+    }))
+
+  it.effect("has no stack, no secret, and no more than a screen of text", () =>
+    Effect.gen(function*() {
+      const message = `Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig ${"long ".repeat(2_000)}`
+      const found = yield* envelope(says({ message, stack: "at here" }, { status: 400 }))
+      assert.deepStrictEqual(Object.keys(found), ["name", "message", "statusCode", "context", "hint"])
+      assert.notInclude(JSON.stringify(found), "eyJ")
+      assert.notInclude(JSON.stringify(found), "at here")
+      assert.strictEqual(found.context["errorDetails"]?.length, 2_000)
+    }))
+})
+
+describe("an envelope", () => {
+  it("hides secrets, whoever wrote them", () => {
+    const secret = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig"
+    const envelopes = [
+      new Errors.ApiError({ operation: "get workflow", errorDetails: secret, hint: "" }),
+      new Errors.ValidationError({ reason: secret, field: "id", errorDetails: secret, hint: "" }),
+      new Errors.NotFoundError({ resourceType: "Workflow", resourceId: secret, hint: "" })
+    ].map(Envelope.fromError)
+    for (const envelope of envelopes) assert.notInclude(JSON.stringify(envelope), "eyJ")
+  })
+})

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Tracer from "effect/Tracer"
+import { inspect } from "node:util"
+import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { answers, apiFailure, apiKey, breaksOff, fails, readText, refuses, says, scripted, settle } from "./clients.ts"
+
+describe("a client", () => {
+  it.effect("tells instances apart by address and key, without showing the key", () =>
+    Effect.gen(function*() {
+      const keyOf = (url: string, key: string) =>
+        N8nClient.make({ url: new URL(url), apiKey: Redacted.make(key) }).pipe(
+          Effect.map(({ instance }) => instance.key),
+          Effect.provide(N8nApi.layer({ workflows: [], executions: [] }))
+        )
+      const one = yield* keyOf("https://n8n.test", apiKey)
+      assert.strictEqual(yield* keyOf("https://n8n.test/api/v1/", apiKey), one)
+      assert.notStrictEqual(yield* keyOf("https://n8n.test/", `${apiKey}!`), one)
+      assert.notStrictEqual(yield* keyOf("https://n8n.test:8443/", apiKey), one)
+      assert.notInclude(one, apiKey)
+    }))
+
+  it.effect("is configured by N8N_URL and N8N_API_KEY", () =>
+    Effect.gen(function*() {
+      const instance = (env: Record<string, string>) =>
+        N8nClient.N8nClient.useSync((n8n) => n8n.instance.url).pipe(
+          Effect.provide(N8nClient.layerConfig.pipe(
+            Layer.provide(N8nApi.layer({ workflows: [], executions: [] })),
+            Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+          ))
+        )
+      assert.strictEqual(
+        yield* instance({ N8N_URL: "https://n8n.test/api/v1", N8N_API_KEY: apiKey }),
+        "https://n8n.test/"
+      )
+      assert.include((yield* Effect.flip(instance({ N8N_URL: "https://n8n.test" }))).message, "N8N_API_KEY")
+    }))
+})
+
+describe("the API key", () => {
+  it.effect.each([
+    { what: "accepted", answer: answers },
+    { what: "refused", answer: refuses(401) },
+    { what: "repeated in n8n's words", answer: says({ message: `unknown key ${apiKey}` }, { status: 401 }) },
+    { what: "repeated by what carries the request", answer: fails(undefined, `"${apiKey}" is no header value`) },
+    { what: "repeated in a redirect", answer: refuses(302, { location: `http:?key=${apiKey}` }) },
+    { what: "repeated by an echo", answer: says(JSON.stringify(`x-n8n-api-key: ${apiKey}`)) },
+    { what: "sent in vain", answer: breaksOff }
+  ])("shows nowhere when $what", ({ answer }) =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const spans: Array<Tracer.NativeSpan> = []
+      const logger = Logger.layer([Logger.make((options) => void lines.push(Logger.formatJson.log(options)))])
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const { n8n, seen } = yield* scripted([answer])
+      const exit = yield* settle(
+        Effect.exit(n8n.getWorkflow("1")).pipe(
+          Effect.tap((exit) => Effect.logError("asked", exit, n8n)),
+          Effect.provide(logger),
+          Effect.withTracer(tracer),
+          Effect.provideService(HttpClient.TracerHeaderFilter, () => true)
+        )
+      )
+      const shown = [...lines, inspect(exit, { depth: null }), inspect(n8n, { depth: null })]
+      if (Exit.isFailure(exit)) {
+        const error = Cause.squash(exit.cause)
+        assert.isTrue(error instanceof Errors.ApiError)
+        shown.push(
+          JSON.stringify(exit),
+          JSON.stringify(error),
+          String(error),
+          inspect(error, { depth: null, showHidden: true })
+        )
+        if (error instanceof Errors.ApiError) shown.push(JSON.stringify(Envelope.fromError(error)), error.stack ?? "")
+      }
+      // It was sent, and logs and spans were taken.
+      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.isAbove(lines.length, 0)
+      const sent = spans.filter(({ kind }) => kind === "client")
+      assert.strictEqual(sent.length, seen.length)
+      for (const { attributes } of sent) {
+        assert.strictEqual(attributes.get("http.request.header.x-n8n-api-key"), "<redacted>")
+      }
+      for (const text of shown) assert.notInclude(text, apiKey)
+    }))
+
+  it.effect("that is a common word does not spoil n8n's own", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scripted([refuses(401)], { apiKey: "own" })
+      assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, "n8n's own words")
+    }))
+})
+
+describe("without settings", () => {
+  const calls: ReadonlyArray<{
+    readonly what: string
+    readonly ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
+  }> = [
+    { what: "list workflows", ask: (n8n) => n8n.listWorkflows({ archived: false, limit: 1 }) },
+    { what: "get workflow", ask: (n8n) => n8n.getWorkflow("1") },
+    { what: "get workflow", ask: (n8n) => n8n.workflowName("1") },
+    { what: "list executions", ask: (n8n) => n8n.listExecutions({ limit: 1, startedAfter: "2026-01-01T00:00:00Z" }) },
+    { what: "get execution", ask: (n8n) => readText(n8n, "1") }
+  ]
+
+  it.effect.each(calls)("cannot $what, and says what to set", ({ ask, what }) =>
+    Effect.gen(function*() {
+      const error = yield* N8nClient.N8nClient.use((n8n) => Effect.flip(ask(n8n)))
+      assert.deepStrictEqual(Envelope.fromError(error), {
+        name: "ValidationError",
+        message: `Cannot ${what}: N8N_URL and N8N_API_KEY not set`,
+        context: { field: "N8N_URL, N8N_API_KEY" },
+        hint:
+          "Set N8N_URL and N8N_API_KEY where the client starts this server (or start it with --demo to try it without n8n)."
+      })
+    }).pipe(Effect.provide(N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"]))))
+})

@@ -1,0 +1,147 @@
+/** Clients of an n8n that a test scripts, and of one in memory. */
+import { assert } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+
+/** The key of every client here. */
+export const apiKey = "a-key-that-never-leaves-its-header"
+
+// ---- a scripted n8n
+
+/** What the scripted n8n does with a request. */
+export type Answer = (
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL
+) => Effect.Effect<Response, HttpClientError.HttpClientError>
+
+/** Answers a text, or a value as JSON. */
+export const says = (body: unknown, init?: ResponseInit): Answer => () =>
+  Effect.sync(() => typeof body === "string" ? new Response(body, init) : Response.json(body, init))
+
+/** Refuses in n8n's words. */
+export const refuses = (status: number, headers?: Record<string, string>): Answer =>
+  says({ message: "n8n's own words" }, { status, ...(headers === undefined ? {} : { headers }) })
+
+/** The connection fails as `fetch` reports it: the reason is in the chain of causes. */
+export const fails = (code?: string, message = `connect ${code} 127.0.0.1:5678`): Answer => (request) =>
+  Effect.fail(
+    new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({
+        request,
+        cause: new TypeError("fetch failed", {
+          cause: Object.assign(new Error(message), code === undefined ? {} : { code })
+        })
+      })
+    })
+  )
+
+const streams = (pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void): Answer => () =>
+  Effect.sync(() =>
+    new Response(
+      new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(`{"id":"1",`)),
+        pull
+      })
+    )
+  )
+
+export const breaksOff = streams((controller) => controller.error(new Error("terminated")))
+
+export const neverEnds = streams(() => new Promise<void>(() => {}))
+
+export const neverAnswers: Answer = () => Effect.never
+
+export const workflow = { id: "1", name: "Daily", active: true, nodes: [], connections: {} }
+export const answers = says(workflow)
+
+interface Seen {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly at: number
+  readonly signal: AbortSignal
+}
+
+/** A client of an n8n that gives these answers, the last of them again and again; `seen` are the requests so far. */
+export const scripted = Effect.fnUntraced(function*(
+  script: readonly [Answer, ...ReadonlyArray<Answer>],
+  options: { readonly url?: string; readonly apiKey?: string; readonly retry?: Schedule.Schedule<unknown> } = {}
+) {
+  const seen: Array<Seen> = []
+  const http = HttpClient.make(Effect.fnUntraced(function*(request, url, signal) {
+    const answer = script[seen.length] ?? script.at(-1) ?? script[0]
+    seen.push({ url: url.href, headers: { ...request.headers }, at: yield* Clock.currentTimeMillis, signal })
+    return HttpClientResponse.fromWeb(request, yield* answer(request, url))
+  }))
+  const n8n = yield* N8nClient.make({
+    url: new URL(options.url ?? "https://n8n.test/"),
+    apiKey: Redacted.make(options.apiKey ?? apiKey),
+    retry: options.retry
+  }).pipe(Effect.provideService(HttpClient.HttpClient, http))
+  return { n8n, seen }
+})
+
+/** One turn of the event loop: bodies are read by promises, of which the test clock knows nothing. */
+export const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+/** Lets the clock run until it is through. */
+export const settle = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
+  const fiber = yield* Effect.forkChild(effect)
+  for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 3_000; steps++) {
+    yield* turn
+    yield* TestClock.adjust("100 millis")
+  }
+  return yield* Fiber.join(fiber)
+})
+
+export const failure = <A>(effect: Effect.Effect<A, Errors.N8nError>) => settle(Effect.flip(effect))
+
+export const apiFailure = <A>(effect: Effect.Effect<A, Errors.N8nError>) =>
+  Effect.map(failure(effect), (error) => {
+    assert.instanceOf(error, Errors.ApiError)
+    return error
+  })
+
+/** The execution's bytes, as text. */
+export const readText = (n8n: N8nClient.Service, id: string) =>
+  n8n.readExecution(id, {}, (body) => Stream.mkString(Stream.decodeText(body)))
+
+export const gaps = (seen: ReadonlyArray<Seen>) => seen.slice(1).map(({ at }, index) => at - (seen[index]?.at ?? 0))
+
+// ---- an n8n in memory
+
+export const connected = Effect.fnUntraced(function*(seed: Partial<N8nApi.Seed>, version: "1" | "2" = "2") {
+  const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, { version })
+  const n8n = yield* N8nClient.make({ url: new URL("https://n8n.test/"), apiKey: Redacted.make(apiKey) }).pipe(
+    Effect.provideService(HttpClient.HttpClient, api.client)
+  )
+  const queries = Effect.map(api.requests, (requests) => requests.map(({ url }) => new URL(url).searchParams))
+  return { n8n, queries, count: Effect.map(api.requests, ({ length }) => length) }
+})
+
+export const versions = ["1", "2"] as const
+
+/** All pages, each as asked for by the one before. */
+export const walk = Effect.fnUntraced(function*<Page extends { readonly nextCursor?: string }>(
+  page: (cursor: string | undefined) => Effect.Effect<Page, Errors.N8nError>
+) {
+  const pages: Array<Page> = []
+  let cursor: string | undefined
+  do {
+    const next: Page = yield* page(cursor)
+    pages.push(next)
+    cursor = next.nextCursor
+  } while (cursor !== undefined && pages.length < 200)
+  return pages
+})

@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Envelope from "../../src/answer/Envelope.ts"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { connected, versions, walk } from "./clients.ts"
+
+describe("listExecutions", () => {
+  const start = Date.UTC(2026, 0, 1)
+
+  const time = (minute: number) => new Date(start + minute * 60_000).toISOString()
+
+  /** Execution `n` starts in minute `n`. */
+  const run = (minute: number, more: object = {}): N8nApi.Execution => ({
+    id: String(minute),
+    workflowId: "w",
+    status: "success",
+    mode: "trigger",
+    startedAt: time(minute),
+    stoppedAt: time(minute),
+    ...more
+  })
+
+  const runs = (count: number) => Array.from({ length: count }, (_, index) => run(index + 1))
+
+  const ids = ({ executions }: { readonly executions: ReadonlyArray<{ readonly id: string | number }> }) =>
+    executions.map((each) => Number(each.id))
+
+  const refused = (queries: ReadonlyArray<URLSearchParams>) => queries.filter((query) => query.has("startedBefore"))
+
+  describe.each(versions)("on n8n %s", (version) => {
+    it.effect("passes the filters on and keeps what it does not know", () =>
+      Effect.gen(function*() {
+        const executions = [run(1, { status: "error" }), run(2), run(3, { status: "error", workflowId: "v" }), run(4)]
+        const { n8n, queries } = yield* connected({ executions }, version)
+        assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10 })), [4, 3, 2, 1])
+        assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10, status: "error" })), [3, 1])
+        const page = yield* n8n.listExecutions({ limit: 10, status: "error", workflowId: "w" })
+        assert.deepStrictEqual(page, { executions: [{ ...executions[0], id: "1" }] })
+        assert.deepStrictEqual(
+          (yield* queries).map((query) => query.toString()),
+          ["limit=10", "limit=10&status=error", "limit=10&status=error&workflowId=w"]
+        )
+      }))
+
+    it.effect("takes the limit that is asked for, not the cursor's", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({ executions: runs(9) }, version)
+        const { nextCursor: cursor } = yield* n8n.listExecutions({ limit: 4 })
+        assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 2, cursor })), [5, 4])
+        const timed = yield* n8n.listExecutions({ limit: 4, startedBefore: time(8) })
+        const next = yield* n8n.listExecutions({ limit: 2, cursor: timed.nextCursor, startedBefore: time(8) })
+        assert.deepStrictEqual(ids(next), [4, 3])
+      }))
+
+    it.effect("hands a cursor that it does not understand to n8n", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({ executions: runs(1) }, version)
+        const error = yield* Effect.flip(n8n.listExecutions({ limit: 4, cursor: "%%%" }))
+        assert.strictEqual(Envelope.fromError(error).context["errorDetails"], "An invalid cursor was provided")
+      }))
+
+    it.effect("calls a status that this n8n does not know the caller's mistake", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({ executions: runs(3) }, version)
+        for (const times of [{}, { startedAfter: time(1) }]) {
+          const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "lost", ...times }))
+          assert.instanceOf(error, Errors.ValidationError)
+          assert.strictEqual(error.field, "status")
+          assert.strictEqual(error.message, "This n8n does not know the status 'lost'")
+          assert.match(error.errorDetails ?? "", /canceled.+success.+waiting/)
+        }
+      }))
+
+    it.effect("holds the time filters to both ends", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({ executions: runs(6) }, version)
+        const between = (startedAfter?: string, startedBefore?: string) =>
+          Effect.map(n8n.listExecutions({ limit: 10, startedAfter, startedBefore }), ids)
+        assert.deepStrictEqual(yield* between(time(4)), [6, 5, 4])
+        assert.deepStrictEqual(yield* between(undefined, time(2.5)), [2, 1])
+        assert.deepStrictEqual(yield* between(time(1.5), time(3.5)), [3, 2])
+        assert.deepStrictEqual(yield* between(time(9)), [])
+      }))
+  })
+
+  it.effect("knows 'crashed' on 2.x alone", () =>
+    Effect.gen(function*() {
+      const executions = [run(1, { status: "crashed" })]
+      const query = { limit: 10, status: "crashed" }
+      const two = yield* connected({ executions }, "2")
+      assert.deepStrictEqual(ids(yield* two.n8n.listExecutions(query)), [1])
+      const one = yield* connected({ executions }, "1")
+      const error = yield* Effect.flip(one.n8n.listExecutions(query))
+      assert.deepStrictEqual(Envelope.fromError(error), {
+        name: "ValidationError",
+        message: "This n8n does not know the status 'crashed'",
+        context: {
+          field: "status",
+          errorDetails:
+            "request/query/status must be equal to one of the allowed values: canceled, error, running, success, waiting"
+        },
+        hint: "errorDetails lists the values that it knows."
+      })
+    }))
+
+  it.effect("leaves any other refusal n8n's", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* connected({}, "2")
+      const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "error", startedAfter: "yesterday" }))
+      assert.instanceOf(error, Errors.ApiError)
+      assert.strictEqual(error.errorDetails, "request/query/startedAfter Invalid datetime")
+    }))
+
+  it.effect("asks 2.x to filter by time, in one request", () =>
+    Effect.gen(function*() {
+      const { n8n, queries } = yield* connected({ executions: runs(9) })
+      const times = { startedAfter: time(3), startedBefore: time(7) }
+      yield* n8n.listExecutions({ limit: 10, ...times })
+      assert.deepStrictEqual((yield* queries).map((query) => Object.fromEntries(query)), [{ limit: "10", ...times }])
+    }))
+
+  it.effect("finds out once that 1.x cannot filter by time", () =>
+    Effect.gen(function*() {
+      const { n8n, queries } = yield* connected({ executions: runs(9) }, "1")
+      const query = { limit: 10, startedBefore: time(2.5), workflowId: "w", status: "success" }
+      assert.deepStrictEqual(ids(yield* n8n.listExecutions(query)), [2, 1])
+      assert.strictEqual(refused(yield* queries).length, 1)
+      assert.deepStrictEqual(ids(yield* n8n.listExecutions(query)), [2, 1])
+      assert.strictEqual(refused(yield* queries).length, 1)
+      assert.strictEqual((yield* queries).length, 3)
+      // The other filters are still n8n's.
+      assert.strictEqual((yield* queries).at(-1)?.get("workflowId"), "w")
+      assert.strictEqual((yield* queries).at(-1)?.get("status"), "success")
+    }))
+
+  it.effect("stops on 1.x at the first execution that is too old", () =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* connected({ executions: runs(2_000) }, "1")
+      const page = yield* n8n.listExecutions({ limit: 100, startedAfter: time(1_951) })
+      assert.strictEqual(page.executions.length, 50)
+      assert.notProperty(page, "nextCursor")
+      assert.strictEqual(yield* count, 2)
+    }))
+
+  it.effect("looks through 5,000 on 1.x in one call, and the cursor goes on from there", () =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* connected({ executions: runs(5_300) }, "1")
+      const query = { limit: 10, startedBefore: time(4.5) }
+      const first = yield* n8n.listExecutions(query)
+      assert.deepStrictEqual(first.executions, [])
+      assert.isDefined(first.nextCursor)
+      assert.strictEqual(yield* count, 21)
+      const second = yield* n8n.listExecutions({ ...query, cursor: first.nextCursor })
+      assert.deepStrictEqual(ids(second), [4, 3, 2, 1])
+      assert.notProperty(second, "nextCursor")
+      assert.strictEqual(yield* count, 23)
+    }))
+
+  it.effect("looks as far on 1.x from a small page's cursor", () =>
+    Effect.gen(function*() {
+      const old = runs(3)
+      const gap = Array.from({ length: 2_000 }, (_, index) => run(index + 100, { startedAt: time(9_999) }))
+      const { n8n } = yield* connected({ executions: [...old, ...gap, run(5_000)] }, "1")
+      const query = { limit: 1, startedBefore: time(6_000) }
+      const first = yield* n8n.listExecutions(query)
+      assert.deepStrictEqual(ids(first), [5_000])
+      assert.deepStrictEqual(ids(yield* n8n.listExecutions({ ...query, cursor: first.nextCursor })), [3])
+    }))
+
+  it.effect("tolerates on 1.x what has not started", () =>
+    Effect.gen(function*() {
+      const executions = [run(1), run(2, { status: "waiting", startedAt: "" }), run(3)]
+      const { n8n } = yield* connected({ executions }, "1")
+      assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10, startedAfter: time(1) })), [3, 1])
+    }))
+
+  const Minute = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 45 }))
+
+  it.effect.prop(
+    "walks the same executions on both versions, whatever the times and the limit",
+    {
+      failed: Schema.Array(Schema.Boolean).check(Schema.isMaxLength(40)),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
+      after: Schema.UndefinedOr(Minute),
+      before: Schema.UndefinedOr(Minute),
+      status: Schema.UndefinedOr(Schema.Literals(["success", "error"]))
+    },
+    ({ after, before, failed, limit, status }) =>
+      Effect.gen(function*() {
+        const executions = failed.map((error, index) => run(index + 1, { status: error ? "error" : "success" }))
+        const expected = executions.filter((execution) =>
+          (status === undefined || execution.status === status) &&
+          (after === undefined || execution.startedAt >= time(after)) &&
+          (before === undefined || execution.startedAt <= time(before))
+        ).map((execution) => Number(execution.id)).toReversed()
+        const query = {
+          limit,
+          status,
+          startedAfter: after === undefined ? undefined : time(after),
+          startedBefore: before === undefined ? undefined : time(before)
+        }
+        for (const version of versions) {
+          const { n8n } = yield* connected({ executions }, version)
+          const pages = yield* walk((cursor) => n8n.listExecutions({ ...query, cursor }))
+          assert.deepStrictEqual(pages.flatMap(ids), expected, version)
+          assert.isTrue(pages.every((page) => page.executions.length <= limit))
+        }
+      }),
+    { arbitrary: { runs: 200 } }
+  )
+})

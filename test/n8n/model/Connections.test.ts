@@ -1,0 +1,233 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import * as Connections from "../../../src/n8n/model/Connections.ts"
+import * as Workflow from "../../../src/n8n/model/Workflow.ts"
+import { build, node, Recipe } from "../../executions/runData.ts"
+import * as fixtures from "../../support/fixtures.ts"
+import { namesOf } from "../../support/outputNames.ts"
+
+const recorded = (name: fixtures.Name) => Schema.decodeUnknownSync(Workflow.Workflow)(fixtures.workflow(name))
+
+const graphOf = (name: fixtures.Name) => {
+  const { connections, nodes } = recorded(name)
+  return Object.fromEntries(graph(nodes, connections).map(({ node, ...rest }) => [node, rest]))
+}
+
+const graph = (nodes: Parameters<typeof Connections.graph>[0], connections: Connections.Connections) =>
+  Connections.graph(nodes, connections, namesOf)
+
+const to = (node: string, type = "main", index = 0) => ({ node, type, index })
+
+const connections = Schema.decodeUnknownSync(Connections.Connections)
+
+/** An AI workflow, and what else n8n may keep. */
+const agent = connections({
+  Chat: { main: [[to("Agent")]] },
+  Model: { ai_languageModel: [[to("Agent", "ai_languageModel")]] },
+  Memory: { ai_memory: [[to("Agent", "ai_memory")]] },
+  Search: { ai_tool: [[to("Agent", "ai_tool"), to("Other agent", "ai_tool", 1)]] },
+  Agent: { main: [null, [], [to("Gone"), to("Log", "main", 2)]] },
+  Nothing: { main: null },
+  Empty: {}
+})
+const agentNodes = ["Chat", "Model", "Memory", "Search", "Agent", "Log", "Other agent", "Nothing", "Empty", "Alone"]
+  .map((name) => node(name))
+
+describe("links", () => {
+  it("are all connections, in n8n's order", () => {
+    assert.deepStrictEqual(
+      Connections.links(recorded("branch").connections).map(({ from, output, to }) => [
+        from,
+        Connections.portLabel(output),
+        to
+      ]),
+      [
+        ["Webhook", "main[0]", "Ten Items"],
+        ["Ten Items", "main[0]", "Even?"],
+        ["Even?", "main[0]", "Evens"],
+        ["Even?", "main[1]", "Odds"]
+      ]
+    )
+  })
+
+  it("skip outputs that are null or empty, and keep the index of those after them", () => {
+    assert.deepStrictEqual(Connections.links(agent).filter(({ from }) => from === "Agent"), [
+      { from: "Agent", output: { type: "main", index: 2 }, to: "Gone", input: { type: "main", index: 0 } },
+      { from: "Agent", output: { type: "main", index: 2 }, to: "Log", input: { type: "main", index: 2 } }
+    ])
+  })
+
+  it("take what n8n leaves out for the first port of the same type", () => {
+    const [link] = Connections.links(connections({ A: { ai_tool: [[{ node: "B" }]] } }))
+    const port = { type: "ai_tool", index: 0 }
+    assert.deepStrictEqual(link, { from: "A", output: port, to: "B", input: port })
+  })
+})
+
+describe("labels", () => {
+  it("name the type, and the index where it says something", () => {
+    const label = (type: string, index: number) => Connections.portLabel({ type, index })
+    assert.deepStrictEqual([label("main", 0), label("main", 3), label("ai_tool", 0), label("ai_tool", 2)], [
+      "main[0]",
+      "main[3]",
+      "ai_tool",
+      "ai_tool[2]"
+    ])
+  })
+
+  it("are needed only where a link is not main[0] to main[0]", () => {
+    const plain = (output: object, input: object) =>
+      Connections.isPlain({
+        from: "A",
+        to: "B",
+        output: { type: "main", index: 0, ...output },
+        input: { type: "main", index: 0, ...input }
+      })
+    assert.isTrue(plain({}, {}))
+    for (const odd of [{ index: 1 }, { type: "ai_tool" }]) {
+      assert.isFalse(plain(odd, {}))
+      assert.isFalse(plain({}, odd))
+    }
+  })
+})
+
+describe("outputName", () => {
+  const none = undefined
+  const names = (known: ReadonlyArray<string | undefined> | undefined, onError: string | null, count?: number) =>
+    [0, 1, 2, 3, 4].map((index) =>
+      Connections.outputName({ type: "any", onError }, { type: "main", index }, () => known, count)
+    )
+
+  it("is what the type says, and error behind it", () => {
+    assert.deepStrictEqual(names(["true", "false"], null), ["true", "false", none, none, none])
+    assert.deepStrictEqual(names(["true", "false"], "continueErrorOutput", 5), ["true", "false", "error", none, none])
+    assert.deepStrictEqual(names([none], "continueRegularOutput"), [none, none, none, none, none])
+  })
+
+  it("takes the last of several outputs that are not known for the error output", () => {
+    const onError = "continueErrorOutput"
+    assert.deepStrictEqual(names(none, onError), [none, "error", none, none, none])
+    assert.deepStrictEqual(names(none, onError, 1), [none, "error", none, none, none])
+    assert.deepStrictEqual(names(none, onError, 4), [none, none, none, "error", none])
+    assert.deepStrictEqual(names(none, null), [none, none, none, none, none])
+  })
+
+  it("names main outputs only", () => {
+    const shape = { type: "n8n-nodes-base.if", onError: "continueErrorOutput" }
+    for (const index of [0, 1, 2]) {
+      assert.isUndefined(Connections.outputName(shape, { type: "ai_tool", index }, () => ["true", "false"]))
+    }
+  })
+})
+
+describe("graph", () => {
+  it("tells who feeds whom, and the ports where they matter", () => {
+    assert.deepStrictEqual<unknown>(graphOf("branch"), {
+      Webhook: { id: "h", type: "n8n-nodes-base.webhook", inputs: [], outputs: ["Ten Items"] },
+      "Ten Items": { id: "tenitems", type: "n8n-nodes-base.code", inputs: ["Webhook"], outputs: ["Even?"] },
+      "Even?": {
+        id: "if",
+        type: "n8n-nodes-base.if",
+        inputs: ["Ten Items"],
+        outputs: ["Evens", "Odds"],
+        ports: [{ output: "main[1]", name: "false", to: "Odds", input: "main[0]" }]
+      },
+      Evens: { id: "evens", type: "n8n-nodes-base.code", inputs: ["Even?"], outputs: [] },
+      Odds: { id: "odds", type: "n8n-nodes-base.code", inputs: ["Even?"], outputs: [] }
+    })
+  })
+
+  it("tells loops, error outputs and second inputs", () => {
+    const loop = graphOf("loop")["Loop Over Items"]
+    assert.deepStrictEqual(loop?.inputs, ["Twelve Items", "Inside"])
+    assert.deepStrictEqual(loop?.outputs, ["Done", "Inside"])
+    assert.deepStrictEqual(loop?.ports, [{ output: "main[1]", name: "loop", to: "Inside", input: "main[0]" }])
+    const risky = [{ output: "main[1]", name: "error", to: "Handler", input: "main[0]" }]
+    assert.deepStrictEqual(graphOf("contErr")["Risky"]?.ports, risky)
+    const merge = graphOf("merge")
+    assert.deepStrictEqual(merge["Merge"]?.inputs, ["A", "B"])
+    assert.notProperty(merge["A"], "ports")
+    assert.deepStrictEqual(merge["B"]?.ports, [{ output: "main[0]", to: "Merge", input: "main[1]" }])
+  })
+
+  it("tells what sub-nodes lend, and links to nodes that are not there", () => {
+    const rows = new Map(graph(agentNodes, agent).map((row) => [row.node, row]))
+    assert.deepStrictEqual([...rows.keys()], agentNodes.map(({ name }) => name))
+    assert.deepStrictEqual(rows.get("Agent")?.inputs, ["Chat", "Model", "Memory", "Search"])
+    assert.deepStrictEqual(rows.get("Agent")?.outputs, ["Gone", "Log"])
+    assert.deepStrictEqual(rows.get("Agent")?.ports, [
+      { output: "main[2]", to: "Gone", input: "main[0]" },
+      { output: "main[2]", to: "Log", input: "main[2]" }
+    ])
+    assert.deepStrictEqual(rows.get("Search")?.ports, [
+      { output: "ai_tool", to: "Agent", input: "ai_tool" },
+      { output: "ai_tool", to: "Other agent", input: "ai_tool[1]" }
+    ])
+    for (const name of ["Nothing", "Empty", "Alone"]) {
+      const row = { node: name, id: `id of ${name}`, type: "n8n-nodes-base.code", inputs: [], outputs: [] }
+      assert.deepStrictEqual<unknown>(rows.get(name), row)
+    }
+  })
+
+  it("names each neighbour once", () => {
+    const twice = connections({ A: { main: [[to("B"), to("B", "main", 1)], [to("B")]] } })
+    const [a, b] = graph([node("A"), node("B")], twice)
+    assert.deepStrictEqual(a?.outputs, ["B"])
+    assert.deepStrictEqual(b?.inputs, ["A"])
+    assert.strictEqual(a?.ports?.length, 2)
+  })
+
+  it("takes the last connected output of a node it does not know for the error output", () => {
+    const classifier = { onError: "continueErrorOutput" }
+    const three = connections({ A: { main: [[to("B")], [to("C")], [to("D")]] } })
+    const [row] = graph([node("A", "n8n-nodes-acme.classifier", classifier)], three)
+    assert.deepStrictEqual(row?.ports?.map(({ name }) => name), [undefined, "error"])
+  })
+})
+
+describe("simplified", () => {
+  it("spells out only what is not main[0] to main[0]", () => {
+    const branch = recorded("branch")
+    assert.deepStrictEqual<unknown>(Connections.simplified(branch.nodes, branch.connections, namesOf), {
+      Webhook: [{ to: "Ten Items" }],
+      "Ten Items": [{ to: "Even?" }],
+      "Even?": [{ to: "Evens" }, { to: "Odds", output: "main[1]", name: "false", input: "main[0]" }]
+    })
+    const { Agent, Model } = Connections.simplified(agentNodes, agent, namesOf)
+    assert.deepStrictEqual<unknown>(Model, [{ to: "Agent", output: "ai_languageModel", input: "ai_languageModel" }])
+    assert.deepStrictEqual<unknown>(Agent, [
+      { to: "Gone", output: "main[2]", input: "main[0]" },
+      { to: "Log", output: "main[2]", input: "main[2]" }
+    ])
+  })
+
+  it("keeps names that objects have of their own", () => {
+    const odd = connections(JSON.parse("{\"__proto__\":{\"main\":[[{\"node\":\"constructor\"}]]}}"))
+    assert.strictEqual(
+      JSON.stringify(Connections.simplified([], odd, namesOf)),
+      "{\"__proto__\":[{\"to\":\"constructor\"}]}"
+    )
+  })
+})
+
+describe("any connections", () => {
+  const { connections: Shape, nodes: Nodes } = Workflow.Workflow.schema.fields
+
+  it.prop("graph, simplified and links tell the same", { recipe: Recipe }, ({ recipe }) => {
+    const workflow = build({ ...recipe, odd: false, maxItems: 0 })["workflowData"] as Record<string, unknown>
+    const connections = Schema.decodeUnknownSync(Shape)(workflow["connections"])
+    const nodes = Schema.decodeUnknownSync(Nodes)(workflow["nodes"])
+    const links = Connections.links(connections)
+    const rows = graph(nodes, connections)
+    assert.strictEqual(rows.length, nodes.length)
+    const simplified = Object.entries(Connections.simplified(nodes, connections, namesOf))
+      .flatMap(([from, out]) => out.map(({ to }) => `${from}>${to}`))
+    assert.sameMembers(simplified, links.map(({ from, to }) => `${from}>${to}`))
+    for (const { inputs, node, outputs, ports = [] } of rows) {
+      const out = links.filter(({ from }) => from === node)
+      assert.sameMembers([...outputs], [...new Set(out.map(({ to }) => to))])
+      assert.sameMembers([...inputs], [...new Set(links.filter(({ to }) => to === node).map(({ from }) => from))])
+      assert.strictEqual(ports.length, out.filter((link) => !Connections.isPlain(link)).length)
+    }
+  }, { arbitrary: { runs: 40 } })
+})

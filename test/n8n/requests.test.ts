@@ -1,0 +1,360 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as TestClock from "effect/testing/TestClock"
+import * as Hints from "../../src/answer/Hints.ts"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import {
+  answers,
+  apiFailure,
+  apiKey,
+  breaksOff,
+  fails,
+  failure,
+  gaps,
+  neverAnswers,
+  neverEnds,
+  readText,
+  refuses,
+  says,
+  scripted,
+  settle,
+  turn,
+  workflow
+} from "./clients.ts"
+
+describe("a request", () => {
+  it.effect.each([
+    { base: "https://n8n.test", api: "https://n8n.test/api/v1" },
+    { base: "https://n8n.test/", api: "https://n8n.test/api/v1" },
+    { base: "https://n8n.test/api", api: "https://n8n.test/api/v1" },
+    { base: "https://n8n.test/api/v1", api: "https://n8n.test/api/v1" },
+    { base: "https://n8n.test/api/v1/", api: "https://n8n.test/api/v1" },
+    { base: "http://localhost:5678", api: "http://localhost:5678/api/v1" },
+    { base: "https://host.test/n8n", api: "https://host.test/n8n/api/v1" },
+    { base: "https://host.test/n8n/", api: "https://host.test/n8n/api/v1" },
+    { base: "https://host.test/n8n/api/v1", api: "https://host.test/n8n/api/v1" },
+    { base: "https://host.test//n8n//", api: "https://host.test/n8n/api/v1" },
+    { base: "https://n8n.test/?from=mail#top", api: "https://n8n.test/api/v1" }
+  ])("to $base goes to $api with the key", ({ api, base }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers], { url: base })
+      assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
+      assert.deepStrictEqual(seen.map(({ url }) => url), [`${api}/workflows/1`])
+      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.strictEqual(seen[0]?.headers["accept"], "application/json")
+      assert.strictEqual(n8n.instance.url, `${api.replace(/api\/v1$/, "")}`)
+    }))
+
+  it.effect("writes ids and parameters into the URL so that n8n reads them back", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers, says({ id: "1" }), says({ data: [] })])
+      yield* n8n.getWorkflow("a/b?c#d%")
+      yield* readText(n8n, "7")
+      yield* n8n.listWorkflows({ archived: false, limit: 5, name: "R&D + 100%", tags: ["a b", "c"] })
+      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
+      assert.strictEqual(seen[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
+      const { searchParams } = new URL(seen[2]?.url ?? "")
+      assert.strictEqual(searchParams.get("name"), "R&D + 100%")
+      assert.strictEqual(searchParams.get("tags"), "a b,c")
+      assert.isFalse(searchParams.has("active"))
+    }))
+})
+
+describe("repeats", () => {
+  it.effect.each([
+    { what: "408", answer: refuses(408), statusCode: 408 },
+    { what: "429", answer: refuses(429), statusCode: 429 },
+    { what: "500", answer: refuses(500), statusCode: 500 },
+    { what: "502", answer: says("<html>Bad Gateway</html>", { status: 502 }), statusCode: 502 },
+    { what: "503", answer: refuses(503), statusCode: 503 },
+    { what: "504", answer: refuses(504), statusCode: 504 },
+    { what: "a refused connection", answer: fails("ECONNREFUSED") },
+    { what: "a reset connection", answer: fails("ECONNRESET") },
+    { what: "a resolver that is down", answer: fails("EAI_AGAIN") },
+    { what: "a failure without a code", answer: fails() },
+    { what: "a body that breaks off", answer: breaksOff }
+  ])("$what three times, then fails", ({ answer, statusCode }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answer])
+      const error = yield* apiFailure(n8n.getWorkflow("1"))
+      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(error.statusCode, statusCode)
+      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+    }))
+
+  it.effect.each([
+    { what: "400", answer: refuses(400) },
+    { what: "401", answer: refuses(401) },
+    { what: "403", answer: refuses(403) },
+    { what: "404", answer: refuses(404) },
+    { what: "404 without words", answer: says("<html>", { status: 404 }) },
+    { what: "405", answer: refuses(405) },
+    { what: "409", answer: refuses(409) },
+    { what: "a refusal that names a time", answer: refuses(400, { "retry-after": "1" }) },
+    { what: "a host name that does not exist", answer: fails("ENOTFOUND") },
+    { what: "a self-signed certificate", answer: fails("DEPTH_ZERO_SELF_SIGNED_CERT") },
+    { what: "a certificate of an unknown authority", answer: fails("SELF_SIGNED_CERT_IN_CHAIN") },
+    { what: "an incomplete certificate chain", answer: fails("UNABLE_TO_VERIFY_LEAF_SIGNATURE") },
+    { what: "a certificate whose issuer is not known here", answer: fails("UNABLE_TO_GET_ISSUER_CERT_LOCALLY") },
+    { what: "a certificate of another host", answer: fails("ERR_TLS_CERT_ALTNAME_INVALID") },
+    { what: "an expired certificate", answer: fails("CERT_HAS_EXPIRED") },
+    { what: "a web page", answer: says("<html>") },
+    { what: "what is not JSON", answer: says("OK") },
+    { what: "JSON of another shape", answer: says({ ok: true }) },
+    { what: "a redirect elsewhere", answer: refuses(302, { location: "https://login.test/" }) }
+  ])("never $what", ({ answer }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answer, answers])
+      const exit = yield* settle(Effect.exit(n8n.getWorkflow("1")))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual(seen.length, 1)
+    }))
+
+  it.effect("until it succeeds", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(503), breaksOff, answers])
+      assert.strictEqual((yield* settle(n8n.getWorkflow("1"))).name, "Daily")
+      assert.strictEqual(seen.length, 3)
+    }))
+
+  it.effect("after pauses that double, each jittered by a fifth", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(503)])
+      yield* failure(n8n.getWorkflow("1"))
+      const pauses = gaps(seen)
+      assert.strictEqual(pauses.length, 3)
+      for (const [index, pause] of pauses.entries()) {
+        const planned = 200 * 2 ** index
+        assert.isAtLeast(pause, planned * 0.8)
+        assert.isAtMost(pause, planned * 1.2)
+        assert.notStrictEqual(pause, planned)
+      }
+    }))
+
+  it.effect("as the application says", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(503)], { retry: Schedule.recurs(1) })
+      yield* failure(n8n.getWorkflow("1"))
+      assert.strictEqual(seen.length, 2)
+      const other = yield* scripted([refuses(400)], { retry: Schedule.recurs(5) })
+      yield* failure(other.n8n.getWorkflow("1"))
+      assert.strictEqual(other.seen.length, 1)
+    }))
+
+  const now = Date.UTC(2026, 0, 1)
+  const limited = (given: string) => refuses(429, { "retry-after": given })
+
+  it.effect.each([
+    { given: "7", pause: 7_000 },
+    { given: "30", pause: 30_000 },
+    { given: "Thu, 01 Jan 2026 00:00:25 GMT", pause: 25_000 }
+  ])("after as long as Retry-After: $given asks", ({ given, pause }) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      const { n8n, seen } = yield* scripted([limited(given), answers])
+      yield* settle(n8n.getWorkflow("1"))
+      assert.deepStrictEqual(gaps(seen), [pause])
+    }))
+
+  it.effect.each([{ given: "0" }, { given: "-5" }, { given: "soon" }, { given: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
+    "after the usual pause on Retry-After: $given",
+    ({ given }) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(now)
+        const { n8n, seen } = yield* scripted([limited(given), answers])
+        yield* settle(n8n.getWorkflow("1"))
+        const [pause = 0] = gaps(seen)
+        assert.isAtLeast(pause, 160)
+        assert.isAtMost(pause, 240)
+      })
+  )
+
+  it.effect.each([{ given: "31" }, { given: "86400" }, { given: "Thu, 01 Jan 2026 00:00:31 GMT" }])(
+    "not at all on Retry-After: $given",
+    ({ given }) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(now)
+        const { n8n, seen } = yield* scripted([limited(given), answers])
+        // No clock runs: it fails at once.
+        const error = yield* Effect.flip(n8n.getWorkflow("1"))
+        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(error.message, "Failed to get workflow for Workflow '1' (HTTP 429)")
+        assert.include(Hints.text(error.hint), "wait")
+      })
+  )
+
+  it.effect("honours Retry-After on 503 as well", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(503, { "retry-after": "9" }), answers])
+      yield* settle(n8n.getWorkflow("1"))
+      assert.deepStrictEqual(gaps(seen), [9_000])
+    }))
+})
+
+describe("time", () => {
+  const calls = [
+    { what: "a call", seconds: 60, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow("1")) },
+    {
+      what: "a listing",
+      seconds: 60,
+      ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.listExecutions({ limit: 1 }))
+    },
+    { what: "execution data", seconds: 180, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, "1")) }
+  ]
+
+  it.effect.each(calls.flatMap((call) => [
+    { ...call, how: "that never answers", answer: neverAnswers },
+    { ...call, how: "whose body never ends", answer: neverEnds }
+  ]))("bounds $what $how to $seconds s, and hangs up", ({ answer, ask, seconds }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answer])
+      const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
+      yield* turn
+      yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const error = yield* Fiber.join(fiber)
+      assert.instanceOf(error, Errors.ApiError)
+      assert.strictEqual(error.errorDetails, `no answer within ${seconds} s`)
+      assert.isUndefined(error.statusCode)
+      assert.strictEqual(seen.length, 1)
+      if (answer === neverAnswers) assert.isTrue(seen[0]?.signal.aborted)
+    }))
+
+  it.effect("bounds all repetitions together", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": "25" })])
+      const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "ApiError")
+      assert.deepStrictEqual(seen.map(({ at }) => at), [0, 25_000, 50_000])
+    }))
+
+  it.effect("is not spent on what nobody waits for any more", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([neverAnswers])
+      const fiber = yield* Effect.forkChild(n8n.getWorkflow("1"))
+      yield* turn
+      assert.isFalse(seen[0]?.signal.aborted)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(seen[0]?.signal.aborted)
+    }))
+})
+
+describe("a redirect", () => {
+  const to = (location: string, status = 302) => refuses(status, { location })
+
+  it.effect.each([
+    { location: "https://elsewhere.test/api/v1/workflows/1", named: "https://elsewhere.test" },
+    { location: "//elsewhere.test/", named: "https://elsewhere.test" },
+    { location: "http://n8n.test/api/v1/workflows/1", named: "http://n8n.test" },
+    { location: "https://n8n.test:8443/", named: "https://n8n.test:8443" },
+    { location: "https://n8n.test.elsewhere.test/", named: "https://n8n.test.elsewhere.test" },
+    { location: "http://", named: "http://" }
+  ])("to $location is not followed: the key stays home", ({ location, named }) =>
+    Effect.gen(function*() {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const { n8n, seen } = yield* scripted([to(location, status), answers])
+        const error = yield* apiFailure(n8n.getWorkflow("1"))
+        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(error.statusCode, status)
+        assert.strictEqual(error.errorDetails, `redirect to ${named}`)
+        assert.include(Hints.text(error.hint), "N8N_URL")
+      }
+    }))
+
+  it.effect("on the same origin is followed with the key", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([
+        to("https://n8n.test/n8n/api/v1/workflows/1", 308),
+        to("/deeper/workflows/1"),
+        to("2"),
+        answers
+      ])
+      assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
+      assert.deepStrictEqual(seen.map(({ url }) => url), [
+        "https://n8n.test/api/v1/workflows/1",
+        "https://n8n.test/n8n/api/v1/workflows/1",
+        "https://n8n.test/deeper/workflows/1",
+        "https://n8n.test/deeper/workflows/2"
+      ])
+      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+    }))
+
+  it.effect("keeps the query that its location names, and adds none", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
+      yield* readText(n8n, "1")
+      assert.strictEqual(seen[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
+    }))
+
+  it.effect("that leads in circles ends", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([to("/api/v1/workflows/1")])
+      const error = yield* apiFailure(n8n.getWorkflow("1"))
+      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(error.errorDetails, "redirect to https://n8n.test")
+    }))
+
+  it.effect("without a location is a failure like any other", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scripted([refuses(300)])
+      assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).statusCode, 300)
+    }))
+})
+
+describe("an answer", () => {
+  it.effect.each([
+    { what: "a web page", answer: says("\n <!DOCTYPE html>"), details: "a web page instead of JSON" },
+    { what: "a word", answer: says("pong"), details: "an answer that is not JSON" },
+    { what: "half of one", answer: says(`{"id":"1","name":`), details: "an answer that is not JSON" }
+  ])("that is $what is no n8n", ({ answer, details }) =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scripted([answer])
+      const error = yield* apiFailure(n8n.getWorkflow("1"))
+      assert.strictEqual(error.errorDetails, details)
+      assert.include(Hints.text(error.hint), "N8N_URL")
+    }))
+
+  it.effect("that is empty is no n8n either", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scripted([says("")])
+      assert.include(Hints.text((yield* apiFailure(n8n.getWorkflow("1"))).hint), "N8N_URL")
+    }))
+
+  it.effect.each([{ key: "id" }, { key: "name" }, { key: "active" }, { key: "nodes" }])(
+    "without '$key' says so",
+    ({ key }) =>
+      Effect.gen(function*() {
+        const { [key]: _, ...rest }: Record<string, unknown> = workflow
+        const { n8n } = yield* scripted([says(rest)])
+        assert.include((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, `["${key}"]`)
+      })
+  )
+
+  it.effect("may hold keys that nobody knows, and the nodes keep theirs", () =>
+    Effect.gen(function*() {
+      const node = { id: "n", name: "Start", type: "n8n-nodes-base.start", invented: { in: 2027 } }
+      const { n8n } = yield* scripted([says({ ...workflow, nodes: [node], invented: true, shared: [{}] })])
+      assert.deepStrictEqual((yield* n8n.getWorkflow("1")).nodes, [node])
+    }))
+
+  it.effect("with execution data goes to its reader as it is, anew when it breaks off", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify({ id: "7", data: { text: "äöü" }, invented: 1 })
+      const { n8n, seen } = yield* scripted([breaksOff, says(text)])
+      assert.strictEqual(yield* settle(readText(n8n, "7")), text)
+      assert.strictEqual(seen.length, 2)
+    }))
+
+  it.effect("with execution data is asked for whole when the caller says so", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers])
+      yield* n8n.readExecution("7", { ignoreDataSizeLimit: true }, () => Effect.void)
+      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true")
+    }))
+})

@@ -1,0 +1,322 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import {
+  type Answer,
+  answers,
+  apiFailure,
+  connected,
+  gaps,
+  neverAnswers,
+  refuses,
+  says,
+  scripted,
+  settle,
+  turn,
+  versions,
+  walk
+} from "./clients.ts"
+
+describe("writes", () => {
+  it.effect("go one after the other", () =>
+    Effect.gen(function*() {
+      const body = { id: "w1", name: "W", active: false, nodes: [], connections: {} }
+      const slow: Answer = (request, url) => Effect.delay(says(body)(request, url), "1 second")
+      const { n8n, seen } = yield* scripted([slow])
+      yield* settle(
+        Effect.all([
+          n8n.createWorkflow({}),
+          n8n.publishWorkflow("w1"),
+          n8n.putWorkflow("w1", {}),
+          n8n.unpublishWorkflow("w1"),
+          n8n.deleteWorkflow("w1")
+        ], { concurrency: "unbounded" })
+      )
+      assert.isAtLeast(Math.min(...gaps(seen)), 1_000)
+    }))
+})
+
+describe("listWorkflows", () => {
+  const id = (index: number) => `w${String(index).padStart(4, "0")}`
+
+  const entry = (index: number, more: object = {}): N8nApi.Workflow => ({
+    id: id(index),
+    name: `Workflow ${index}`,
+    active: false,
+    isArchived: false,
+    nodes: [],
+    connections: {},
+    tags: [],
+    ...more
+  })
+
+  const ids = ({ workflows }: { readonly workflows: ReadonlyArray<{ readonly id: string }> }) =>
+    workflows.map((each) => each.id)
+
+  const tags = (...names: ReadonlyArray<string>) => ({ tags: names.map((name) => ({ name })) })
+
+  const archived = { isArchived: true }
+
+  describe.each(versions)("on n8n %s", (version) => {
+    it.effect("fills the page although archived ones are left out", () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 12 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
+        const { n8n } = yield* connected({ workflows }, version)
+        const page = yield* n8n.listWorkflows({ archived: false, limit: 5 })
+        assert.deepStrictEqual(ids(page), [1, 3, 5, 7, 9].map(id))
+        const next = yield* n8n.listWorkflows({ archived: false, limit: 5, cursor: page.nextCursor })
+        assert.deepStrictEqual(ids(next), [id(11)])
+        assert.notProperty(next, "nextCursor")
+        assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: true, limit: 3 })), [0, 1, 2].map(id))
+      }))
+
+    it.effect("names no next page where nothing that shows is left", () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 9 }, (_, index) => entry(index, index < 4 ? {} : archived))
+        const { n8n } = yield* connected({ workflows }, version)
+        const page = yield* n8n.listWorkflows({ archived: false, limit: 4 })
+        assert.deepStrictEqual(ids(page), [0, 1, 2, 3].map(id))
+        assert.notProperty(page, "nextCursor")
+      }))
+
+    it.effect("counts offset in workflows that show, from the cursor if there is one", () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 14 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
+        const { n8n } = yield* connected({ workflows }, version)
+        const page = yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 2 })
+        assert.deepStrictEqual(ids(page), [5, 7].map(id))
+        const next = yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 1, cursor: page.nextCursor })
+        assert.deepStrictEqual(ids(next), [11, 13].map(id))
+        assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 7 })), [])
+      }))
+
+    it.effect("takes the limit that is asked for, not the cursor's", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({ workflows: Array.from({ length: 9 }, (_, index) => entry(index)) }, version)
+        const { nextCursor } = yield* n8n.listWorkflows({ archived: false, limit: 5 })
+        const next = yield* n8n.listWorkflows({ archived: false, limit: 2, cursor: nextCursor })
+        assert.deepStrictEqual(ids(next), [5, 6].map(id))
+      }))
+
+    it.effect("finds by tags, all of them, one with a comma in it too", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({
+          workflows: [
+            entry(0, tags("red")),
+            entry(1, tags("red", "big, blue")),
+            entry(2, tags("big", "blue")),
+            entry(3, tags("big, blue")),
+            entry(4, tags("Red"))
+          ]
+        }, version)
+        const find = (...names: ReadonlyArray<string>) =>
+          Effect.map(n8n.listWorkflows({ archived: false, limit: 10, tags: names }), ids)
+        assert.deepStrictEqual(yield* find("red"), [0, 1].map(id))
+        assert.deepStrictEqual(yield* find("big, blue"), [1, 3].map(id))
+        assert.deepStrictEqual(yield* find("red", "big, blue"), [id(1)])
+        assert.deepStrictEqual(yield* find("blue", "big"), [id(2)])
+        assert.deepStrictEqual(yield* find("red", "nobody's"), [])
+        assert.deepStrictEqual(yield* find(), [0, 1, 2, 3, 4].map(id))
+      }))
+
+    it.effect("finds by name and state", () =>
+      Effect.gen(function*() {
+        const { n8n } = yield* connected({
+          workflows: [
+            entry(0, { name: "Alpha sync", active: true }),
+            entry(1, { name: "Beta SYNC" }),
+            entry(2, { name: "Gamma" })
+          ]
+        }, version)
+        const find = (query: Partial<N8nClient.WorkflowQuery>) =>
+          Effect.map(n8n.listWorkflows({ archived: false, limit: 10, ...query }), ids)
+        assert.deepStrictEqual(yield* find({ name: "sync" }), [0, 1].map(id))
+        assert.deepStrictEqual(yield* find({ name: "sync", active: false }), [id(1)])
+        assert.deepStrictEqual(yield* find({ active: true }), [id(0)])
+        assert.deepStrictEqual(yield* find({ name: "" }), [0, 1, 2].map(id))
+      }))
+
+    it.effect("passes a thousand archived ones in few requests", () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 1_010 }, (_, index) =>
+          entry(index, index >= 5 && index < 1_005 ? archived : {}))
+        const { count, n8n } = yield* connected({ workflows }, version)
+        const page = yield* n8n.listWorkflows({ archived: false, limit: 5 })
+        assert.deepStrictEqual(ids(page), [0, 1, 2, 3, 4].map(id))
+        assert.isDefined(page.nextCursor)
+        assert.isAtMost(yield* count, 12)
+      }))
+
+    it.effect("reads no more than it needs where nothing is left out, and no pinned data", () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 300 }, (_, index) => entry(index))
+        const { n8n, queries } = yield* connected({ workflows }, version)
+        const { nextCursor } = yield* n8n.listWorkflows({ archived: false, limit: 20 })
+        assert.isDefined(nextCursor)
+        assert.strictEqual((yield* queries).length, 1)
+        const [query = new URLSearchParams()] = yield* queries
+        assert.strictEqual(query.get("limit"), "21")
+        assert.strictEqual(query.get("excludePinnedData"), "true")
+      }))
+  })
+
+  it.effect("loses none where n8n gives fewer than asked for", () =>
+    Effect.gen(function*() {
+      const workflows = Array.from({ length: 10 }, (_, index) => entry(index))
+      const Cursor = Schema.fromJsonString(Schema.Struct({ offset: Schema.Int }))
+      const givesThree: Answer = (request, url) => {
+        const { offset } = Schema.decodeSync(Cursor)(atob(url.searchParams.get("cursor") ?? ""))
+        const more = offset + 3 < workflows.length
+        return says({ data: workflows.slice(offset, offset + 3), nextCursor: more ? "more" : null })(request, url)
+      }
+      const { n8n, seen } = yield* scripted([givesThree])
+      const page = yield* n8n.listWorkflows({ archived: false, limit: 8 })
+      assert.deepStrictEqual(ids(page), workflows.slice(0, 8).map((each) => each.id))
+      assert.strictEqual(seen.length, 3)
+      const next = yield* n8n.listWorkflows({ archived: false, limit: 8, cursor: page.nextCursor })
+      assert.deepStrictEqual(ids(next), [8, 9].map(id))
+    }))
+
+  it.effect.each([
+    { cursor: "" },
+    { cursor: "2" },
+    { cursor: "%%%" },
+    { cursor: btoa("nonsense") },
+    { cursor: btoa(JSON.stringify({ lastId: "17", limit: 20 })) }
+  ])("refuses the cursor '$cursor' without asking n8n", ({ cursor }) =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* connected({})
+      const error = yield* Effect.flip(n8n.listWorkflows({ archived: false, limit: 5, cursor }))
+      assert.instanceOf(error, Errors.ValidationError)
+      assert.strictEqual(error.field, "cursor")
+      assert.strictEqual(yield* count, 0)
+    }))
+
+  const Kind = Schema.Struct({
+    archived: Schema.Boolean,
+    active: Schema.Boolean,
+    red: Schema.Boolean,
+    comma: Schema.Boolean
+  })
+
+  it.effect.prop(
+    "walks, page by page, exactly what matches",
+    {
+      kinds: Schema.Array(Kind).check(Schema.isMaxLength(40)),
+      limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
+      offset: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
+      version: Schema.Literals(versions),
+      query: Schema.Struct({ ...Kind.fields, active: Schema.UndefinedOr(Schema.Boolean) })
+    },
+    ({ kinds, limit, offset, query, version }) =>
+      Effect.gen(function*() {
+        const names = (kind: { readonly red: boolean; readonly comma: boolean }) => [
+          ...(kind.red ? ["red"] : []),
+          ...(kind.comma ? ["a,b"] : [])
+        ]
+        const workflows = kinds.map((kind, index) =>
+          entry(index, { isArchived: kind.archived, active: kind.active, ...tags(...names(kind)) })
+        )
+        const expected = kinds.flatMap((kind, index) =>
+          (query.archived || !kind.archived) && (query.active === undefined || query.active === kind.active) &&
+            (!query.red || kind.red) && (!query.comma || kind.comma)
+            ? [id(index)]
+            : []
+        ).slice(offset)
+        const { n8n } = yield* connected({ workflows }, version)
+        const pages = yield* walk((cursor) =>
+          n8n.listWorkflows({
+            archived: query.archived,
+            active: query.active,
+            tags: names(query),
+            limit,
+            ...(cursor === undefined ? { offset } : { cursor })
+          })
+        )
+        assert.deepStrictEqual(pages.flatMap(ids), expected)
+        // Every page but the last is full, and a next page is only named where there is one.
+        assert.isTrue(pages.slice(0, -1).every((page) => page.workflows.length === limit))
+        assert.strictEqual(pages.length, Math.max(1, Math.ceil(expected.length / limit)))
+      }),
+    { arbitrary: { runs: 200 } }
+  )
+})
+
+describe("workflowName", () => {
+  const named = (id: string, name: string): N8nApi.Workflow => ({ id, name, active: true, nodes: [], connections: {} })
+
+  const workflows = [named("a", "Alpha"), named("b", "Beta")]
+
+  it.effect("asks once for each workflow, also when asked for side by side", () =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* connected({ workflows })
+      const names = yield* Effect.forEach(["a", "b", "a", "a", "b"], n8n.workflowName, { concurrency: "unbounded" })
+      assert.deepStrictEqual(names, ["Alpha", "Beta", "Alpha", "Alpha", "Beta"])
+      assert.strictEqual(yield* n8n.workflowName("b"), "Beta")
+      assert.strictEqual(yield* count, 2)
+    }))
+
+  it.effect("keeps a name for a minute", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([says({ name: "Old" }), says({ name: "New" })])
+      assert.strictEqual(yield* n8n.workflowName("a"), "Old")
+      yield* TestClock.adjust("59999 millis")
+      assert.strictEqual(yield* n8n.workflowName("a"), "Old")
+      assert.strictEqual(seen.length, 1)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* n8n.workflowName("a"), "New")
+      assert.strictEqual(seen.length, 2)
+    }))
+
+  it.effect("knows a deleted workflow, and keeps that too", () =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* connected({ workflows })
+      assert.strictEqual(yield* n8n.workflowName("gone"), "Deleted Workflow")
+      assert.strictEqual(yield* n8n.workflowName("gone"), N8nClient.deletedWorkflow)
+      assert.strictEqual(yield* count, 1)
+    }))
+
+  it.effect.each([
+    { what: "a refusal", answer: refuses(403), statusCode: 403 },
+    { what: "a web page that says 404", answer: says("<html>", { status: 404 }), statusCode: 404 },
+    { what: "an answer without a name", answer: says({ id: "a" }), statusCode: undefined }
+  ])("fails on $what, and does not keep that", ({ answer, statusCode }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answer, answer, answers])
+      assert.strictEqual((yield* apiFailure(n8n.workflowName("a"))).statusCode, statusCode)
+      yield* apiFailure(n8n.workflowName("a"))
+      assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
+      assert.strictEqual(seen.length, 3)
+    }))
+
+  it.effect("asks anew after a call that was given up", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([neverAnswers, answers])
+      const fiber = yield* Effect.forkChild(n8n.workflowName("a"))
+      yield* turn
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
+      assert.strictEqual(seen.length, 2)
+    }))
+
+  it.effect("still serves those who wait when one of them gives up", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const { n8n, seen } = yield* scripted([
+        (...asked) => Effect.andThen(Deferred.await(gate), answers(...asked))
+      ])
+      const first = yield* Effect.forkChild(n8n.workflowName("a"))
+      const second = yield* Effect.forkChild(n8n.workflowName("a"))
+      yield* turn
+      yield* Fiber.interrupt(first)
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual(yield* Fiber.join(second), "Daily")
+      assert.strictEqual(seen.length, 1)
+    }))
+})

@@ -1,0 +1,97 @@
+/** Claude Code as people have it, with a scripted model behind it and our server before it. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import { ClientError } from "./ClientError.ts"
+import { claudeCodeMain } from "./install.ts"
+import * as Model from "./Model.ts"
+import { run } from "./run.ts"
+import * as Wire from "./Wire.ts"
+
+/** The name that our server is given: it stands before the names of its tools. */
+export const server = "n8n"
+
+/** What Claude Code calls a tool of ours. */
+export const tool = (name: string) => `mcp__${server}__${name}`
+
+/** A conversation to have. */
+export interface Talk {
+  readonly prompt: string
+  readonly turns?: ReadonlyArray<Model.Turn>
+  /** How our server is reached: with these arguments over stdio, or at an address. */
+  readonly at: { readonly args: ReadonlyArray<string>; readonly env?: Readonly<Record<string, string>> } | {
+    readonly url: string
+    readonly token: string
+  }
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A conversation that was had. */
+export interface Talked {
+  /** The last words, as the person sees them. */
+  readonly answer: string
+  /** How Claude Code says that our server is connected. */
+  readonly status: string
+  /** All that the model was asked, in order. */
+  readonly requests: ReadonlyArray<Obj>
+  /** The results of its calls, as it was shown them at the end. */
+  readonly shown: ReadonlyArray<Model.Shown>
+  /** What our server saw; nothing of it over HTTP. */
+  readonly wire: Wire.Wire
+}
+
+/** Nothing but the conversation: no update, no telemetry, no surveys. */
+const quiet = {
+  ANTHROPIC_API_KEY: "a-dummy",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_TELEMETRY: "1",
+  DISABLE_ERROR_REPORTING: "1"
+}
+
+/** Starts Claude Code in `folder`, and waits until it has answered. */
+export const talk = Effect.fn("ClaudeCode.talk")(function*(folder: string, { at, env, prompt, turns = [] }: Talk) {
+  const fs = yield* FileSystem.FileSystem
+  const model = yield* Model.serve(turns)
+  // Beside the folder, not in it: that one is the project, whose files our server reads.
+  const home = yield* fs.makeTempDirectoryScoped({ prefix: "effect-n8n-mcp-claude-" })
+  const log = `${home}/wire.log`
+  const config = "url" in at
+    ? { type: "http", url: at.url, headers: { Authorization: `Bearer ${at.token}` } }
+    : (([command, ...args]) => ({ command, args, env: { XDG_STATE_HOME: `${home}/state`, ...at.env } }))(
+      Wire.command(log, at.args)
+    )
+  const ended = yield* run(
+    yield* claudeCodeMain,
+    [
+      "-p",
+      prompt,
+      "--mcp-config",
+      JSON.stringify({ mcpServers: { [server]: config } }),
+      "--strict-mcp-config",
+      "--allowedTools",
+      `mcp__${server}`,
+      "--output-format",
+      "stream-json",
+      "--verbose"
+    ],
+    {
+      cwd: folder,
+      env: { ...quiet, HOME: home, CLAUDE_CONFIG_DIR: `${home}/config`, ANTHROPIC_BASE_URL: model.url, ...env }
+    }
+  )
+  const events = ended.stdout.trim().split("\n").map((line) => obj(JSON.parse(line)) ?? {})
+  const init = events.find(({ subtype }) => subtype === "init")
+  const result = events.find(({ type }) => type === "result")
+  if (ended.code !== 0 || ended.stderr !== "" || result?.["is_error"] !== false) {
+    return yield* new ClientError({ step: "Claude Code", detail: `${ended.stdout.slice(-2_000)}\n${ended.stderr}` })
+  }
+  const requests = model.requests()
+  return {
+    answer: str(result["result"]) ?? "",
+    status: str(arr(init?.["mcp_servers"]).map(obj).find((each) => each?.["name"] === server)?.["status"]) ?? "",
+    requests,
+    shown: Model.results(requests.at(-1) ?? {}),
+    wire: yield* Wire.read(log)
+  } satisfies Talked
+}, Effect.scoped)

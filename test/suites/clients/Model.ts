@@ -1,0 +1,145 @@
+/** A scripted model on loopback, with Anthropic's API as Claude Code asks it: what it is shown is kept. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { createServer } from "node:http"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+
+/** A tool that the model calls. */
+export interface ToolUse {
+  readonly name: string
+  readonly input: Obj
+}
+
+/** What the model does next, in view of the texts that its calls have brought so far; the last turn is followed by an answer. */
+export type Turn = (shown: ReadonlyArray<string>) => ReadonlyArray<ToolUse>
+
+/** What it says when the script is at its end. */
+export const answer = "That is all I wanted to know."
+
+/** One result as the model was shown it. */
+export interface Shown {
+  readonly tool: string
+  readonly text: string
+  readonly isError: boolean
+}
+
+const blocks = (content: unknown): ReadonlyArray<Obj> =>
+  typeof content === "string" ? [{ type: "text", text: content }] : arr(content).map((block) => obj(block) ?? {})
+
+/** The texts in a content, and the names where it refers to tools. */
+const text = (content: unknown) =>
+  blocks(content).map((block) => str(block["text"]) ?? str(block["tool_name"]) ?? "").join("\n")
+
+const messages = (request: Obj) => arr(request["messages"]).map((message) => obj(message) ?? {})
+
+const of = (request: Obj, type: string) =>
+  messages(request).flatMap(({ content }) => blocks(content).filter((block) => block["type"] === type))
+
+/** All that a request tells the model outside of tools. */
+export const context = (request: Obj): string =>
+  [request["system"], ...messages(request).map(({ content }) => content)].map((content) =>
+    blocks(content).flatMap((block) => str(block["text"]) ?? []).join("\n")
+  ).join("\n")
+
+/** The tools that a request offers. */
+export const tools = (request: Obj): ReadonlyArray<Obj> => arr(request["tools"]).map((tool) => obj(tool) ?? {})
+
+/** The results in a request, in the order of the calls. */
+export const results = (request: Obj): ReadonlyArray<Shown> => {
+  const found = new Map(of(request, "tool_result").map((result) => [result["tool_use_id"], result]))
+  return of(request, "tool_use").map(({ id, name }) => {
+    const result = found.get(id) ?? {}
+    return { tool: str(name) ?? "", text: text(result["content"]), isError: result["is_error"] === true }
+  })
+}
+
+const turnsTaken = (request: Obj) =>
+  messages(request).filter(({ content }) => blocks(content).some(({ type }) => type === "tool_use")).length
+
+const idOf = (turn: number, index: number) => `toolu_${turn}_${index}`
+
+/** What it says next: a model that was offered no tools was asked for a title or the like. */
+const next = (turns: ReadonlyArray<Turn>, request: Obj): ReadonlyArray<Obj> => {
+  const turn = turnsTaken(request)
+  const calls = tools(request).length === 0 ? [] : turns[turn]?.(results(request).map(({ text }) => text)) ?? []
+  return calls.length === 0
+    ? [{ type: "text", text: answer }]
+    : calls.map((call, index) => ({ type: "tool_use", id: idOf(turn, index), ...call }))
+}
+
+const event = (type: string, data: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+
+const blockEvents = (block: Obj, index: number) => [
+  event("content_block_start", {
+    index,
+    content_block: block["type"] === "text" ? { ...block, text: "" } : { ...block, input: {} }
+  }),
+  event("content_block_delta", {
+    index,
+    delta: block["type"] === "text"
+      ? { type: "text_delta", text: block["text"] }
+      : { type: "input_json_delta", partial_json: JSON.stringify(block["input"]) }
+  }),
+  event("content_block_stop", { index })
+]
+
+const message = (content: ReadonlyArray<Obj>, { messages, model, stream }: Obj) => {
+  const stop_reason = content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn"
+  const usage = { input_tokens: 10, output_tokens: 10 }
+  // Messages with one id are one to the client.
+  const base = {
+    id: `msg_${arr(messages).length}`,
+    type: "message",
+    role: "assistant",
+    model,
+    stop_sequence: null,
+    usage
+  }
+  if (stream !== true) return HttpServerResponse.jsonUnsafe({ ...base, content, stop_reason })
+  return HttpServerResponse.stream(
+    Stream.make(
+      event("message_start", { message: { ...base, content: [], stop_reason: null } }),
+      ...content.flatMap(blockEvents),
+      event("message_delta", { delta: { stop_reason, stop_sequence: null }, usage }),
+      event("message_stop", {})
+    ).pipe(Stream.encodeText),
+    { contentType: "text/event-stream" }
+  )
+}
+
+const notFound = HttpServerResponse.jsonUnsafe(
+  { type: "error", error: { type: "not_found_error", message: "not found" } },
+  { status: 404 }
+)
+
+/** A model that listens. */
+export interface Model {
+  readonly url: string
+  /** Its requests so far, those for titles and the like left out. */
+  readonly requests: () => ReadonlyArray<Obj>
+}
+
+/** Follows the script until the scope ends. */
+export const serve = Effect.fn("Model.serve")(function*(turns: ReadonlyArray<Turn>) {
+  const requests: Array<Obj> = []
+  const server = yield* NodeHttpServer.make(createServer, { port: 0, host: "127.0.0.1" })
+  yield* server.serve(
+    Effect.gen(function*() {
+      const { method, text, url } = yield* HttpServerRequest.HttpServerRequest
+      const path = url.replace(/\?.*$/, "")
+      if (method !== "POST" || !path.startsWith("/v1/messages")) return notFound
+      const body = yield* text
+      if (path.endsWith("/count_tokens")) return HttpServerResponse.jsonUnsafe({ input_tokens: countTokens(body) })
+      const request = obj(JSON.parse(body)) ?? {}
+      if (tools(request).length > 0) requests.push(request)
+      return message(next(turns, request), request)
+    })
+  )
+  const url = HttpServer.formatAddress(server.address)
+  return { url, requests: () => requests } satisfies Model
+})

@@ -1,0 +1,54 @@
+/** Our server over HTTP, as it is shipped, with the demo's n8n and behind a token. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as ChildProcess from "effect/process/ChildProcess"
+import * as Stream from "effect/Stream"
+import { fileURLToPath } from "node:url"
+import { ClientError } from "./ClientError.ts"
+
+/** The bundle; `pnpm test:clients` makes it. */
+export const main = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
+
+/** What a client has to bring. */
+export const token = "a-token-of-the-clients-suite"
+
+/** A server that listens. */
+export interface Served {
+  /** Of its `/mcp`. */
+  readonly url: string
+  /** What it has said on stderr so far: a line for each request. */
+  readonly stderr: () => ReadonlyArray<string>
+}
+
+/** The methods that were sent to it, in their order. */
+export const methods = ({ stderr }: Served): ReadonlyArray<string> =>
+  stderr().flatMap((line) => /message=request .* call="?([^\s"]+)/.exec(line)?.[1] ?? [])
+
+/** Starts it; it goes with the scope. */
+export const start = Effect.gen(function*() {
+  const address = yield* Deferred.make<string, ClientError>()
+  const said: Array<string> = []
+  const handle = yield* ChildProcess.make(
+    process.execPath,
+    [main, "--transport", "http", "--demo", "--port", "0"],
+    { env: { PATH: process.env["PATH"], N8N_MCP_AUTH_TOKEN: token }, stdin: "ignore", forceKillAfter: "5 seconds" }
+  )
+  yield* handle.stderr.pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.runForEach((line) => {
+      said.push(line)
+      const [, url] = /address=(http\S+)/.exec(line) ?? []
+      return url === undefined ? Effect.void : Deferred.succeed(address, `${url}/mcp`)
+    }),
+    Effect.ensuring(
+      Effect.suspend(() =>
+        Deferred.fail(address, new ClientError({ step: "starting the server", detail: said.join("\n") }))
+      )
+    ),
+    Effect.forkScoped
+  )
+  return { url: yield* Deferred.await(address), stderr: () => said } satisfies Served
+}).pipe(
+  Effect.catchTag("PlatformError", ({ message }) => new ClientError({ step: "starting the server", detail: message }))
+)

@@ -1,0 +1,113 @@
+/** Two processes behind a balancer, on one n8n, one folder and one state: calls alternate, and it does not show. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, type Vitest } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { type ChildProcess, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { balance } from "./balancer.ts"
+import { everyTool } from "./everyTool.ts"
+import { RealN8n } from "./RealN8n.ts"
+import { RealN8nError } from "./RealN8nError.ts"
+import { live } from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n>
+
+const token = "a-token-of-the-suite"
+
+const ended = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGTERM")
+  })
+
+/** One of the processes; its log tells what it answered. */
+const server = Effect.fnUntraced(function*(folder: string, port = 0) {
+  const { apiKey, url } = yield* RealN8n
+  const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
+  let log = ""
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const started = spawn(
+        process.execPath,
+        [main, "--transport", "http", "--port", String(port), "--files-root", folder],
+        {
+          stdio: ["ignore", "ignore", "pipe"],
+          env: {
+            PATH: process.env["PATH"],
+            N8N_URL: url.href,
+            N8N_API_KEY: Redacted.value(apiKey),
+            N8N_MCP_AUTH_TOKEN: token,
+            XDG_STATE_HOME: `${folder}/.state`
+          }
+        }
+      )
+      started.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk))
+      return started
+    }),
+    ended
+  )
+  const listening = yield* Effect.sync(() => /address=http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1]).pipe(
+    Effect.filterOrFail(
+      (found) => found !== undefined,
+      () => new RealN8nError({ step: "starting the server", detail: log })
+    ),
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 200 }),
+    live
+  )
+  return {
+    port: Number(listening),
+    stop: ended(child),
+    /** How many calls of tools it answered. */
+    answered: () => log.match(/status=200 .*call=[a-z]+_/g)?.length ?? 0
+  }
+})
+
+/** Adds the test of two processes to a suite. */
+export const balanced = (it: It) => {
+  it.effect("two processes behind a balancer are one, also when one of them restarts", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+      const { url } = yield* RealN8n
+      const [one, two] = [yield* server(folder), yield* server(folder)]
+      const address = yield* balance([one.port, two.port])
+      const client = new Client({ name: "agent", version: "0" })
+      const headers = { authorization: `Bearer ${token}` }
+      const transport = new StreamableHTTPClientTransport(new URL(`${address}/mcp`), { requestInit: { headers } })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => client.connect(transport as Transport)),
+        () => Effect.promise(() => client.close())
+      )
+      const called = new Set<string>()
+      const call = async (name: string, args: Obj) => {
+        called.add(name)
+        const answer = await client.callTool({ name, arguments: args })
+        if (answer.isError === true) throw new Error(`${name}: ${JSON.stringify(answer.content)}`)
+        return obj(obj(answer.structuredContent)?.["data"]) ?? {}
+      }
+      yield* Effect.promise(() => everyTool(call, url))
+      assert.deepStrictEqual(tools.all.map(({ name }) => name).filter((name) => !called.has(name)), [])
+      assert.isAtLeast(Math.min(one.answered(), two.answered()), 10)
+
+      const until = { restarted: false }
+      const calls = yield* Effect.forkChild(Effect.promise(async () => {
+        let count = 0
+        for (; !until.restarted; count++) await call("list_workflows", {})
+        return count
+      }))
+      yield* one.stop
+      yield* server(folder, one.port)
+      until.restarted = true
+      assert.isAbove(yield* Fiber.join(calls), 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+}

@@ -1,0 +1,96 @@
+/** The fake n8n's answers against those of a real one; `-u` records the real ones anew. */
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { obj } from "../../../src/base/Json.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as contract from "../../testing/n8nApi/contract.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+const failing = {
+  name: "Fails",
+  nodes: [
+    {
+      id: "hook",
+      name: "Hook",
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      parameters: { path: "fails", httpMethod: "POST" },
+      webhookId: "8a1c0f5e-0000-4000-8000-000000000001"
+    },
+    {
+      id: "stop",
+      name: "Stop",
+      type: "n8n-nodes-base.stopAndError",
+      typeVersion: 1,
+      position: [200, 0],
+      parameters: { errorMessage: "on purpose" }
+    }
+  ],
+  connections: { Hook: { main: [[{ node: "Stop", type: "main", index: 0 }]] } },
+  settings: {}
+}
+
+const patient = Schedule.spaced("250 millis").pipe(Schedule.upTo({ times: 120 }))
+
+/** A workflow that failed once, and its execution. */
+const failed = Effect.gen(function*() {
+  const n8n = yield* N8nClient.N8nClient
+  const { id: workflowId } = yield* n8n.createWorkflow(failing)
+  yield* n8n.publishWorkflow(workflowId)
+  yield* n8n.callWebhook("fails", { method: "POST", body: {}, seconds: 10 }).pipe(
+    Effect.filterOrFail((answer) => !N8nClient.isUnregistered(answer), () => "not published yet"),
+    Effect.retry(patient)
+  )
+  const { id } = yield* n8n.listExecutions({ workflowId, limit: 1, status: "error" }).pipe(
+    Effect.flatMap(({ executions: [execution] }) =>
+      execution === undefined ? Effect.fail("not over yet") : Effect.succeed(execution)
+    ),
+    Effect.retry(patient)
+  )
+  return { id: String(id), workflowId }
+})
+
+for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) {
+  const client = Layer.unwrap(
+    Effect.map(
+      RealN8n,
+      ({ apiKey, url }) => N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
+    )
+  )
+  const real = Layer.merge(client, FetchHttpClient.layer).pipe(Layer.provideMerge(RealN8n.layer(release)))
+
+  layer(real, { timeout: "15 minutes", excludeTestServices: true })(`n8n ${release}`, (it) => {
+    const instance = Effect.map(RealN8n, ({ apiKey, url }) => ({ version, url, apiKey: Redacted.value(apiKey) }))
+
+    it.effect("answers the contract as recorded", () =>
+      Effect.gen(function*() {
+        const exchanges = yield* contract.exchanges(yield* instance)
+        const { expect } = yield* Effect.promise(() => import("vitest"))
+        yield* Effect.promise(() => expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version)))
+      }))
+
+    it.effect("answers about an execution as the fake that holds it", () =>
+      Effect.gen(function*() {
+        const { id, workflowId } = yield* failed
+        const seed = {
+          workflows: [obj(yield* scenarios.fetchJson(`workflows/${workflowId}`)) as never],
+          executions: [obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`)) as never]
+        }
+        const answers = yield* contract.executionExchanges(yield* instance, { id, workflowId })
+        const fake = yield* N8nApi.make(seed, { version })
+        const same = contract.executionExchanges({ version, url: new URL("http://n8n.test/"), apiKey: "k" }, {
+          id,
+          workflowId
+        })
+        assert.deepStrictEqual(yield* Effect.provideService(same, HttpClient.HttpClient, fake.client), answers)
+      }))
+  })
+}

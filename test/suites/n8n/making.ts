@@ -1,0 +1,71 @@
+/** Workflows in few words, and tests of them by test_workflow. */
+import * as Effect from "effect/Effect"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as tools from "../../../src/tools/index.ts"
+import * as TestMark from "../../../src/trials/TestMark.ts"
+import * as scenarios from "./scenarios.ts"
+
+const base = (type: string) => `n8n-nodes-base.${type}`
+
+/** A node; a type without a package is of n8n-nodes-base. */
+export const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
+  id: name,
+  name,
+  type: type.includes(".") ? type : base(type),
+  typeVersion,
+  position: [0, 0],
+  parameters,
+  ...more
+})
+
+/** A Manual Trigger named `T`. */
+export const manual = node("T", "manualTrigger", 1)
+
+/** An Edit Fields node that puts out what the expression says. */
+export const set = (name: string, json: string) => node(name, "set", 3.4, { mode: "raw", jsonOutput: `={{ ${json} }}` })
+
+/** A Code node. */
+export const code = (name: string, jsCode: string, more: Obj = {}) => node(name, "code", 2, { jsCode }, more)
+
+/** A Wait node. */
+export const wait = (amount: number, unit: "seconds" | "hours" = "seconds") =>
+  node("Wait", "wait", 1.1, { amount, unit }, { webhookId: crypto.randomUUID() })
+
+/** A main connection. */
+export type Link = readonly [from: string, to: string, output?: number, input?: number]
+
+/** Connections in n8n's shape. */
+export const connected = (links: ReadonlyArray<Link>) =>
+  Object.fromEntries([...Map.groupBy(links, ([from]) => from)].map(([from, out]) => [from, {
+    main: Array.from(
+      { length: Math.max(...out.map(([, , output = 0]) => output)) + 1 },
+      (_, index) =>
+        out.filter(([, , output = 0]) => output === index)
+          .map(([, to, , input = 0]) => ({ node: to, type: "main", index: input }))
+    )
+  }]))
+
+/** Links one after the other. */
+export const chain = (...names: ReadonlyArray<string>): ReadonlyArray<Link> =>
+  names.slice(1).map((to, index) => [names[index] ?? "", to])
+
+/** Creates a workflow on n8n, and gives its id. */
+export const made = (name: string, nodes: ReadonlyArray<Obj>, links: ReadonlyArray<Link>, more: Obj = {}) =>
+  scenarios.create(
+    Object.assign({ name }, { nodes, connections: connected(links), settings: { executionOrder: "v1" } }, more)
+  )
+
+/** Tests a workflow. */
+export const test = (workflowId: string, more: Partial<Parameters<typeof tools.testWorkflow.call>[0]> = {}) =>
+  tools.testWorkflow.call({ workflowId, timeout: 60_000, mode: "auto", ...more })
+
+/** The items that a test came to. */
+export const jsons = ({ items }: { readonly items: ReadonlyArray<{ readonly json: unknown }> }) =>
+  items.map(({ json }) => json)
+
+/** The names of the copies that are on n8n. */
+export const copiesLeft = Effect.map(
+  scenarios.fetchJson("workflows?limit=250"),
+  (body) =>
+    arr(obj(body)?.["data"]).map((each) => str(obj(each)?.["name"]) ?? "").filter((name) => TestMark.ownerOf(name))
+)

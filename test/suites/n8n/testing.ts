@@ -1,0 +1,369 @@
+/** test_workflow against a real n8n: every kind of trigger, known outputs, and nothing left behind. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as Hints from "../../../src/answer/Hints.ts"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { chain, code, connected, copiesLeft, jsons, type Link, made, manual, node, set, test, wait } from "./making.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+/** A trigger, what it is tested with, and what then holds of the item under its name. */
+const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj) => unknown, unknown]> = [
+  [manual, { a: 1 }, (item) => item, { a: 1 }],
+  [node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }), undefined, Object.keys, [
+    "timestamp",
+    "Readable date",
+    "Readable time",
+    "Day of week",
+    "Year",
+    "Month",
+    "Day of month",
+    "Hour",
+    "Minute",
+    "Second",
+    "Timezone"
+  ]],
+  [
+    node("T", "formTrigger", 2.2, { formTitle: "F", formFields: { values: [{ fieldLabel: "Name" }] } }),
+    { Name: "Ada" },
+    ({ formMode, Name }) => [Name, formMode],
+    ["Ada", "production"]
+  ],
+  [
+    node("T", "@n8n/n8n-nodes-langchain.chatTrigger", 1.1, {}),
+    "Hello",
+    ({ action, chatInput, sessionId }) => [action, chatInput, typeof sessionId],
+    ["sendMessage", "Hello", "string"]
+  ],
+  [node("T", "gmailTrigger", 1.2, {}), { id: "m1" }, (item) => item, { id: "m1" }],
+  [
+    node("T", "executeWorkflowTrigger", 1.1, { workflowInputs: { values: [{ name: "x" }, { name: "y" }] } }),
+    { x: 5 },
+    (item) => item,
+    { x: 5, y: null }
+  ],
+  [
+    node("T", "errorTrigger", 1),
+    { workflow: { id: "7", name: "Broken" } },
+    ({ execution, workflow }) => [obj(workflow)?.["name"], typeof obj(execution)?.["error"]],
+    ["Broken", "object"]
+  ],
+  [
+    node("T", "webhook", 2, { path: "orders", httpMethod: "POST" }),
+    { total: 9 },
+    ({ body, executionMode, headers, params, query }) => [body, executionMode, typeof headers, params, query],
+    [{ total: 9 }, "production", "object", {}, {}]
+  ],
+  [
+    node("T", "webhook", 2, { path: "orders" }),
+    { headers: { "X-Shop": "a" }, query: { q: "1" } },
+    ({ headers, query }) => [obj(headers)?.["x-shop"], query],
+    ["a", { q: "1" }]
+  ]
+]
+
+/** Workflows over core nodes: nodes after the trigger, links, the data, and what the last node puts out. */
+const core: ReadonlyArray<readonly [string, ReadonlyArray<Obj>, ReadonlyArray<Link>, Schema.Json, unknown]> = [
+  [
+    "lists",
+    [
+      node("Split", "splitOut", 1, { fieldToSplitOut: "rows" }),
+      node("Dedupe", "removeDuplicates", 2, {}),
+      node("Sort", "sort", 1, { sortFieldsUi: { sortField: [{ fieldName: "n", order: "descending" }] } }),
+      node("Limit", "limit", 1, { maxItems: 2 }),
+      node("Sum", "summarize", 1, { fieldsToSummarize: { values: [{ aggregation: "sum", field: "n" }] }, options: {} }),
+      node("Agg", "aggregate", 1, {
+        aggregate: "aggregateAllItemData",
+        destinationFieldName: "all",
+        options: {}
+      })
+    ],
+    chain("T", "Split", "Dedupe", "Sort", "Limit", "Sum", "Agg"),
+    { rows: [{ n: 1 }, { n: 4 }, { n: 4 }, { n: 3 }] },
+    [{ all: [{ sum_n: 7 }] }]
+  ],
+  [
+    "branches",
+    [
+      node("If", "if", 2, {
+        conditions: {
+          options: { caseSensitive: true, leftValue: "", typeValidation: "strict" },
+          combinator: "and",
+          conditions: [{
+            id: "1",
+            leftValue: "={{ $json.n }}",
+            rightValue: 2,
+            operator: { type: "number", operation: "gt" }
+          }]
+        },
+        options: {}
+      }),
+      set("Big", "{ size: 'big', n: $json.n }"),
+      set("Small", "{ size: 'small', n: $json.n }"),
+      node("Merge", "merge", 3, {}),
+      node("Switch", "switch", 3, {
+        mode: "expression",
+        numberOutputs: 2,
+        output: "={{ $json.size === 'big' ? 0 : 1 }}"
+      }),
+      node("Day", "dateTime", 2, {
+        operation: "formatDate",
+        date: "2026-11-22T00:00:00.000Z",
+        format: "custom",
+        customFormat: "yyyy/MM",
+        outputFieldName: "day",
+        options: {}
+      })
+    ],
+    [
+      ["T", "If"],
+      ["If", "Big"],
+      ["If", "Small", 1],
+      ["Big", "Merge"],
+      ["Small", "Merge", 0, 1],
+      ["Merge", "Switch"],
+      ["Switch", "Day"]
+    ],
+    [{ n: 1 }, { n: 3 }, { n: 5 }],
+    [{ day: "2026/11" }, { day: "2026/11" }]
+  ],
+  [
+    "loop",
+    [
+      node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
+      set("In", "{ d: $json.n * 2 }"),
+      code("Done", "return [{ json: { all: $input.all().map((i) => i.json.d) } }]")
+    ],
+    [["T", "Loop"], ["Loop", "In", 1], ["In", "Loop"], ["Loop", "Done", 0]],
+    [{ n: 1 }, { n: 2 }, { n: 3 }],
+    [{ all: [2, 4, 6] }]
+  ],
+  [
+    "error output",
+    [
+      code("Fails", "throw new Error('no')", { onError: "continueErrorOutput" }),
+      set("Caught", "{ caught: true, from: $('T').first().json.n }")
+    ],
+    [["T", "Fails"], ["Fails", "Caught", 1]],
+    { n: 8 },
+    [{ caught: true, from: 8 }]
+  ]
+]
+
+/** Adds the tests of test_workflow to a suite. */
+export const testing = (it: It, v2: boolean) => {
+  it.effect(
+    "test_workflow: every kind of trigger hands on what it would emit",
+    () =>
+      Effect.forEach(triggers, ([trigger, testData, look, expected]) =>
+        Effect.gen(function*() {
+          const type = str(trigger["type"]) ?? ""
+          const id = yield* made(
+            `trigger ${type}`,
+            [trigger, set("Out", "{ item: $('T').item.json }")],
+            chain("T", "Out")
+          )
+          const found = yield* test(id, testData === undefined ? {} : { testData })
+          assert.strictEqual(found.status, "success", `${type}: ${JSON.stringify(found.failure)}`)
+          const [item] = jsons(found.data)
+          assert.deepStrictEqual(look(obj(obj(item)?.["item"]) ?? {}), expected, type)
+        })),
+    90_000
+  )
+
+  it.effect(
+    "test_workflow: core nodes give what they are known to give",
+    () =>
+      Effect.forEach(core, ([name, nodes, links, testData, expected]) =>
+        Effect.gen(function*() {
+          const found = yield* test(yield* made(name, [manual, ...nodes], links), { testData })
+          assert.strictEqual(found.status, "success", `${name}: ${JSON.stringify(found.failure)}`)
+          assert.deepStrictEqual(jsons(found.data), expected, name)
+        })),
+    60_000
+  )
+
+  it.effect(
+    "test_workflow: the original is as it was; the run is read after its copy is gone",
+    () =>
+      Effect.gen(function*() {
+        const pins = v2 ? { pinData: { Api: [{ json: { pinned: 1 } }, { json: { pinned: 2 } }] } } : {}
+        const id = yield* made(
+          "originals",
+          [
+            manual,
+            node("Api", "httpRequest", 4.2, { url: "http://127.0.0.1:9/nothing" }),
+            set("Out", "{ v: $json.pinned ?? $json.a, t: $('T').first().json.a }"),
+            node("Fail", "stopAndError", 1, { errorMessage: "=no {{ $json.v }}" }),
+            node("On Error", "errorTrigger", 1),
+            set("Never", "{ never: true }")
+          ],
+          [...(v2 ? chain("T", "Api", "Out", "Fail") : chain("T", "Out", "Fail")), ["On Error", "Never"]],
+          pins
+        )
+        const before = yield* scenarios.fetchJson(`workflows/${id}`)
+        const found = yield* test(id, { testData: { a: 1 } })
+        assert.strictEqual(found.status, "error")
+        assert.strictEqual(found.failure?.node, "Fail")
+        assert.deepInclude(found.failure, v2 ? { inputCount: 2, itemUnknown: true } : { inputItem: { v: 1, t: 1 } })
+        assert.deepStrictEqual(yield* scenarios.fetchJson(`workflows/${id}`), before)
+        assert.deepStrictEqual(arr(obj(yield* scenarios.fetchJson(`executions?workflowId=${id}`))?.["data"]), [])
+        const again = yield* tools.getExecution.call({ id: found.executionId, nodeOffset: 0 })
+        assert.strictEqual(again.workflowName, "originals")
+        const out = yield* tools.getExecutionByNode.call({
+          id: found.executionId,
+          nodeName: "Out",
+          itemOffset: 0,
+          itemLimit: 5
+        })
+        assert.strictEqual(out.output.items.length, v2 ? 2 : 1)
+        assert.strictEqual((yield* scenarios.request("GET", `executions/${found.executionId}`)).status, 404)
+      }),
+    60_000
+  )
+
+  it.effect("test_workflow: startNode, Respond to Webhook, sub-workflows, live", () =>
+    Effect.gen(function*() {
+      const path = `live-${crypto.randomUUID()}`
+      const sub = yield* made(
+        "sub",
+        [node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }), set("Out", "{ sub: $json.n }")],
+        chain("T", "Out")
+      )
+      const id = yield* made(
+        "parent",
+        [
+          node("Hook", "webhook", 2, { path, httpMethod: "POST", responseMode: "responseNode" }, { webhookId: path }),
+          set("Shape", "{ n: $json.body.n }"),
+          node("Call", "executeWorkflow", 1.2, { workflowId: { __rl: true, mode: "id", value: sub }, options: {} }),
+          node("Respond", "respondToWebhook", 1.1, { respondWith: "json", responseBody: "={{ $json }}", options: {} })
+        ],
+        chain("Hook", "Shape", "Call", "Respond")
+      )
+      if (v2) {
+        const refused = yield* Effect.flip(tools.testWorkflow.run({ workflowId: id }))
+        assert.strictEqual(refused._tag, "ValidationError")
+        if (refused._tag === "ValidationError") assert.match(refused.errorDetails ?? "", /not published/)
+        yield* scenarios.publish(sub)
+      }
+      const whole = yield* test(id, { testData: { n: 3 } })
+      assert.deepStrictEqual(whole.response, { status: 200, bodyIs: "data.items[0].json" })
+      const part = yield* test(id, { testData: [{ n: 1 }, { n: 2 }], startNode: "Call" })
+      assert.deepStrictEqual(jsons(part.data), [{ sub: 1 }, { sub: 2 }])
+      assert.isFalse(part.logs.some((line) => line.startsWith("Shape:")))
+
+      yield* scenarios.publish(id)
+      const real = yield* test(id, { testData: { n: 4 }, mode: "live" })
+      assert.deepStrictEqual(real.response, { status: 200, bodyIs: "data.items[0].json" })
+      const listed = arr(obj(yield* scenarios.fetchJson(`executions?workflowId=${id}`))?.["data"])
+      assert.deepStrictEqual(listed.map((each) => String(obj(each)?.["id"])), [real.executionId])
+    }), 60_000)
+
+  it.effect(
+    "test_workflow: what cannot run says why, what takes too long is stopped, what waits says so",
+    () =>
+      Effect.gen(function*() {
+        const refusal = (id: string) => Effect.flip(tools.testWorkflow.run({ workflowId: id }))
+        const slack = node("Slack", "slack", 2.3, {
+          resource: "message",
+          operation: "post",
+          select: "channel",
+          channelId: { __rl: true, mode: "name", value: "#x" },
+          text: "hi"
+        })
+        const lacking = yield* refusal(yield* made("lacking", [manual, slack], chain("T", "Slack")))
+        assert.match(JSON.stringify(lacking), /cannot be run.*(slackApi|credential)/)
+        const unknown = yield* refusal(
+          yield* made("unknown", [manual, node("X", "n8n-nodes-no.such", 1)], chain("T", "X"))
+        )
+        assert.match(JSON.stringify(unknown), /Unrecognized node type: n8n-nodes-no.such/)
+        const alone = yield* refusal(yield* made("alone", [manual, set("Out", "{}")], []))
+        assert.match(alone.message, /No node would run/)
+
+        const waiting = (...time: Parameters<typeof wait>) =>
+          made(
+            `waits ${time}`,
+            [manual, set("First", "{ n: 1 }"), wait(...time), set("Last", "{}")],
+            chain("T", "First", "Wait", "Last")
+          )
+        const late = yield* test(yield* waiting(20, "seconds"), { timeout: 2_000 })
+        assert.strictEqual(late.status, "canceled")
+        assert.match(late.hint ?? "", /Stopped after 2000 ms/)
+        assert.isTrue(late.logs.some((line) => line.startsWith("First:")))
+        const held = yield* test(yield* waiting(2, "hours"))
+        assert.strictEqual(held.status, "waiting")
+        assert.match(held.hint ?? "", /waits at 'Wait'/)
+        assert.strictEqual((yield* tools.getExecution.call({ id: held.executionId, nodeOffset: 0 })).status, "waiting")
+        const form = yield* test(
+          yield* made(
+            "form pages",
+            [
+              node("T", "formTrigger", 2.2, { formTitle: "F", formFields: { values: [{ fieldLabel: "Name" }] } }),
+              node("Page", "form", 1, { formFields: { values: [{ fieldLabel: "B" }] } }, {
+                webhookId: crypto.randomUUID()
+              })
+            ],
+            chain("T", "Page")
+          )
+        )
+        assert.strictEqual(form.status, "waiting")
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    60_000
+  )
+
+  it.effect(
+    "test_workflow: an agent with its model and memory runs; without the model's credential nothing does",
+    () =>
+      Effect.gen(function*() {
+        const { openAiUrl } = yield* RealN8n
+        const langchain = (type: string) => `@n8n/n8n-nodes-langchain.${type}`
+        const agent = (name: string, credentials: Obj) => {
+          const serving = (type: string) => ({ [type]: [[{ node: "Agent", type, index: 0 }]] })
+          return made(
+            name,
+            [
+              node("T", langchain("chatTrigger"), 1.1, { options: {} }),
+              node("Agent", langchain("agent"), 2.2, { options: {} }),
+              node("Model", langchain("lmChatOpenAi"), 1.2, {
+                model: { __rl: true, mode: "list", value: "gpt-4o-mini" },
+                options: {}
+              }, credentials),
+              node("Memory", langchain("memoryBufferWindow"), 1.3, {})
+            ],
+            [],
+            {
+              connections: {
+                ...connected(chain("T", "Agent")),
+                Model: serving("ai_languageModel"),
+                Memory: serving("ai_memory")
+              }
+            }
+          )
+        }
+        const openAiApi = yield* scenarios.openAiCredential("Fake OpenAI", openAiUrl.href)
+        const found = yield* test(yield* agent("agent", { credentials: { openAiApi } }), { testData: "What is 6 * 7?" })
+        assert.strictEqual(found.status, "success", JSON.stringify(found.failure))
+        assert.match(JSON.stringify(jsons(found.data)), /forty-two/)
+        const asked = yield* tools.getExecutionByNode.call({
+          id: found.executionId,
+          nodeName: "Model",
+          itemOffset: 0,
+          itemLimit: 1
+        })
+        assert.match(JSON.stringify(asked.input), /What is 6 \* 7\?/)
+
+        const lacking = yield* Effect.flip(tools.testWorkflow.run({ workflowId: yield* agent("mute agent", {}) }))
+        assert.match(JSON.stringify(lacking), /cannot be run.*(openAiApi|credential)/i)
+        assert.include(Hints.text(lacking.hint), "Nothing ran.")
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    60_000
+  )
+}

@@ -1,0 +1,192 @@
+/** That nothing of test_workflow is left on a real n8n, however many tests there were and however they ended. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, type Vitest } from "@effect/vitest"
+import type { Progress } from "@modelcontextprotocol/sdk/types.js"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import { chain, connected, copiesLeft, jsons, made, manual, node, set, test, wait } from "./making.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+import * as session from "./session.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+/** Runs it, and tells what it has made on n8n: workflows, and webhooks that were called. */
+const traced = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const copies = new Set<string>()
+  const paths = new Set<string>()
+  const n8n = yield* N8nClient
+  yield* Effect.provideService(effect, N8nClient, {
+    ...n8n,
+    createWorkflow: (body) => Effect.tap(n8n.createWorkflow(body), ({ id }) => Effect.sync(() => copies.add(id))),
+    callWebhook: (path, call) => Effect.andThen(Effect.sync(() => paths.add(path)), n8n.callWebhook(path, call))
+  })
+  return { copies, paths }
+})
+
+/** Adds the tests to a suite. */
+export const testingLeftovers = (it: It) => {
+  it.effect(
+    "test_workflow: 50 in a row and 8 at once leave nothing behind, and what then waits is found",
+    () =>
+      Effect.gen(function*() {
+        const id = yield* made("many", [manual, set("Out", "{ n: $json.n }")], chain("T", "Out"))
+        const waits = yield* made("many wait", [manual, wait(2, "hours"), set("Out", "{}")], chain("T", "Wait", "Out"))
+        const respondsLate = yield* made("many respond", [
+          node("T", "webhook", 2, { path: crypto.randomUUID(), httpMethod: "POST", responseMode: "responseNode" }),
+          wait(2, "hours"),
+          node("Respond", "respondToWebhook", 1.1, { respondWith: "json", responseBody: "={{ $json }}" })
+        ], chain("T", "Wait", "Respond"))
+        const ids = new Set<string>()
+        const one = (n: number) =>
+          Effect.map(test(id, { testData: { n } }), ({ data, executionId }) => {
+            assert.deepStrictEqual(jsons({ items: data.items }), [{ n }])
+            ids.add(executionId)
+          })
+        const numbers = Array.from({ length: 50 }, (_, index) => index)
+        const { copies, paths } = yield* traced(Effect.gen(function*() {
+          yield* Effect.forEach(numbers, one)
+          yield* Effect.forEach(numbers.slice(0, 8), one, { concurrency: 8 })
+          for (const workflowId of [waits, respondsLate]) {
+            const { executionId, status } = yield* test(workflowId)
+            assert.strictEqual(status, "waiting")
+            ids.add(executionId)
+          }
+        }))
+        assert.deepStrictEqual([copies.size, paths.size, ids.size], [60, 60, 60])
+
+        assert.deepStrictEqual(yield* copiesLeft, [])
+        for (const executionId of ids) {
+          assert.strictEqual((yield* scenarios.request("GET", `executions/${executionId}`)).status, 404)
+        }
+        for (const filter of ["", "&status=running", "&status=waiting"]) {
+          const listed = arr(obj(yield* scenarios.fetchJson(`executions?limit=250${filter}`))?.["data"])
+          assert.isFalse(listed.some((each) => copies.has(String(obj(each)?.["workflowId"]))))
+        }
+        for (const path of paths) {
+          const { status, text } = yield* scenarios.postWebhook(path)
+          assert.strictEqual(status, 404)
+          assert.match(text, /not registered/)
+        }
+      }),
+    240_000
+  )
+
+  it.effect(
+    "test_workflow: killed, its copy goes with the next test; interrupted or ended by SIGTERM, at once",
+    () =>
+      Effect.gen(function*() {
+        const { apiKey, url } = yield* RealN8n
+        const id = yield* made(
+          "killed",
+          [manual, wait(30), set("Out", "{}")],
+          chain("T", "Wait", "Out")
+        )
+        const present = copiesLeft.pipe(
+          Effect.repeat({ until: (left) => left.length > 0, schedule: Schedule.spaced("100 millis"), times: 200 })
+        )
+        const ended = (signal: NodeJS.Signals) =>
+          Effect.gen(function*() {
+            const child = spawn(process.execPath, [
+              fileURLToPath(new URL("../../../src/main.ts", import.meta.url)),
+              "call",
+              "test_workflow",
+              JSON.stringify({ workflowId: id })
+            ], {
+              stdio: "ignore",
+              env: { PATH: process.env["PATH"], HOME: "/tmp", N8N_URL: url.href, N8N_API_KEY: Redacted.value(apiKey) }
+            })
+            const gone = new Promise((resolve) => child.once("exit", resolve))
+            assert.lengthOf(yield* present, 1)
+            yield* Effect.sleep("1 second")
+            child.kill(signal)
+            yield* Effect.promise(() => gone)
+            return yield* copiesLeft
+          })
+        assert.deepStrictEqual(yield* ended("SIGTERM"), [])
+        assert.lengthOf(yield* ended("SIGKILL"), 1)
+        const fine = yield* made("after", [manual, set("Out", "{}")], chain("T", "Out"))
+        yield* test(fine)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+
+        yield* test(id).pipe(Effect.timeoutOption("3 seconds"))
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    60_000
+  )
+
+  it.effect(
+    "test_workflow over stdio: files and drafts, its progress, and SIGTERM in the middle",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+        const { call, end } = yield* session.open(folder)
+
+        const scheduled = {
+          name: "from a file",
+          nodes: [
+            node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }),
+            set("Out", "{ n: $json.n, hasTime: 'timestamp' in $json }")
+          ],
+          connections: connected(chain("T", "Out")),
+          active: true
+        }
+        yield* fs.writeFileString(`${folder}/scheduled.json`, JSON.stringify(scheduled))
+        const file = yield* call("test_workflow", { workflowId: "scheduled.json", testData: [{ n: 1 }, { n: 2 }] })
+        assert.deepStrictEqual(obj(file["data"])?.["items"], [
+          { json: { n: 1, hasTime: true } },
+          { json: { n: 2, hasTime: true } }
+        ])
+
+        const { workflowId } = yield* call("workflow_create", { name: "slow draft" })
+        yield* call("workflow_edit", {
+          workflowId,
+          operations: [
+            { op: "add", type: "n8n-nodes-base.manualTrigger", name: "T" },
+            {
+              op: "add",
+              type: "n8n-nodes-base.set",
+              name: "First",
+              after: "T",
+              parameters: { includeOtherFields: true }
+            },
+            { op: "add", type: "n8n-nodes-base.wait", name: "Wait", after: "First", parameters: { amount: 4 } },
+            { op: "add", type: "n8n-nodes-base.noOp", name: "Last", after: "Wait" }
+          ]
+        })
+        const told: Array<Progress> = []
+        const draft = yield* call(
+          "test_workflow",
+          { workflowId, testData: [{ n: 1 }, { n: 2 }] },
+          (progress) => told.push(progress)
+        )
+        assert.deepStrictEqual(obj(draft["data"])?.["items"], [{ json: { n: 1 } }, { json: { n: 2 } }])
+        assert.deepStrictEqual(told[0], { progress: 1, total: 6, message: "published" })
+        assert.isTrue(told.some(({ message }) => message === "running: node 2 of 3"))
+        assert.deepStrictEqual(told.at(-1), { progress: 6, total: 6, message: "success" })
+        assert.isTrue(told.every(({ progress }, index) => progress > (told[index - 1]?.progress ?? 0)))
+
+        const running = Promise.withResolvers<void>()
+        const calling = yield* call(
+          "test_workflow",
+          { workflowId },
+          ({ progress }) => progress > 1 && running.resolve()
+        )
+          .pipe(Effect.exit, Effect.forkChild)
+        yield* Effect.promise(() => running.promise)
+        yield* end("SIGTERM")
+        yield* Fiber.join(calling)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+}

@@ -1,0 +1,586 @@
+/** The tools that write, against a real n8n: what is given arrives, and nothing else changes. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Hints from "../../../src/answer/Hints.ts"
+import * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
+import { Key } from "../../support/arbitrary.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+import * as workflows from "./workflows.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+const get = (id: string) => Effect.map(scenarios.fetchJson(`workflows/${id}`), (found) => obj(found) ?? {})
+
+/** What n8n itself touches with every write. */
+const moving = new Set(["updatedAt", "versionId", "versionCounter", "activeVersionId", "activeVersion", "triggerCount"])
+
+const still = (workflow: Obj, ...except: ReadonlyArray<string>) =>
+  Object.fromEntries(Object.entries(workflow).filter(([key]) => !moving.has(key) && !except.includes(key)))
+
+type Input = {
+  readonly name: string
+  readonly nodes: ReadonlyArray<Obj>
+  readonly connections: Obj
+  readonly settings: Obj
+}
+
+const bodyOf = (...args: Parameters<typeof workflows.body>) => workflows.body(...args) as unknown as Input
+
+const webhookDraft = (path: string, text: string) =>
+  bodyOf("written", path, {
+    nodes: [{
+      id: "say",
+      name: "Say",
+      type: "n8n-nodes-base.set",
+      typeVersion: 3.4,
+      position: [0, 0],
+      parameters: {
+        mode: "raw",
+        jsonOutput: JSON.stringify({ text }),
+        options: {}
+      }
+    }],
+    links: [{ from: workflows.trigger, to: "Say" }]
+  })
+
+const newPath = () => `w-${crypto.randomUUID()}`
+
+const created = (input: Input = webhookDraft(newPath(), "one")) =>
+  Effect.map(tools.createWorkflow.call({ ...input, raw: false }), ({ id }) => id)
+
+const webhookStatus = Effect.fnUntraced(function*(path: string) {
+  const { url } = yield* RealN8n
+  return yield* Effect.promise(async () => (await fetch(new URL(`webhook/${path}`, url), { method: "POST" })).status)
+})
+
+const says = (workflow: Obj) =>
+  str(obj(arr(workflow["nodes"]).map(obj).find((node) => node?.["name"] === "Say")?.["parameters"])?.["jsonOutput"])
+
+/** Another process of ours, or somebody else: same n8n, nothing shared. */
+const another = Effect.fnUntraced(function*() {
+  const { apiKey, url } = yield* RealN8n
+  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
+  return Layer.fresh(Layer.merge(n8n, Services.layerMemory))
+})
+
+/** When the k-th request fails: before it reached n8n, or after, so that only its answer is lost. */
+interface Fault {
+  readonly request: number
+  readonly when: "before" | "after"
+}
+
+/** A client whose line breaks once. `broken` tells whether it came to that. */
+const faulty = Effect.fnUntraced(function*({ request: failing, when }: Fault) {
+  const { apiKey, url } = yield* RealN8n
+  let sent = 0
+  const reset = (request: HttpClientRequest.HttpClientRequest) =>
+    new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({
+        request,
+        cause: Object.assign(new Error("reset"), { code: "ECONNRESET" })
+      })
+    })
+  const http = Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) =>
+      HttpClient.make((request) => {
+        const fails = ++sent === failing
+        if (fails && when === "before") return Effect.fail(reset(request))
+        return fails
+          ? Effect.flatMap(client.execute(request), () => Effect.fail(reset(request)))
+          : client.execute(request)
+      }))
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+  const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(http))
+  return { layer: Layer.fresh(Layer.merge(n8n, Services.layerMemory)), broken: () => sent >= failing }
+})
+
+/** Breaks the line at each request in turn, both ways, until the call needs no more of them. */
+const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function*() {
+    for (const when of ["before", "after"] as const) {
+      for (let request = 1; request < 40; request++) if (!(yield* attempt({ request, when }))) break
+    }
+  })
+
+/** Workflows as callers write them: any names, any parameters, any links. */
+const AnyWorkflow = Schema.Struct({
+  names: Schema.Array(Key).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
+  parameters: Schema.Array(Schema.Record(Key, Schema.String)),
+  links: Schema.Array(Schema.Tuple([Schema.Int, Schema.Int]))
+})
+
+const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input => {
+  const written = (text: string) => text.toWellFormed().replace(/\p{C}/gu, "").trim()
+  // n8n drops links of nodes that are named like what every object of JavaScript has; that has a test of its own.
+  const named = names.map((name) => written(name).slice(0, 40)).filter((name) => name !== "" && !(name in {}))
+  const unique = [...new Set(["first", ...named])]
+  const at = (index: number) => unique[Math.abs(index) % unique.length] ?? ""
+  const targets = new Map<string, Set<string>>()
+  for (const [from, to] of links) targets.set(at(from), (targets.get(at(from)) ?? new Set()).add(at(to)))
+  const connections = Object.fromEntries(
+    [...targets].map((
+      [from, names]
+    ) => [from, { main: [[...names].map((node) => ({ node, type: "main", index: 0 }))] }])
+  )
+  return {
+    name: `any ${unique.join(" ")}`.slice(0, 120),
+    nodes: unique.map((name, index) => ({
+      id: `id-${index}`,
+      name,
+      type: "n8n-nodes-base.noOp",
+      typeVersion: 1,
+      position: [index * 200, 0],
+      parameters: Object.fromEntries(
+        Object.entries(parameters[index] ?? {}).map(([key, value]) => [`p${written(key)}`, written(value)])
+      )
+    })),
+    connections,
+    settings: { executionOrder: "v1" }
+  }
+}
+
+/** Adds the tests of writing to a suite. */
+export const writes = (it: It, v2: boolean) => {
+  it.effect("create: what was given is there, for every kind of workflow", () =>
+    Effect.gen(function*() {
+      for (const name of ["branch", "loop", "merge", "wide250", "errorOutput"] as const) {
+        const { url } = yield* RealN8n
+        const drafts: Record<string, (place: workflows.Place) => workflows.Draft> = workflows.drafts
+        const draft = drafts[name]?.({ url, openAi: { id: "", name: "" } }) ?? { nodes: [], links: [] }
+        const input = bodyOf(`created ${name}`, newPath(), draft)
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        assert.isUndefined(warnings)
+        const found = yield* get(id)
+        assert.strictEqual(found["name"], input.name)
+        assert.deepStrictEqual(found["connections"], input.connections)
+        assert.strictEqual(found["active"], false)
+        for (const [index, node] of input.nodes.entries()) {
+          assert.deepInclude(arr(found["nodes"])[index], node as object)
+        }
+      }
+    }))
+
+  it.effect("create: active and tags take effect before the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const answer = yield* tools.createWorkflow.call({
+        ...webhookDraft(path, "one"),
+        active: true,
+        tags: ["made", "made too"],
+        raw: false
+      })
+      assert.isTrue(answer.active)
+      assert.isUndefined(answer.warnings)
+      assert.strictEqual(yield* webhookStatus(path), 200)
+      const tags = arr((yield* get(answer.id))["tags"]).map((tag) => obj(tag)?.["name"])
+      assert.sameMembers(tags, ["made", "made too"])
+    }))
+
+  it.effect("create: keys that this n8n refuses are left out and named", () =>
+    Effect.gen(function*() {
+      const input = webhookDraft(newPath(), "one")
+      const answer = yield* tools.createWorkflow.call({
+        ...input,
+        nodes: input.nodes.map((node) => ({ ...node, color: "red" })),
+        settings: { executionOrder: "v1", maxExecutions: 5, errorWorkflow: null },
+        raw: false
+      })
+      const warnings = (answer.warnings ?? []).join("\n")
+      assert.include(warnings, "maxExecutions")
+      const found = yield* get(answer.id)
+      assert.strictEqual(obj(found["settings"])?.["executionOrder"], "v1")
+      assert.strictEqual(arr(found["nodes"]).length, 2)
+    }))
+
+  it.effect("create: what n8n drops without a word is told", () =>
+    Effect.gen(function*() {
+      const name = "toString"
+      const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
+      const connections = { [name]: { main: [[{ node: name, type: "main", index: 0 }]] } }
+      const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections, raw: false })
+      assert.deepStrictEqual(answer.warnings, ["n8n did not keep the connections of 'toString'"])
+    }))
+
+  it.effect("update: one field, and nothing else changes", () =>
+    Effect.gen(function*() {
+      const id = yield* created()
+      const before = yield* get(id)
+      const renamed = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      assert.strictEqual(renamed.changed, "name")
+      const after = yield* get(id)
+      assert.deepStrictEqual(still(after, "name"), still(before, "name"))
+      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Europe/Paris" }, raw: false })
+      const set = yield* get(id)
+      assert.deepStrictEqual(still(set, "settings"), still(after, "settings"))
+      assert.deepInclude(set["settings"], { ...obj(after["settings"]), timezone: "Europe/Paris" })
+      const same = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      assert.strictEqual(same.changed, "nothing")
+    }))
+
+  it.effect("update: a node given without its credentials keeps them, {} removes them", () =>
+    Effect.gen(function*() {
+      const { workflowId: id } = yield* scenarios.make("ai")
+      const before = yield* get(id)
+      const bare = arr(before["nodes"]).map((node) => {
+        const { credentials: _, id: __, webhookId: ___, ...rest } = obj(node) ?? {}
+        return rest
+      })
+      yield* tools.updateWorkflow.call({ id, nodes: bare, raw: false })
+      assert.deepStrictEqual((yield* get(id))["nodes"], before["nodes"])
+      yield* tools.updateWorkflow.call({ id, nodes: bare.map((node) => ({ ...node, credentials: {} })), raw: false })
+      const found = arr((yield* get(id))["nodes"]).flatMap((node) => Object.keys(obj(obj(node)?.["credentials"]) ?? {}))
+      assert.deepStrictEqual(found, [])
+    }))
+
+  it.effect("update: a published workflow runs the change before the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      yield* tools.activateWorkflow.call({ id })
+      const { connections, nodes } = webhookDraft(path, "two")
+      const answer = yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      assert.isTrue(answer.active)
+      if (v2) assert.isTrue(answer.published)
+      const found = yield* get(id)
+      assert.include(says(found), "two")
+      if (v2) assert.strictEqual(found["versionId"], found["activeVersionId"])
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("update: a version that moved is an error, not an overwrite", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      const seen = str((yield* get(id))["versionId"]) ?? ""
+      const { connections, nodes } = webhookDraft(path, "theirs")
+      yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen, raw: false })
+      )
+      assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+      assert.include(Hints.text(error.hint), "get_workflow")
+      assert.include(says(yield* get(id)), "theirs")
+    }))
+
+  it.effect("racing writers: no update is lost silently", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "0"))
+      const other = yield* another()
+      const write = (text: string) => {
+        const { connections, nodes } = webhookDraft(path, text)
+        return Effect.result(tools.updateWorkflow.call({ id, nodes, connections, raw: false }))
+      }
+      const rounds = 6
+      const mine = Effect.forEach(Array.from({ length: rounds }, (_, index) => `mine ${index}`), write)
+      const theirs = Effect.forEach(Array.from({ length: rounds }, (_, index) => `theirs ${index}`), write).pipe(
+        Effect.provide(other)
+      )
+      const results = (yield* Effect.all([mine, theirs], { concurrency: 2 })).flat()
+      for (const result of results) {
+        if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+      }
+      assert.isTrue(results.some((result) => result._tag === "Success"))
+      assert.match(says(yield* get(id)) ?? "", /mine|theirs/)
+    }))
+
+  it.effect("delete: published or not, gone with the answer; its snapshot brings it back", () =>
+    Effect.gen(function*() {
+      for (const active of [true, false]) {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({
+          ...webhookDraft(path, "kept"),
+          active,
+          tags: ["made"],
+          raw: false
+        })
+        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        assert.strictEqual((yield* scenarios.request("GET", `workflows/${id}`)).status, 404)
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 5 })
+        assert.strictEqual(versions[0]?.operation, "before delete_workflow")
+        const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
+        assert.notStrictEqual(back.id, id)
+        assert.isFalse(back.active)
+        const found = yield* get(back.id)
+        assert.include(says(found), "kept")
+        assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["made"])
+      }
+      const gone = yield* Effect.flip(tools.deleteWorkflow.call({ id: "doesnotexist0000", confirm: true, raw: false }))
+      assert.strictEqual(gone.message, "Workflow 'doesnotexist0000' not found")
+    }))
+
+  it.effect("restore: the state before a write, whole", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "first"))
+      const before = yield* get(id)
+      const { connections, nodes } = webhookDraft(path, "second")
+      yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"], raw: false })
+      const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+      const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
+      yield* tools.workflowRestore.call({ id, version: snapshot, confirm: true })
+      assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
+      if (v2) {
+        const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
+        yield* tools.workflowRestore.call({ id, version: n8ns, confirm: true })
+        assert.include(says(yield* get(id)), "second")
+      }
+      const unknown = yield* Effect.flip(tools.workflowRestore.call({ id, version: "snapshot-none", confirm: true }))
+      assert.strictEqual(unknown._tag, "NotFoundError")
+    }))
+
+  it.effect("activate and deactivate: effective with the answer", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "one"))
+      assert.strictEqual(yield* webhookStatus(path), 404)
+      assert.isTrue((yield* tools.activateWorkflow.call({ id })).active)
+      assert.strictEqual(yield* webhookStatus(path), 200)
+      assert.isFalse((yield* tools.deactivateWorkflow.call({ id })).active)
+      assert.strictEqual(yield* webhookStatus(path), 404)
+    }))
+
+  it.effect("retry and stop", () =>
+    Effect.gen(function*() {
+      const failed = yield* scenarios.run("fail", "to be retried")
+      const again = yield* tools.retryExecution.call({ id: failed.executionId, latest: false })
+      assert.notStrictEqual(again.id, failed.executionId)
+      const succeeded = yield* scenarios.run("merge", "not to be retried")
+      const refused = yield* Effect.flip(tools.retryExecution.call({ id: succeeded.executionId, latest: false }))
+      assert.strictEqual(refused._tag, "ApiError")
+      if (!v2) return
+      const waiting = yield* scenarios.run("waiting", "to be stopped")
+      const stopped = yield* tools.stopExecution.call({ id: waiting.executionId })
+      assert.strictEqual(stopped.id, waiting.executionId)
+      assert.strictEqual(yield* scenarios.awaitStatus(waiting.executionId, ["canceled"]), "canceled")
+    }))
+
+  it.effect("list_credentials: on 2.x, by type; 1.x says that it cannot", () =>
+    Effect.gen(function*() {
+      yield* scenarios.make("ai")
+      const answer = yield* Effect.result(tools.listCredentials.call({ type: "openAiApi", limit: 5 }))
+      assert.strictEqual(answer._tag, v2 ? "Success" : "Failure")
+      if (answer._tag === "Success") {
+        assert.isAbove(answer.success.count, 0)
+        assert.isTrue(answer.success.credentials.every(({ type }) => type === "openAiApi"))
+      }
+    }))
+
+  it.effect("a foreign writer in between: an error, or named with its way back; never lost silently", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "0"))
+      const foreign = Effect.forEach(
+        Array.from({ length: 40 }, (_, index) => `theirs ${index}`),
+        (text) => scenarios.request("PUT", `workflows/${id}`, { ...webhookDraft(path, text), name: "theirs" })
+      )
+      const mine = Effect.forEach(
+        Array.from({ length: 10 }, (_, index) => `mine ${index}`),
+        (text) =>
+          Effect.gen(function*() {
+            const { connections, nodes } = webhookDraft(path, text)
+            const seen = str((yield* get(id))["versionId"]) ?? ""
+            const update = tools.updateWorkflow.call({ id, nodes, connections, expectedVersionId: seen, raw: false })
+            return { seen, result: yield* Effect.result(update) }
+          })
+      )
+      const [ours] = yield* Effect.all([mine, foreign], { concurrency: 2 })
+      const history = v2
+        ? arr(obj(yield* scenarios.fetchJson(`workflows/${id}/history`))?.["data"]).map((row) =>
+          str(obj(row)?.["versionId"])
+        )
+        : []
+      for (const { result, seen } of ours) {
+        if (result._tag === "Failure") {
+          assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+          continue
+        }
+        const { versionId, warnings = [] } = result.success
+        const between = history.slice(history.indexOf(versionId) + 1, Math.max(0, history.indexOf(seen)))
+        for (const lost of between) assert.include(warnings.join("\n"), lost ?? "?")
+      }
+    }))
+
+  it.effect.prop(
+    "any workflow: create → get gives what was given, and updating one field changes nothing else",
+    { any: AnyWorkflow },
+    ({ any }) =>
+      Effect.gen(function*() {
+        const input = inputOf(any)
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        assert.isUndefined(warnings)
+        const found = yield* get(id)
+        assert.deepStrictEqual(
+          { name: found["name"], nodes: found["nodes"], connections: found["connections"] },
+          { name: input.name, nodes: [...input.nodes], connections: input.connections }
+        )
+        yield* tools.updateWorkflow.call({ id, name: "another name", raw: false })
+        assert.deepStrictEqual(still(yield* get(id), "name", "settings"), still(found, "name", "settings"))
+        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+      }),
+    { arbitrary: { runs: 25 } }
+  )
+
+  it.effect("a line that breaks at any step of create: never two, and a success is there", () =>
+    atEachStep((fault) =>
+      Effect.gen(function*() {
+        const name = `broken ${crypto.randomUUID()}`
+        const { broken, layer } = yield* faulty(fault)
+        const input = { ...webhookDraft(newPath(), "one"), name, active: true, tags: ["made"], raw: false }
+        const result = yield* Effect.result(tools.createWorkflow.call(input).pipe(Effect.provide(layer)))
+        const { workflows } = yield* tools.listWorkflows.call({ name, limit: 5, offset: 0, raw: false })
+        assert.isAtMost(workflows.length, 1, JSON.stringify(fault))
+        if (result._tag === "Success") {
+          assert.deepStrictEqual(workflows.map(({ id }) => id), [result.success.id])
+        } else if (workflows.length > 0) {
+          assert.include(JSON.stringify(result.failure), "list_workflows", JSON.stringify(fault))
+        }
+        return broken()
+      })
+    ))
+
+  it.effect("a line that breaks at any step of an update: the old or the new, whole, and it runs", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+      let round = 0
+      yield* atEachStep((fault) =>
+        Effect.gen(function*() {
+          const before = yield* get(id)
+          const text = `round ${++round}`
+          const { connections, nodes } = webhookDraft(path, text)
+          const { broken, layer } = yield* faulty(fault)
+          const result = yield* Effect.result(
+            tools.updateWorkflow.call({ id, name: text, nodes, connections, raw: false }).pipe(Effect.provide(layer))
+          )
+          const after = yield* get(id)
+          const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
+          const isNew = (says(after) ?? "").includes(text)
+          assert.strictEqual(after["name"] === text, isNew, what)
+          if (!isNew) assert.strictEqual(says(after), says(before), what)
+          if (result._tag === "Success") assert.isTrue(isNew, what)
+          assert.isTrue(after["active"], what)
+          if (v2) assert.deepStrictEqual(obj(after["activeVersion"])?.["nodes"], after["nodes"], what)
+          return broken()
+        })
+      )
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("a line that breaks at any step of a deletion: gone, or there and published as it was", () =>
+    atEachStep((fault) =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+        const { broken, layer } = yield* faulty(fault)
+        const result = yield* Effect.result(
+          tools.deleteWorkflow.call({ id, confirm: true, raw: false }).pipe(Effect.provide(layer))
+        )
+        const { body, status } = yield* scenarios.request("GET", `workflows/${id}`)
+        const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
+        if (result._tag === "Success") assert.strictEqual(status, 404, what)
+        if (status !== 404) assert.isTrue(obj(body)?.["active"], what)
+        return broken()
+      })
+    ))
+
+  if (!v2) {
+    it.effect("1.x: a refused change to an active workflow is taken back, and it stays active", () =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const { id } = yield* tools.createWorkflow.call({
+          ...webhookDraft(path, "live"),
+          settings: { callerPolicy: "any" },
+          active: true,
+          raw: false
+        })
+        const before = yield* get(id)
+        const alone = { name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false }))
+        assert.include(JSON.stringify(error), "put back as it was")
+        const after = yield* get(id)
+        assert.deepStrictEqual(after["nodes"], before["nodes"])
+        assert.deepStrictEqual(after["settings"], before["settings"])
+        assert.isTrue(after["active"])
+        assert.strictEqual(yield* webhookStatus(path), 200)
+      }))
+  }
+
+  if (!v2) return
+
+  it.effect("somebody's draft is not published along the way", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "live"))
+      yield* tools.activateWorkflow.call({ id })
+      const live = (yield* get(id))["activeVersionId"]
+      const { connections, nodes } = webhookDraft(path, "their draft")
+      const theirs = { name: "written", nodes, connections, settings: {} }
+      yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
+      const answer = yield* tools.updateWorkflow.call({ id, name: "mine", raw: false })
+      const found = yield* get(id)
+      assert.strictEqual(found["activeVersionId"], live)
+      assert.include(says(found), "their draft")
+      const mine = webhookDraft(path, "mine")
+      const written = yield* tools.updateWorkflow.call({
+        id,
+        nodes: mine.nodes,
+        connections: mine.connections,
+        raw: false
+      })
+      assert.isFalse(written.published)
+      assert.include(written.hint, "activate_workflow")
+      assert.strictEqual((yield* get(id))["activeVersionId"], live)
+      assert.isFalse(answer.published)
+    }))
+
+  it.effect("a refused publication puts the earlier draft back", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const id = yield* created(webhookDraft(path, "live"))
+      yield* tools.activateWorkflow.call({ id })
+      const before = yield* get(id)
+      const error = yield* Effect.flip(
+        tools.updateWorkflow.call({
+          id,
+          nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
+          connections: {},
+          raw: false
+        })
+      )
+      assert.strictEqual(error._tag, "ApiError")
+      assert.include(JSON.stringify(error), "earlier draft was put back")
+      const after = yield* get(id)
+      assert.deepStrictEqual(after["nodes"], before["nodes"])
+      assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
+      assert.strictEqual(yield* webhookStatus(path), 200)
+    }))
+
+  it.effect("an archived workflow is refused before anything is sent", () =>
+    Effect.gen(function*() {
+      const { workflowId: id } = yield* scenarios.archived()
+      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "x", raw: false }))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.include(error.message, "archived")
+    }))
+
+  it.effect("programs write through WorkflowStore", () =>
+    Effect.gen(function*() {
+      const store = yield* WorkflowStore
+      const { workflow } = yield* store.create(webhookDraft(newPath(), "direct"), { source: "caller" })
+      yield* store.remove(workflow.id)
+      assert.strictEqual((yield* scenarios.request("GET", `workflows/${workflow.id}`)).status, 404)
+    }))
+}

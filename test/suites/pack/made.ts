@@ -1,0 +1,42 @@
+/** The files that `pnpm package` made, and what the tests do with them. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport, type StdioServerParameters } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { metadata, root } from "../../../src/packaging/metadata.ts"
+
+const made = (ending: string) => join(root, "dist", `${metadata.name}-${metadata.version}.${ending}`)
+
+export const tarball = made("tgz")
+export const bundle = made("mcpb")
+
+export const read = (file: string) => readFileSync(join(root, file), "utf8")
+export const readJson = (file: string) => JSON.parse(read(file))
+
+export const run = (command: string, args: ReadonlyArray<string>, cwd: string) =>
+  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+
+/** An empty folder with nothing installed above it, gone afterwards. */
+export const inFolder = async <A>(use: (folder: string) => A | Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-pack-"))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What a server says of itself over stdio, and to one call. */
+export const talk = async (server: StdioServerParameters) => {
+  const client = new Client({ name: "test", version: "0" })
+  await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }))
+  try {
+    const { tools } = await client.listTools()
+    const { content } = await client.callTool({ name: "get_execution", arguments: { id: "239" } })
+    return { version: client.getServerVersion()?.version, tools: tools.map(({ name }) => name), content }
+  } finally {
+    await client.close()
+  }
+}

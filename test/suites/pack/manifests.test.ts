@@ -1,0 +1,121 @@
+/** The other ways to install: what they declare is valid, in step with package.json and the tools, and starts. */
+import { getMcpConfigForManifest } from "@anthropic-ai/mcpb"
+import { assert, describe, it } from "@effect/vitest"
+import { Ajv } from "ajv"
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { bundleManifest } from "../../../src/packaging/bundle.ts"
+import { metadata, root } from "../../../src/packaging/metadata.ts"
+import { pluginManifest } from "../../../src/packaging/plugin.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { bundle, inFolder, read, readJson, run, talk } from "./made.ts"
+
+const names: ReadonlySet<string> = new Set(tools.all.map(({ name }) => name))
+const mcpb = join(root, "node_modules/.bin/mcpb")
+
+describe("server.json", () => {
+  it("is valid, and in step with package.json", () => {
+    const entry = readJson("dist/server.json")
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    const validate = ajv.compile(readJson("test/suites/pack/server.schema.json"))
+    assert.isTrue(validate(entry), ajv.errorsText(validate.errors))
+    assert.strictEqual(entry.name, metadata.mcpName)
+    assert.strictEqual(entry.description, metadata.description)
+    const [npm] = entry.packages
+    assert.deepStrictEqual([entry.version, npm.version, npm.identifier], [
+      metadata.version,
+      metadata.version,
+      metadata.name
+    ])
+  })
+
+  it("asks for the address and the key, which is a secret", () => {
+    const variables: ReadonlyArray<{ name: string; isRequired?: boolean; isSecret?: boolean }> =
+      readJson("dist/server.json").packages[0].environmentVariables
+    const marked = (mark: "isRequired" | "isSecret") =>
+      variables.filter((each) => each[mark] === true).map(({ name }) => name)
+    assert.deepStrictEqual(marked("isRequired"), ["N8N_URL", "N8N_API_KEY"])
+    assert.deepStrictEqual(marked("isSecret"), ["N8N_API_KEY"])
+    const readme = read("README.md")
+    for (const { name } of variables) assert.include(readme, `\`${name}\``)
+  })
+})
+
+describe("the .mcpb bundle", () => {
+  it("is valid, and starts as a host would start it", () =>
+    inFolder(async (folder) => {
+      assert.isBelow(statSync(bundle).size, 3_000_000)
+      run(mcpb, ["unpack", bundle, folder], root)
+      assert.include(run(mcpb, ["validate", join(folder, "manifest.json")], root), "passes")
+      assert.deepStrictEqual(readdirSync(folder).toSorted(), ["LICENSE", "README.md", "manifest.json", "server"])
+
+      const config = await getMcpConfigForManifest({
+        manifest: { ...bundleManifest, keywords: [...bundleManifest.keywords] } as never,
+        extensionPath: folder,
+        systemDirs: { DOCUMENTS: folder },
+        userConfig: { n8n_url: "http://127.0.0.1:9", api_key: "key", read_only: true, files_root: folder },
+        pathSeparator: "/"
+      })
+      if (config === undefined) throw new Error("The manifest gives no server")
+      assert.deepStrictEqual(config.env, {
+        N8N_URL: "http://127.0.0.1:9",
+        N8N_API_KEY: "key",
+        N8N_MCP_READ_ONLY: "true",
+        N8N_MCP_FILES_ROOT: folder
+      })
+      const told = await talk({
+        command: process.execPath,
+        args: [...config.args ?? [], "--demo"],
+        env: config.env ?? {},
+        cwd: folder
+      })
+      assert.strictEqual(told.version, metadata.version)
+      assert.notInclude(told.tools, "update_workflow")
+      assert.include(JSON.stringify(told.content), "Upsert CRM contact")
+    }))
+})
+
+describe("the Claude Code plugin", () => {
+  it("is as package.json and the options say", () => {
+    const plain = JSON.parse(JSON.stringify(pluginManifest))
+    assert.deepStrictEqual(readJson(".claude-plugin/plugin.json"), plain)
+    assert.deepStrictEqual(readJson("dist/plugin/.claude-plugin/plugin.json"), plain)
+    assert.strictEqual(readJson(".claude-plugin/marketplace.json").plugins[0].source.package, metadata.name)
+    assert.strictEqual(readJson("dist/plugin/.claude-plugin/marketplace.json").plugins[0].source, "./")
+  })
+
+  it("brings the server", async () => {
+    const plugin = join(root, "dist/plugin")
+    const [argument = ""] = pluginManifest.mcpServers["n8n"]?.args ?? []
+    const main = argument.replace("${CLAUDE_PLUGIN_ROOT}", plugin)
+    const told = await talk({ command: process.execPath, args: [main, "--demo"], cwd: plugin })
+    assert.strictEqual(told.version, metadata.version)
+  })
+
+  it("has a short skill that names tools that exist", () => {
+    const skill = read(".claude-plugin/skills/n8n/SKILL.md")
+    assert.isAtMost(skill.split("\n").length, 60)
+    assert.match(skill, /^---\nname: n8n\ndescription: .{20,}\n---\n/)
+    const named = [...skill.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name ?? "")
+    assert.isAbove(named.length, 10)
+    assert.deepStrictEqual(named.filter((name) => !names.has(name)), [])
+  })
+})
+
+describe("the workflows and the image", () => {
+  it("run the one check", () => {
+    assert.match(read(".github/workflows/check.yml"), /^ +- run: \.ci\/run$/m)
+    assert.include(read(".github/workflows/release.yml"), "uses: ./.github/workflows/check.yml")
+  })
+
+  it("copy what there is, and set variables that the server knows", () => {
+    const dockerfile = read(".docker/Dockerfile")
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = ""]) => files.split(" "))
+    const sent = read(".dockerignore")
+    for (const file of copied) {
+      assert.isTrue(statSync(join(root, file)).size > 0, file)
+      assert.include(sent, `!${file}\n`)
+    }
+    for (const [variable] of dockerfile.matchAll(/N8N_\w+/g)) assert.include(read("README.md"), `\`${variable}\``)
+  })
+})

@@ -1,0 +1,69 @@
+/** `pnpm test:pack`: what npm would publish, in an empty folder. */
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { version } from "../../../src/base/Version.ts"
+import { metadata } from "../../../src/packaging/metadata.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { inFolder, run, talk, tarball } from "./made.ts"
+
+describe("the package", () => {
+  it("has one version", () => {
+    assert.strictEqual(metadata.version, version)
+  })
+
+  it("is less than 3 MB, and holds what runs and nothing else", () =>
+    inFolder((folder) => {
+      assert.isBelow(statSync(tarball).size, 3_000_000)
+      const files = run("tar", ["tzf", tarball], folder).trim().split("\n").map((file) => file.replace("package/", ""))
+      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file)), [
+        "LICENSE",
+        "README.md",
+        "package.json",
+        ".claude-plugin/plugin.json",
+        ".claude-plugin/marketplace.json",
+        ".claude-plugin/skills/n8n/SKILL.md",
+        "dist/NOTICES.md",
+        "dist/nodes.data",
+        "dist/nodes.data.LICENSE.md"
+      ])
+      assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
+    }))
+
+  it("starts with nothing installed, and has nothing installed", () =>
+    inFolder(async (folder) => {
+      run("tar", ["xzf", tarball], folder)
+      const packed = JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8"))
+      assert.isUndefined(packed.dependencies)
+      const main = join(folder, "package", "dist", "main.js")
+      const told = await talk({ command: process.execPath, args: [main, "--demo"], cwd: folder })
+      assert.strictEqual(told.version, version)
+      assert.deepStrictEqual(told.tools, tools.all.map(({ name }) => name))
+      assert.include(JSON.stringify(told.content), "Upsert CRM contact")
+    }))
+
+  it("composes in another app, and brings its command", { timeout: 300_000 }, () =>
+    inFolder((folder) => {
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
+      run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0"], folder)
+      const installed = join(folder, "node_modules", metadata.name, "dist")
+      for (const file of ["index.js", "index.d.ts", "testing/index.js", "testing/index.d.ts", "n8n/N8nClient.d.ts"]) {
+        assert.isTrue(existsSync(join(installed, file)), file)
+      }
+      assert.include(run("node_modules/.bin/effect-n8n-mcp", ["--version"], folder), version)
+      writeFileSync(
+        join(folder, "app.js"),
+        `import { Executions, tools } from "effect-n8n-mcp"
+import { FakeN8n } from "effect-n8n-mcp/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+const n8n = Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Executions.layer())
+const { count } = await Effect.runPromise(
+  tools.listWorkflows.call({ limit: 5, offset: 0, raw: false }).pipe(Effect.provide(n8n))
+)
+console.log("count", count)
+`
+      )
+      assert.strictEqual(run(process.execPath, ["app.js"], folder).trim(), "count 0")
+    }))
+})

@@ -1,0 +1,53 @@
+/** The server in processes of its own, as it is shipped. */
+import * as Effect from "effect/Effect"
+import { execSync, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
+
+/** The bundled server. */
+export const main = join(folder, "main.mjs")
+
+/** Bundles it, with what it loads later beside it. */
+export const bundle = () => {
+  const root = new URL("../../", import.meta.url)
+  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
+  execSync(`${scripts.bundle.replace("--outdir=dist", `--outdir=${folder} --out-extension:.js=.mjs`)}`, {
+    cwd: root,
+    env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
+  })
+}
+
+/** Removes it. */
+export const remove = () => rmSync(folder, { recursive: true, force: true })
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Starts the server as a client does; the environment holds nothing of the machine's. */
+export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
+  const ended = Effect.callback<Ended>((resume) => {
+    child.on("close", (code, signal) => resume(Effect.succeed({ code, signal, stdout, stderr })))
+  })
+  return { child, ended, output: () => stdout, errors: () => stderr }
+}
+
+/** A port on which nobody listens. */
+export const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" ? address?.port ?? 0 : 0)))
+  })
+})

@@ -1,0 +1,254 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as TestClock from "effect/testing/TestClock"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+
+type Json = Record<string, unknown>
+
+const versions = ["2", "1"] as const
+
+const webhook = {
+  id: "w",
+  name: "Webhook",
+  type: "n8n-nodes-base.webhook",
+  position: [0, 0],
+  parameters: { path: "a/b", httpMethod: "POST" }
+}
+
+const body = { name: "Orders", nodes: [webhook], connections: {}, settings: {} }
+const seeded: N8nApi.Workflow = { ...body, id: "a", versionId: "v1", updatedAt: "2026-11-20T00:00:00.000Z" }
+
+const execution = (id: string, status: string, more: object = {}): N8nApi.Execution => ({
+  id,
+  workflowId: "a",
+  status,
+  finished: status === "success",
+  mode: "webhook",
+  startedAt: "2026-11-20T00:00:00.000Z",
+  workflowData: { id: "a", active: true },
+  data: { resultData: { runData: {}, error: { message: "boom" } }, executionData: {} },
+  ...more
+})
+
+const seed = {
+  workflows: [seeded],
+  executions: [
+    execution("1", "error"),
+    execution("2", "success"),
+    execution("3", "running"),
+    execution("4", "waiting"),
+    execution("5", "new"),
+    execution("6", "canceled", { data: {} })
+  ]
+}
+
+const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
+  const api = yield* N8nApi.make(seed, options)
+  const send = (method: "GET" | "POST" | "PUT" | "OPTIONS", path: string, sent?: unknown, headers: object = {}) => {
+    const request = HttpClientRequest.make(method)(`http://n8n.test${path}`, { headers: { ...headers } })
+    return api.client.execute(sent === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, sent))
+  }
+  const call = Effect.fnUntraced(function*(method: "GET" | "POST" | "PUT", path: string, sent?: unknown) {
+    const response = yield* send(method, `/api/v1${path}`, sent)
+    return { status: response.status, body: (yield* response.json) as Json }
+  })
+  const told = (method: "GET" | "POST" | "PUT", path: string, sent?: unknown) =>
+    Effect.map(call(method, path, sent), (answer) => `${answer.status} ${String(answer.body["message"])}`)
+  return { ...api, send, call, told }
+})
+
+describe("before", () => {
+  it.effect("answers in n8n's place, as often as it likes", () =>
+    Effect.gen(function*() {
+      let left = 1
+      const before = () =>
+        Effect.sync(() => left-- > 0 ? Response.json({ message: "Busy" }, { status: 503 }) : undefined)
+      const { call, requests, told } = yield* start({ before })
+      assert.strictEqual(yield* told("PUT", "/workflows/a", { ...body, name: "B" }), "503 Busy")
+      assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "Orders")
+      assert.deepStrictEqual((yield* requests).map((request) => request.body), [{ ...body, name: "B" }, undefined])
+    }))
+
+  it.effect("breaks the connection before anything has happened", () =>
+    Effect.gen(function*() {
+      const before: N8nApi.Options["before"] = ({ method }) =>
+        method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+      const { call, workflows } = yield* start({ before })
+      const error = yield* Effect.flip(call("PUT", "/workflows/a", { ...body, name: "B" }))
+      assert.isTrue(error._tag === "HttpClientError" && error.reason._tag === "TransportError")
+      assert.deepStrictEqual((yield* workflows).map(({ name }) => name), ["Orders"])
+    }))
+
+  it.effect("hangs", () =>
+    Effect.gen(function*() {
+      const { call, requests } = yield* start({ before: () => Effect.never })
+      const fiber = yield* Effect.forkChild(call("GET", "/workflows/a"))
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* requests).length, 1)
+      assert.isUndefined(fiber.pollUnsafe())
+    }))
+
+  it.effect("lets somebody else write first", () =>
+    Effect.gen(function*() {
+      const before: N8nApi.Options["before"] = ({ method }, n8n) =>
+        method === "PUT" ? n8n.edit("a", (workflow) => ({ ...workflow, nodes: [] })) : Effect.void
+      const { call } = yield* start({ before })
+      yield* call("PUT", "/workflows/a", body)
+      const { body: history } = yield* call("GET", "/workflows/a/history")
+      const entries = history["data"] as ReadonlyArray<Json>
+      assert.deepStrictEqual(entries.map(({ authors }) => authors), ["Test Owner", "Somebody Else", "Test Owner"])
+    }))
+})
+
+describe("after", () => {
+  it.effect("loses the answer to what was written", () =>
+    Effect.gen(function*() {
+      const after: N8nApi.Options["after"] = ({ method }, response) =>
+        method === "PUT" && response.status === 200 ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+      const { call } = yield* start({ after })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(call("PUT", "/workflows/a", { ...body, name: "B" }))))
+      assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "B")
+    }))
+
+  it.effect("answers something else", () =>
+    Effect.gen(function*() {
+      const { send } = yield* start({ after: () => Effect.succeed(new Response("<html>", { status: 502 })) })
+      assert.strictEqual((yield* send("GET", "/api/v1/workflows")).status, 502)
+    }))
+})
+
+describe("edit", () => {
+  it.effect.each(versions)("is a new version by somebody else (%s)", (version) =>
+    Effect.gen(function*() {
+      const { call, edit, requests } = yield* start({ version })
+      yield* call("POST", "/workflows/a/activate")
+      yield* edit("a", (workflow) => ({ ...workflow, nodes: [{ ...webhook, notes: "theirs" }] }), "Ann")
+      const { body: now } = yield* call("GET", "/workflows/a")
+      assert.notStrictEqual(now["versionId"], "v1")
+      assert.strictEqual(now["activeVersionId"], version === "2" ? "v1" : now["versionId"])
+      assert.isTrue(String(now["updatedAt"]) > String(seeded["updatedAt"]))
+      const { body: theirs } = yield* call("GET", `/workflows/a/${String(now["versionId"])}`)
+      assert.strictEqual(theirs["authors"], "Ann")
+      assert.strictEqual((yield* requests).length, 3)
+    }))
+
+  it.effect("moves updatedAt alone when nothing is done differently", () =>
+    Effect.gen(function*() {
+      const { edit, workflows } = yield* start()
+      yield* edit("a", (workflow) => ({ ...workflow, name: "Theirs" }))
+      const [now] = yield* workflows
+      assert.deepInclude(now, { name: "Theirs", versionId: "v1" })
+      assert.isTrue(String(now?.["updatedAt"]) > String(seeded["updatedAt"]))
+    }))
+})
+
+describe("webhooks", () => {
+  it.effect("come and go after so many looks on 2.x, at once on 1.x", () =>
+    Effect.gen(function*() {
+      for (const version of versions) {
+        const { call, send } = yield* start({ version, settling: 2 })
+        const look = Effect.map(
+          send("OPTIONS", "/webhook/a/b", undefined, { origin: "null" }),
+          ({ headers }) => headers["access-control-allow-methods"]
+        )
+        const looks = Effect.all([look, look, look])
+        const late = version === "2"
+        const up = "OPTIONS, POST"
+        yield* call("POST", "/workflows/a/activate")
+        assert.deepStrictEqual(yield* looks, late ? ["OPTIONS", "OPTIONS", up] : [up, up, up])
+        yield* call("POST", "/workflows/a/deactivate")
+        assert.deepStrictEqual(yield* looks, late ? [up, up, "OPTIONS"] : ["OPTIONS", "OPTIONS", "OPTIONS"])
+      }
+    }))
+
+  it.effect("answer their own method, and tell others which one that is", () =>
+    Effect.gen(function*() {
+      const { call, send } = yield* start()
+      const ask = Effect.fnUntraced(function*(method: "GET" | "POST") {
+        const response = yield* send(method, "/webhook/a/b")
+        return `${response.status} ${String(((yield* response.json) as Json)["message"])}`
+      })
+      assert.strictEqual(yield* ask("GET"), "404 The requested webhook \"GET a/b\" is not registered.")
+      yield* call("POST", "/workflows/a/publish")
+      assert.strictEqual(
+        yield* ask("GET"),
+        "404 This webhook is not registered for GET requests. Did you mean to make a POST request?"
+      )
+      assert.strictEqual(yield* ask("POST"), "200 Workflow was started")
+    }))
+})
+
+describe("POST /executions/{id}/retry", () => {
+  it.effect.each([
+    { id: "2", two: "409 The execution succeeded, so it cannot be retried.", one: 400 },
+    { id: "5", two: "409 Execution is queued to run (not yet started) so it cannot be retried", one: 409 },
+    { id: "6", two: "409 The execution was aborted before starting, so it cannot be retried", one: 409 },
+    { id: "99", two: "404 The execution with the ID \"99\" does not exist.", one: 404 }
+  ])("is refused for $id", ({ id, one, two }) =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* (yield* start()).told("POST", `/executions/${id}/retry`), two)
+      const first = yield* (yield* start({ version: "1" })).told("POST", `/executions/${id}/retry`)
+      assert.strictEqual(first, `${one}${two.slice(3)}`)
+    }))
+
+  it.effect("ends as before, or well with the workflow as it is now", () =>
+    Effect.gen(function*() {
+      const { call } = yield* start()
+      const { body: again } = yield* call("POST", "/executions/1/retry")
+      assert.deepInclude(again, { id: "7", mode: "retry", retryOf: "1", status: "error", finished: false })
+      const { body: well } = yield* call("POST", "/executions/1/retry", { loadWorkflow: true })
+      assert.deepInclude(well, { id: "8", status: "success", finished: true })
+      assert.deepStrictEqual(well["workflowData"], { id: "a", active: false, activeVersionId: null })
+      assert.strictEqual((yield* call("GET", "/executions/1")).body["retrySuccessId"], "8")
+      const { body: first } = yield* (yield* start({ version: "1" })).call("POST", "/executions/1/retry")
+      assert.strictEqual(first["retryOf"], 1)
+    }))
+})
+
+describe("POST /executions/{id}/stop", () => {
+  it.effect.each(["3", "4"])("cancels %s, once, and on 2.x only", (id) =>
+    Effect.gen(function*() {
+      const { call, told } = yield* start()
+      const { body: stopped } = yield* call("POST", `/executions/${id}/stop`)
+      assert.deepStrictEqual(Object.keys(stopped), ["status", "finished", "mode", "startedAt", "stoppedAt"])
+      assert.deepInclude((yield* call("GET", `/executions/${id}`)).body, { status: "canceled", waitTill: null })
+      assert.strictEqual(
+        yield* told("POST", `/executions/${id}/stop`),
+        `409 Only running or waiting executions can be stopped and ${id} is currently canceled`
+      )
+      assert.strictEqual(yield* told("POST", "/executions/99/stop"), "404 Failed to find execution to stop")
+      const first = yield* start({ version: "1" })
+      assert.strictEqual(yield* first.told("POST", `/executions/${id}/stop`), "404 not found")
+    }))
+})
+
+describe("tags and credentials", () => {
+  it.effect.each(versions)("are made once and set as a whole (%s)", (version) =>
+    Effect.gen(function*() {
+      const { call, told } = yield* start({ version })
+      const { body: red, status } = yield* call("POST", "/tags", { name: " red " })
+      assert.deepStrictEqual([status, red["name"]], [201, "red"])
+      assert.strictEqual(yield* told("POST", "/tags", { name: "red" }), "409 Tag already exists")
+      assert.strictEqual((yield* call("POST", "/tags", { name: "Red" })).status, 201)
+      assert.deepStrictEqual((yield* call("GET", "/tags?limit=1")).body["data"], [red])
+      assert.strictEqual((yield* call("PUT", "/workflows/a/tags", [{ id: red["id"] }])).status, 200)
+      const { body: workflow } = yield* call("GET", "/workflows/a")
+      assert.deepStrictEqual([workflow["tags"], workflow["updatedAt"]], [[red], seeded["updatedAt"]])
+      assert.strictEqual(yield* told("PUT", "/workflows/a/tags", [{ id: "no" }]), "404 Some tags not found")
+      assert.strictEqual((yield* call("GET", "/workflows?tags=red")).status, 200)
+    }))
+
+  it.effect("lists credentials on 2.x", () =>
+    Effect.gen(function*() {
+      const { call, told } = yield* start()
+      yield* call("POST", "/credentials", { name: "Mine", type: "httpBasicAuth", data: { password: "secret" } })
+      const [credential] = (yield* call("GET", "/credentials")).body["data"] as ReadonlyArray<Json>
+      assert.deepInclude(credential, { name: "Mine", type: "httpBasicAuth" })
+      assert.notInclude(JSON.stringify(credential), "secret")
+      assert.strictEqual(yield* told("GET", "/credentials/x"), "404 not found")
+      const first = yield* start({ version: "1" })
+      assert.strictEqual(yield* first.told("GET", "/credentials"), "405 GET method not allowed")
+    }))
+})

@@ -1,0 +1,318 @@
+/** What our client depends on in n8n's API: one list of requests for the fake and for a real n8n alike. */
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Schedule from "effect/Schedule"
+import { fileURLToPath } from "node:url"
+import { type Obj, obj, str } from "../../../src/base/Json.ts"
+
+/** An n8n that holds nothing yet. */
+export interface Instance {
+  readonly version: "1" | "2"
+  readonly url: URL
+  readonly apiKey: string
+}
+
+/** One request and its answer; what differs from one start to another is replaced. */
+export interface Exchange {
+  readonly request: string
+  readonly body?: unknown
+  readonly status: number
+  readonly answer: unknown
+}
+
+/** The answers of a real n8n, which the suite against it records. */
+export const recording = (version: Instance["version"]): string =>
+  fileURLToPath(new URL(`__snapshots__/contract-${version}.json`, import.meta.url))
+
+/** One line an exchange, so that a difference is found at a glance. */
+export const print = (exchanges: ReadonlyArray<Exchange>): string =>
+  `[\n${exchanges.map((exchange) => JSON.stringify(exchange)).join(",\n")}\n]\n`
+
+const withoutIds = (text: string): string =>
+  text
+    .replace(/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, "<uuid>")
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<date>")
+    .replace(/\b[a-zA-Z\d]{16}\b/g, "<id>")
+
+/** What our client never reads: whose project it is, and how often n8n itself has written. */
+const unread = new Set(["project", "versionCounter"])
+
+/** The same from every start: ids and dates replaced, keys in order. */
+const comparable = (value: unknown): unknown => {
+  if (typeof value === "string") return withoutIds(value)
+  if (Array.isArray(value)) return value.map(comparable)
+  return obj(value) === undefined
+    ? value
+    : Object.fromEntries(
+      Object.entries(obj(value) ?? {})
+        .filter(([key]) => !unread.has(key))
+        .toSorted(([a], [b]) => a < b ? -1 : 1)
+        .map(([key, each]) => [key, comparable(each)])
+    )
+}
+
+/** Cursors hold ids; which ones, another test says. */
+const withoutCursor = (answer: unknown): unknown =>
+  typeof obj(answer)?.["nextCursor"] === "string" ? { ...obj(answer), nextCursor: "<cursor>" } : answer
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const hook = (path: string) => ({
+  id: "hook",
+  name: "Hook",
+  type: "n8n-nodes-base.webhook",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { path, httpMethod: "POST" },
+  webhookId: "8a1c0f5e-0000-4000-8000-000000000000"
+})
+const end = {
+  id: "end",
+  name: "End",
+  type: "n8n-nodes-base.noOp",
+  typeVersion: 1,
+  position: [200, 0],
+  parameters: {}
+}
+const connections = { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } }
+const workflow = (name: string, more: Obj = {}): Obj => ({
+  name,
+  nodes: [hook(name), end],
+  connections,
+  settings: {},
+  ...more
+})
+
+/** Sends requests and keeps what came of them. */
+const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "version">) {
+  const http = yield* HttpClient.HttpClient
+  const exchanges: Array<Exchange> = []
+
+  const send = (
+    method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS",
+    path: string,
+    body: unknown,
+    headers: Record<string, string>
+  ) =>
+    HttpClientRequest.make(method)(new URL(path, url), { headers }).pipe(
+      body === undefined ? (request) => request : HttpClientRequest.bodyJsonUnsafe(body),
+      http.execute,
+      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ response, answer: parsed(text) }))),
+      Effect.scoped
+    )
+
+  const record = (request: string, body: unknown, status: number, answer: unknown) => {
+    exchanges.push({
+      request: withoutIds(request),
+      ...(body === undefined ? {} : { body: comparable(body) }),
+      status,
+      answer: comparable(withoutCursor(answer))
+    })
+  }
+
+  const ask = Effect.fnUntraced(function*(
+    method: "GET" | "POST" | "PUT" | "DELETE",
+    path: string,
+    body?: unknown,
+    key: string | undefined = apiKey
+  ) {
+    const headers = key === undefined ? {} : { "x-n8n-api-key": key }
+    const { answer, response } = yield* send(method, `/api/v1${path}`, body, headers)
+    record(`${method} ${path}`, body, response.status, answer)
+    return obj(answer) ?? {}
+  })
+
+  return { ask, exchanges, record, send }
+})
+
+/** Sends every request of the contract, in order, and answers what came of each. */
+export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: Instance) {
+  const { ask, exchanges, record, send } = yield* recorder(instance)
+
+  const id = (answer: Obj) => str(answer["id"]) ?? "none"
+
+  // Who asks
+  yield* ask("GET", "/workflows", undefined, "wrong")
+  yield* ask("GET", "/nothing")
+  yield* ask("POST", "/workflows/none")
+
+  // What is no workflow
+  for (
+    const body of [
+      {},
+      { name: "X", nodes: [], settings: {} },
+      { name: "X", nodes: {}, connections: {}, settings: {} },
+      { name: 1, nodes: [], connections: {}, settings: {} },
+      workflow("X", { invented: true }),
+      workflow("X", { active: true }),
+      workflow("X", { tags: [] }),
+      workflow("X", { settings: { invented: true } }),
+      workflow("X", { settings: { executionOrder: 1 } }),
+      workflow("X", { nodes: [{ ...end, invented: true }] }),
+      workflow("X", { staticData: "text" }),
+      workflow("X", { projectId: "nobodys" })
+    ]
+  ) yield* ask("POST", "/workflows", body)
+  if (version === "2") {
+    for (
+      const body of [
+        workflow(""),
+        workflow("n".repeat(129)),
+        workflow("X", { nodes: [hook("a"), hook("a")] }),
+        workflow("X", { connections: { Hook: { main: [[{ node: "Nobody", type: "main", index: 0 }]] } } }),
+        workflow("X", { connections: { Nobody: { main: [[{ node: "End", type: "main", index: 0 }]] } } })
+      ]
+    ) yield* ask("POST", "/workflows", body)
+  }
+
+  // A workflow and its lists
+  const first = id(yield* ask("POST", "/workflows", workflow("first")))
+  const second = id(yield* ask("POST", "/workflows", workflow("second", { nodes: [hook("first"), end] })))
+  const idle = id(yield* ask("POST", "/workflows", workflow("idle", { nodes: [end], connections: {} })))
+  yield* ask("GET", `/workflows/${first}`)
+  yield* ask("GET", `/workflows/${first}?excludePinnedData=true`)
+  yield* ask("GET", "/workflows/none")
+  yield* ask("GET", "/workflows?name=FIR")
+  yield* ask("GET", "/workflows?name=nobody")
+  yield* ask("GET", "/workflows?active=true")
+  yield* ask("GET", "/workflows?tags=nobodys")
+  for (const query of ["cursor=%25", "active=maybe", "limit=many", "limit=300", "invented=1"]) {
+    yield* ask("GET", `/workflows?name=nobody&${query}`)
+  }
+  if (version === "1") yield* ask("GET", "/workflows?name=")
+
+  // Changes
+  yield* ask("PUT", `/workflows/${first}`, workflow("first", { nodes: [hook("first")], connections: {} }))
+  yield* ask("PUT", `/workflows/${first}?publishIfActive=false`, workflow("first"))
+  yield* ask("PUT", `/workflows/${first}`, { name: "first" })
+  yield* ask("PUT", `/workflows/${first}`, workflow("first", { id: first }))
+  yield* ask("PUT", "/workflows/none", workflow("first"))
+  const { versionId } = yield* ask("PUT", `/workflows/${first}`, workflow("first", { settings: { timezone: "UTC" } }))
+
+  // History
+  if (version === "2") {
+    yield* ask("GET", `/workflows/${first}/history`)
+    yield* ask("GET", `/workflows/${first}/versions/${String(versionId)}`)
+    yield* ask("GET", `/workflows/${first}/versions/none`)
+  }
+  yield* ask("GET", "/workflows/none/history")
+
+  // Tags
+  const tag = id(yield* ask("POST", "/tags", { name: "red" }))
+  yield* ask("POST", "/tags", { name: "red" })
+  yield* ask("POST", "/tags", {})
+  yield* ask("GET", "/tags?limit=250")
+  yield* ask("PUT", `/workflows/${first}/tags`, [{ id: tag }])
+  yield* ask("PUT", `/workflows/${first}/tags`, [{ id: "none" }])
+  yield* ask("PUT", `/workflows/none/tags`, [{ id: tag }])
+  yield* ask("GET", "/workflows?tags=red")
+  yield* ask("PUT", `/workflows/${first}/tags`, [])
+
+  // Publishing
+  const [on, off] = version === "2" ? ["publish", "unpublish"] : ["activate", "deactivate"]
+  if (version === "1") yield* ask("POST", `/workflows/${first}/publish`, {})
+  yield* ask("POST", `/workflows/none/${on}`)
+  yield* ask("POST", `/workflows/${idle}/${on}`)
+  if (version === "2") yield* ask("POST", `/workflows/${first}/${on}`, { versionId: "none" })
+  yield* ask("POST", `/workflows/${first}/${on}`)
+  yield* webhookAnswers(["POST"])
+  yield* ask("POST", `/workflows/${second}/${on}`)
+  yield* ask("GET", `/workflows/${first}`)
+  if (version === "2") {
+    yield* ask(
+      "PUT",
+      `/workflows/${first}?publishIfActive=false`,
+      workflow("first", { nodes: [hook("first")], connections: {} })
+    )
+    yield* ask("GET", `/workflows/${first}`)
+    yield* ask("DELETE", `/workflows/${first}`)
+  }
+  yield* ask("POST", `/workflows/${first}/${off}`)
+  yield* webhookAnswers([])
+  yield* ask("POST", `/workflows/${first}/${off}`)
+  yield* ask("POST", `/workflows/none/${off}`)
+
+  // Webhooks that nobody waits at
+  for (const method of ["GET", "POST"] as const) {
+    const { answer, response } = yield* send(method, "/webhook/nobodys", method === "POST" ? {} : undefined, {})
+    // The real one adds a hint for people, and a stack where it is developed.
+    record(`${method} /webhook/nobodys`, undefined, response.status, obj(answer)?.["message"])
+  }
+
+  /** Publishing takes effect some time after it is answered. */
+  function webhookAnswers(methods: ReadonlyArray<string>) {
+    return send("OPTIONS", "/webhook/first", undefined, { origin: "null" }).pipe(
+      Effect.filterOrFail(({ response: { headers } }) => {
+        const allowed = (headers["access-control-allow-methods"] ?? "").split(", ")
+        return methods.length === 0 ? !allowed.includes("POST") : methods.every((method) => allowed.includes(method))
+      }),
+      Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ times: 50 })))
+    )
+  }
+
+  // Archived
+  if (version === "2") {
+    yield* ask("POST", `/workflows/${second}/archive`)
+    yield* ask("PUT", `/workflows/${second}`, workflow("second"))
+    yield* ask("POST", `/workflows/${second}/${on}`)
+  }
+
+  // Credentials
+  yield* ask("GET", "/credentials?limit=10")
+  yield* ask("POST", "/credentials", { name: "Key", type: "httpHeaderAuth", data: { name: "a", value: "b" } })
+  if (version === "2") yield* ask("GET", "/credentials?limit=10")
+
+  // Executions
+  yield* ask("GET", "/executions?limit=10")
+  yield* ask("GET", "/executions/999")
+  yield* ask("GET", "/executions/999?includeData=true")
+  yield* ask("GET", "/executions/abc")
+  for (const query of ["cursor=%25", "status=lost", "status=crashed", "startedAfter=2026-01-01T00:00:00.000Z"]) {
+    yield* ask("GET", `/executions?${query}`)
+  }
+  if (version === "2") yield* ask("GET", "/executions?startedAfter=yesterday")
+  yield* ask("POST", "/executions/999/retry", { loadWorkflow: true })
+  yield* ask("POST", "/executions/999/retry", { loadWorkflow: 1 })
+  yield* ask("POST", "/executions/999/stop")
+
+  // The end
+  yield* ask("DELETE", "/workflows/none")
+  for (const each of [first, second, idle]) {
+    yield* send("DELETE", `/api/v1/workflows/${each}`, undefined, { "x-n8n-api-key": instance.apiKey }).pipe(
+      Effect.filterOrFail(({ response }) => response.status !== 409),
+      Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ times: 50 }))),
+      Effect.tap(({ answer, response }) =>
+        Effect.sync(() => record(`DELETE /workflows/${each}`, undefined, response.status, answer))
+      )
+    )
+  }
+  yield* ask("GET", "/workflows")
+  return exchanges
+})
+
+/** Sends the requests about executions that a failed one answers; a fake is to hold it, for nothing runs there. */
+export const executionExchanges = Effect.fnUntraced(function*(
+  { version, ...instance }: Instance,
+  { id, workflowId }: { readonly id: string; readonly workflowId: string }
+) {
+  const { ask, exchanges } = yield* recorder(instance)
+  yield* ask("GET", "/executions?limit=10")
+  for (const query of ["status=error", "status=success", `workflowId=${workflowId}&limit=1`, "workflowId=none"]) {
+    yield* ask("GET", `/executions?${query}`)
+  }
+  if (version === "2") {
+    yield* ask("GET", "/executions?startedAfter=2000-01-01T00:00:00.000Z")
+    yield* ask("GET", "/executions?startedBefore=2000-01-01T00:00:00.000Z")
+  }
+  yield* ask("GET", `/executions/${id}`)
+  yield* ask("GET", `/executions/${id}?includeData=true`)
+  yield* ask("POST", `/executions/${id}/stop`)
+  return exchanges
+})

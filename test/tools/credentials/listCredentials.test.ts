@@ -1,0 +1,44 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+const seed = {
+  workflows: [],
+  executions: [],
+  credentials: Array.from({ length: 7 }, (_, index) => ({
+    id: `c${index}`,
+    name: `Account ${index}`,
+    type: index % 2 === 0 ? "slackApi" : "httpHeaderAuth",
+    data: { secret: "hunter2" }
+  }))
+}
+
+layer(FakeN8n.layer(seed))("list_credentials", (it) => {
+  it.effect("lists names and types, never values", () =>
+    Effect.gen(function*() {
+      const { count, credentials, url } = yield* tools.listCredentials.call({ limit: 20 })
+      assert.strictEqual(count, 7)
+      assert.deepStrictEqual(credentials[0], { id: "c0", name: "Account 0", type: "slackApi" })
+      assert.match(url, /home\/credentials$/)
+      assert.notInclude(JSON.stringify(credentials), "hunter2")
+    }))
+
+  it.effect("goes through n8n's pages until it has as many of a type as asked for", () =>
+    Effect.gen(function*() {
+      const first = yield* tools.listCredentials.call({ type: "slackApi", limit: 2 })
+      assert.deepStrictEqual(first.credentials.map(({ id }) => id), ["c0", "c2"])
+      const second = yield* tools.listCredentials.call({ type: "slackApi", limit: 2, cursor: first.nextCursor ?? "" })
+      assert.deepStrictEqual(second.credentials.map(({ id }) => id), ["c4", "c6"])
+      assert.notProperty(second, "nextCursor")
+    }))
+})
+
+layer(FakeN8n.layer(seed, { version: "1" }))("list_credentials on n8n 1", (it) => {
+  it.effect("says that this n8n is too old", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(tools.listCredentials.run({}))
+      assert.strictEqual(error._tag, "ApiError")
+      assert.include(error.hint, "older")
+    }))
+})

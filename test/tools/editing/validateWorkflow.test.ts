@@ -1,0 +1,173 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Envelope from "../../../src/answer/Envelope.ts"
+import * as Locale from "../../../src/answer/Locale.ts"
+import * as Minimize from "../../../src/answer/Minimize.ts"
+import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import { validateWorkflow } from "../../../src/tools/editing/validateWorkflow.ts"
+import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import * as fixtures from "../../support/fixtures.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+
+const hook = {
+  id: "1",
+  name: "Hook",
+  type: "n8n-nodes-base.webhook",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { path: "x" }
+}
+const good = { name: "Good", nodes: [hook], connections: {}, settings: {} }
+const bad = { ...good, nodes: [{ ...hook, type: "n8n-nodes-base.webhok" }] }
+
+const files: { readonly [name: string]: string } = {
+  "good.json": JSON.stringify(good),
+  "deep/bad.json": JSON.stringify(bad),
+  "commented.json": `// mine\n${JSON.stringify(good)}`,
+  "wrapped.json": JSON.stringify([good]),
+  "other.json": JSON.stringify({ dependencies: {} }),
+  "broken.json": "{\n  \"nodes\": [}\n"
+}
+
+const withFiles = Layer.unwrap(
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    yield* fs.makeDirectory(`${folder}/deep`)
+    for (const [name, content] of Object.entries(files)) yield* fs.writeFileString(`${folder}/${name}`, content)
+    return WorkflowFiles.layer({ roots: [folder] })
+  })
+)
+
+const offline = Layer.mergeAll(NodeCatalogue.layer(), withFiles).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
+
+const validate = validateWorkflow.call
+const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
+
+layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
+  it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
+    Effect.gen(function*() {
+      const merge = {
+        type: "n8n-nodes-base.merge",
+        typeVersion: 3.2,
+        position: [0, 0],
+        parameters: { numberInputs: 1e7 }
+      }
+      const nodes = Array.from({ length: 300 }, (_, index) => ({ ...merge, id: `m${index}`, name: `Merge ${index}` }))
+      const workflow = { name: "Large", nodes, connections: {}, settings: {} }
+      for (const room of Array.from({ length: 30 }, (_, index) => Minimize.minResultChars + 23 * index)) {
+        const { data } = yield* Effect.provideService(validateWorkflow.run({ workflow }), Minimize.MaxResultChars, room)
+        same((data as { counts: unknown }).counts, { errors: 0, warnings: 301 })
+      }
+    }))
+
+  it.effect("judges a live workflow", () =>
+    Effect.gen(function*() {
+      const answer = yield* validateWorkflow.run({ workflowId: fixtures.workflowId("branch") })
+      same(answer.data, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
+      same(answer.message, "Valid, 0 warnings")
+    }))
+
+  it.effect("knows no workflow that is not there", () =>
+    Effect.gen(function*() {
+      same((yield* refused({ workflowId: "nobody" })).name, "NotFoundError")
+    }))
+
+  it.effect("judges files, of which some paths have neither slash nor end", () =>
+    Effect.gen(function*() {
+      same((yield* validate({ workflowId: "good.json" })).valid, true)
+      const { counts, problems, valid } = yield* validate({ workflowId: "deep/bad.json" })
+      same([valid, counts], [false, { errors: 1, warnings: 0 }])
+      same(problems, [{
+        severity: "error",
+        node: "Hook",
+        nodeId: "1",
+        path: "nodes[0].type",
+        message: "n8n 2.41.1 has no type 'n8n-nodes-base.webhok'.",
+        fix: "Did you mean 'n8n-nodes-base.webhook' or 'n8n-nodes-base.webflow'?"
+      }])
+      assert.include((yield* refused({ workflowId: "deep/webhook" })).message, "is not a .json file")
+    }))
+
+  it.effect("says what a file was repaired of, or where it is broken", () =>
+    Effect.gen(function*() {
+      const remarks = (file: string) =>
+        Effect.map(
+          validate({ workflowId: file }),
+          ({ problems, valid }) => [valid, problems.map((each) => each.message)]
+        )
+      same(yield* remarks("commented.json"), [true, ["removed a comment at line 1, column 1"]])
+      same(yield* remarks("wrapped.json"), [true, ["Took the workflow out of what was wrapped around it."]])
+      assert.include((yield* refused({ workflowId: "other.json" })).message, "its keys are: dependencies")
+      const broken = yield* refused({ workflowId: "broken.json" })
+      assert.include(broken.message, "line 2, column 13")
+      same(broken.context["field"], "workflowId")
+    }))
+
+  it.effect("takes one of both", () =>
+    Effect.gen(function*() {
+      for (const args of [{}, { workflowId: "" }, { workflowId: "1", workflow: good }]) {
+        assert.include((yield* refused(args)).message, "either workflowId or workflow")
+      }
+    }))
+
+  it.effect("speaks Japanese", () =>
+    Effect.gen(function*() {
+      const { message } = yield* validateWorkflow.run({ workflow: bad }).pipe(
+        Effect.provideService(Locale.CurrentLocale, "ja")
+      )
+      same(message, "ワークフローに問題があります")
+    }))
+
+  it.effect("fits the budget with many problems", () =>
+    Effect.gen(function*() {
+      const nodes = Array.from(
+        { length: 1_000 },
+        (_, index) => ({ ...hook, id: `${index}`, name: `N${index}`, type: "x.y" })
+      )
+      const answer = yield* validateWorkflow.run({ workflow: { ...good, nodes } })
+      assert.isBelow(JSON.stringify(answer).length, 40_000)
+      same((answer.data as { counts: unknown }).counts, { errors: 1_000, warnings: 0 })
+      assert.property(answer.data, "_truncated")
+    }))
+})
+
+layer(Layer.merge(offline, N8nClient.layerUnconfigured(["N8N_URL", "N8N_API_KEY"])))("without an n8n", (it) => {
+  it.effect("judges files and what is given", () =>
+    Effect.gen(function*() {
+      same((yield* validate({ workflow: good })).valid, true)
+      same((yield* validate({ workflow: bad })).valid, false)
+      same((yield* validate({ workflowId: "good.json" })).valid, true)
+      assert.include((yield* refused({ workflowId: "id" })).hint, "N8N_URL")
+    }))
+})
+
+layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("with an older n8n", (it) => {
+  it.effect("names the versions that it lacks", () =>
+    Effect.gen(function*() {
+      const set = { ...hook, id: "2", name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.5, parameters: {} }
+      const connections = { Hook: { main: [[{ node: "Set", type: "main", index: 0 }]] } }
+      const newer = { ...good, nodes: [hook, set], connections }
+      const { problems } = yield* validate({ workflow: newer })
+      same(problems.map(({ message, path }) => [path, message]), [[
+        "nodes[1].typeVersion",
+        "n8n 1.123.81, which is connected, has no version 3.5 of 'n8n-nodes-base.set'."
+      ]])
+    }))
+})
+
+describe("the listing", () => {
+  layer(Layer.empty)((it) => {
+    it.effect("is cheap", () =>
+      Effect.sync(() => {
+        assert.isAtMost(countTokens(validateWorkflow.description), 70)
+      }))
+  })
+})

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as tools from "../../../src/tools/index.ts"
+import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
+import { draft, inWorld, nodeNames, text } from "../world.ts"
+
+describe("workflow_edit", () => {
+  it.effect("makes all changes or none, and a dry run writes nothing", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { filePath, workflowId } = yield* draft()
+        const before = yield* text(filePath)
+        const operations = [
+          { op: "rename" as const, node: "Hook", to: "受付" },
+          { op: "disable" as const, node: "End" }
+        ]
+        const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true, raw: false })
+        assert.deepInclude(dry, { applied: false, source: "draft" })
+        assert.strictEqual(dry.changes.length, 2)
+        assert.strictEqual(yield* text(filePath), before)
+        const error = yield* Effect.flip(
+          tools.workflowEdit.call({
+            workflowId,
+            operations: [...operations, { op: "remove", node: "Nobody" }],
+            dryRun: false,
+            raw: false
+          })
+        )
+        assert.include(error.hint, "Nothing was changed.")
+        assert.strictEqual(yield* text(filePath), before)
+        yield* tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
+        assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
+      })
+    ))
+
+  it.effect("keeps how a person formatted a file, and the secrets that answers do not show", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/mine.json`
+        const own = `{
+    "name": "Mine", // for the night
+    "nodes": [
+        {
+            "id": "a", "name": "Call", "type": "n8n-nodes-base.crypto", "typeVersion": 1,
+            "position": [0, 0],
+            "parameters": { "action": "hmac", "value": "a", "secret": "hunter2" }
+        },
+    ],
+    "connections": {}
+}
+`
+        yield* fs.writeFileString(file, own)
+        yield* tools.workflowEdit.call({
+          workflowId: "mine.json",
+          operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }],
+          dryRun: false,
+          raw: false
+        })
+        assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
+      })
+    ))
+
+  it.effect("names the right key and the right operation, and where", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { workflowId } = yield* draft()
+        const operations = [{ op: "tidy" }, { op: "rename", node: "End", name: "X" }, { op: "tidi" }]
+        const { message } = yield* Effect.flip(tools.workflowEdit.run({ workflowId, operations }))
+        assert.include(message, "operations.1: Invalid keys: rename takes node and to, not 'name'; missing: to")
+        assert.include(message, "operations.2: Invalid operation 'tidi'. Did you mean 'tidy'?")
+      })
+    ))
+
+  it.effect("sets and replaces single values, and tells a mistake that it brings", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { workflowId } = yield* draft()
+        const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>
+          tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
+        yield* edit([
+          {
+            op: "add",
+            type: "n8n-nodes-base.code",
+            name: "Code",
+            after: "Hook",
+            parameters: { jsCode: "return [{ json: { a: 1 } }]" }
+          }
+        ])
+        const { changes, problems } = yield* edit([
+          { op: "replace", node: "Code", path: "jsCode", find: "{ a: 1 }", with: "{ a: 1" },
+          { op: "set", node: "Hook", path: "path", value: "out" },
+          { op: "tidy" }
+        ])
+        assert.include(changes, "Hook: path: \"in\" → \"out\"")
+        assert.deepStrictEqual(problems.map(({ node, severity }) => [node, severity]), [["Code", "error"]])
+      })
+    ))
+
+  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /at once/]] as const) {
+    it.effect(`says whether the change of a published workflow runs on ${version}.x`, () =>
+      inWorld(
+        () =>
+          Effect.gen(function*() {
+            const { filePath } = yield* draft()
+            const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+            yield* tools.activateWorkflow.call({ id })
+            const edited = yield* tools.workflowEdit.call({
+              workflowId: id,
+              operations: [{ op: "set", node: "Hook", path: "path", value: "out" }],
+              dryRun: false,
+              raw: false
+            })
+            assert.strictEqual(edited.published, published)
+            assert.match(edited.hint ?? "", hint)
+          }),
+        version
+      ))
+  }
+
+  it.effect("refuses a versionId for a file, which has none", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { workflowId } = yield* draft()
+        const version = yield* Effect.flip(
+          tools.workflowEdit.run({
+            workflowId,
+            operations: [{ op: "enable", node: "End" }],
+            expectedVersionId: "abc"
+          })
+        )
+        assert.include(version.message, "A file has no versionId")
+      })
+    ))
+})

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as tools from "../../../src/tools/index.ts"
+import { document, from, holding, node, run } from "../../executions/runData.ts"
+
+const orders = Array.from({ length: 400 }, (_, index) => ({
+  orderNo: `A-${index}`,
+  amount: index / 2,
+  lines: Array.from({ length: 5 }, (_, line) => ({ sku: `S-${line}`, text: "lorem ipsum ".repeat(20) })),
+  headers: [{ name: "X-Api-Key", value: `canary-${index}` }],
+  password: `canary-${index}`
+}))
+
+const shaped = orders.filter((_, index) => index !== 7).map((order) => ({
+  ...order,
+  amount: order.orderNo === "A-42" ? -1 : order.amount,
+  currency: "JPY",
+  password: `other ${order.password}`
+}))
+
+const linked = (jsons: ReadonlyArray<{ readonly orderNo: string }>) =>
+  jsons.map((json) => ({ json, pairedItem: { item: Number(json.orderNo.slice(2)) } }))
+
+const execution = document({
+  Orders: [run(0, { main: [linked(orders)] })],
+  Shape: [run(1, { main: [linked(shaped)] }, { source: [from("Orders")] })],
+  Loose: [run(2, { main: [shaped.map((json) => ({ json }))] }, { source: [from("Orders")] })],
+  Nothing: [run(3, {}, { source: [from("Orders")] })]
+}, { nodes: [node("Orders"), node("Shape"), node("Loose"), node("Idle"), node("Nothing")] })
+
+const compare = (args: object) =>
+  Effect.provide(tools.compareItems.run({ id: "77", from: "Orders", to: "Shape", ...args }), holding(execution)).pipe(
+    Effect.map(({ data }) => data as Effect.Success<ReturnType<typeof tools.compareItems.call>>)
+  )
+
+const refused = (args: object) => Effect.flip(compare(args))
+
+describe("compare_items", () => {
+  it.effect("shows what changed once, and one line for what changed everywhere", () =>
+    Effect.gen(function*() {
+      const data = yield* compare({})
+      assert.deepStrictEqual<unknown>(data, {
+        from: { node: "Orders", run: 0, output: "main[0]", items: 400 },
+        to: { node: "Shape", run: 0, output: "main[0]", items: 399 },
+        pairedBy: "pairedItem",
+        same: 0,
+        changed: 399,
+        paths: [{ path: "amount", count: 1 }, { path: "currency", count: 399, kind: "added" }],
+        examples: [{ index: 41, path: "amount", before: 21, after: -1 }],
+        onlyInFrom: { count: 1, first: [7] },
+        onlyInTo: { count: 0, first: [] }
+      })
+      assert.isAtMost(countTokens(JSON.stringify(data)), 200)
+    }))
+
+  it.effect("pairs by a key, compares only some paths, and leaves some out", () =>
+    Effect.gen(function*() {
+      const keyed = yield* compare({ to: "Loose", key: "orderNo", ignore: ["currency"] })
+      assert.deepInclude<unknown>(keyed, { pairedBy: "key", same: 398, changed: 1 })
+      assert.deepStrictEqual<unknown>(keyed.examples, [
+        { index: 41, key: "A-42", path: "amount", before: 21, after: -1 }
+      ])
+      assert.deepStrictEqual<unknown>(keyed.onlyInFrom, { count: 1, first: ["A-7"] })
+      assert.strictEqual((yield* compare({ fields: ["lines[0].sku", "orderNo"] })).same, 399)
+    }))
+
+  it.effect("stays small where everything changed", () =>
+    Effect.gen(function*() {
+      const data = yield* compare({ to: "Loose", limit: 50 })
+      assert.deepStrictEqual([data.pairedBy, data.changed], ["place", 399])
+      assert.isAtMost(JSON.stringify(data).length, 12_000)
+    }))
+
+  it.effect("refuses nodes and paths that are not there, and says what is", () =>
+    Effect.gen(function*() {
+      const unknown = yield* refused({ to: "shap" })
+      assert.deepInclude<unknown>(unknown, { _tag: "ValidationError", field: "to" })
+      assert.include(unknown.hint, "'Shape'")
+      assert.include((yield* refused({ from: "Idle" })).message, "'Idle' put out nothing")
+      assert.deepInclude<unknown>(yield* refused({ to: "Nothing" }), { field: "to" })
+      const key = yield* refused({ key: "orderId" })
+      assert.deepInclude<unknown>(key, { field: "key" })
+      assert.include(key.hint, "orderNo")
+      assert.deepInclude<unknown>(yield* refused({ ignore: ["a..b"] }), { field: "ignore" })
+      const { note, same } = yield* compare({ fields: ["orderNo", "amuont"] })
+      assert.strictEqual(same, 399)
+      assert.include(note, "No item here has amuont; nearest: amount")
+    }))
+
+  it.effect("cannot be used to probe a secret", () =>
+    Effect.gen(function*() {
+      for (
+        const args of [
+          { key: "password" },
+          { key: "headers[0].value" },
+          { fields: ["password", "headers[0].value"] },
+          { to: "Loose", ignore: ["amount"] }
+        ]
+      ) {
+        const data = yield* compare(args)
+        assert.notInclude(JSON.stringify(data), "canary")
+        // A secret that changed is the same for who may not see it.
+        assert.isTrue(data.paths.every(({ path }) => path !== "password"))
+      }
+    }))
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import * as Services from "../../../src/app/Services.ts"
+import { CallContext } from "../../../src/base/CallContext.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
+import * as runData from "../../executions/runData.ts"
+import * as fixtures from "../../support/fixtures.ts"
+
+const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
+
+describe("get_execution", () => {
+  it.effect("has statistics that add up, for every recorded execution", () =>
+    Effect.gen(function*() {
+      for (const name of fixtures.names) {
+        const { data } = yield* tools.getExecution.run({ id: fixtures.executionId(name) })
+        const summary = yield* Schema.decodeUnknownEffect(Statistics)(data)
+        const { executedNodes, failedNodes, successfulNodes } = summary.statistics
+        assert.isAtLeast(executedNodes, failedNodes + successfulNodes, name)
+        assert.strictEqual(failedNodes > 0, name === "fail" || name === "httpFail", name)
+      }
+    }).pipe(Effect.provide(recorded)))
+
+  describe("wait", () => {
+    const { items, run } = runData
+
+    /** An n8n whose execution 77 is over after `polls` looks at its status. */
+    const running = Effect.fnUntraced(function*(polls: number) {
+      let left = polls
+      const told: Array<unknown> = []
+      const over = runData.document({ A: [run(0, { main: [items({ a: 1 })] })] })
+      const api = yield* N8nApi.make({ workflows: [], executions: [over] }, {
+        before: ({ url }) =>
+          Effect.sync(() => {
+            if (!/\/executions\/77/.test(url) || left === 0) return
+            if (!url.includes("includeData")) left--
+            return Response.json({ ...over, status: "running", stoppedAt: null, data: { resultData: { runData: {} } } })
+          })
+      })
+      const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+      )
+      const caller = {
+        progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
+        confirm: () => Effect.succeed("unasked" as const)
+      }
+      const asked = (withData: boolean) =>
+        Effect.map(api.requests, (all) => all.filter(({ url }) => url.includes("includeData") === withData).length)
+      const get = (id: string, wait?: number) =>
+        tools.getExecution.call({ id, nodeOffset: 0, ...(wait === undefined ? {} : { wait }) }).pipe(
+          Effect.provideService(CallContext, caller),
+          Effect.provide(Layer.merge(n8n, Layer.fresh(Services.layerMemory)))
+        )
+      return { asked, get, told }
+    })
+
+    it.effect("answers as soon as it is over, having asked for the data once", () =>
+      Effect.gen(function*() {
+        const { asked, get, told } = yield* running(3)
+        const waiting = yield* Effect.forkChild(get("77", 50))
+        yield* TestClock.adjust("3 seconds")
+        assert.deepInclude(yield* Fiber.join(waiting), { status: "success" })
+        assert.deepStrictEqual(told, [[0, 50, "running"], [1, 50, "running"], [2, 50, "running"], [3, 50, "success"]])
+        assert.deepStrictEqual([yield* asked(false), yield* asked(true)], [4, 1])
+      }))
+
+    it.effect("answers what there is when the time is up, and how to wait on", () =>
+      Effect.gen(function*() {
+        const { asked, get } = yield* running(100)
+        const waiting = yield* Effect.forkChild(get("77", 5))
+        yield* TestClock.adjust("4999 millis")
+        assert.strictEqual(yield* asked(true), 0)
+        yield* TestClock.adjust("1 millis")
+        const { _guidance, status } = yield* Fiber.join(waiting)
+        assert.strictEqual(status, "running")
+        assert.strictEqual(_guidance.example, "get_execution(id: '77', wait: 30)")
+      }))
+
+    it.effect("leaves time to read the data within the call", () =>
+      Effect.gen(function*() {
+        const { get } = yield* running(100)
+        const waiting = yield* Effect.forkChild(get("77", 50))
+        yield* TestClock.adjust("45 seconds")
+        assert.strictEqual((yield* Fiber.join(waiting)).status, "running")
+      }))
+
+    it.effect("asks for no status without it, and waits for nothing that is not there", () =>
+      Effect.gen(function*() {
+        const { asked, get } = yield* running(100)
+        assert.strictEqual((yield* get("77")).status, "running")
+        assert.strictEqual(yield* asked(false), 0)
+        assert.strictEqual((yield* Effect.flip(get("78", 50)))._tag, "NotFoundError")
+      }))
+
+    it.effect("takes 0 to 50 seconds", () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(tools.getExecution.run({ id: "77", wait: 51 }))
+        assert.deepInclude(error, { _tag: "ValidationError", field: "wait", message: "wait must be from 0 to 50" })
+      }).pipe(Effect.provide(recorded)))
+  })
+})
+
+const Statistics = Schema.Struct({
+  statistics: Schema.Struct({ executedNodes: Schema.Int, failedNodes: Schema.Int, successfulNodes: Schema.Int })
+})

@@ -1,0 +1,26 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Services from "../../../src/app/Services.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
+
+layer(demo)("retry_execution", (it) => {
+  it.effect("runs a failed execution again, as another", () =>
+    Effect.gen(function*() {
+      const { id, status } = yield* tools.retryExecution.call({ id: "239", latest: true })
+      assert.notStrictEqual(id, "239")
+      assert.strictEqual(status, "success")
+      assert.strictEqual((yield* tools.getExecution.call({ id, nodeOffset: 0 })).id, id)
+    }))
+
+  it.effect("knows no execution that is not there, and no id that is none", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(tools.retryExecution.run({ id: "99999" })))._tag, "NotFoundError")
+      const error = yield* Effect.flip(tools.retryExecution.run({ id: "abc" }))
+      assert.include(error.message, "must be digits")
+    }))
+})

@@ -1,0 +1,31 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { inWorld, text } from "../world.ts"
+
+describe("workflow_save", () => {
+  it.effect("writes, keeps what was there, and never overwrites what is no workflow", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const workflowData = { name: "W", nodes: [], connections: {} }
+        const save = (filePath: string, more: Obj = {}) =>
+          tools.workflowSave.call({ workflowId: "abc123", workflowData: { ...workflowData, ...more }, filePath })
+        yield* save("w.json")
+        assert.strictEqual(obj(JSON.parse(yield* text(`${folder}/w.json`)))?.["id"], "abc123")
+        yield* save("w.json", { name: "Other" })
+        const { versions } = yield* tools.workflowHistory.call({ id: "w.json", limit: 20 })
+        assert.strictEqual(versions.length, 1)
+        yield* fs.writeFileString(`${folder}/package.json`, "{\"name\":\"x\"}")
+        assert.strictEqual((yield* Effect.flip(save("package.json")))._tag, "ValidationError")
+        assert.strictEqual(yield* text(`${folder}/package.json`), "{\"name\":\"x\"}")
+        const none = yield* Effect.flip(
+          tools.workflowSave.call({ workflowId: "x", workflowData: { name: "x" }, filePath: "x.json" })
+        )
+        assert.include(none.message, "is no workflow")
+        assert.include((yield* Effect.flip(save("../out.json"))).message, "files root")
+      })
+    ))
+})

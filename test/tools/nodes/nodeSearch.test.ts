@@ -1,0 +1,22 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Services from "../../../src/app/Services.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+layer(Services.layerMemory)("node_search", (it) => {
+  it.effect("finds a node by words, and tells what node_get needs", () =>
+    Effect.gen(function*() {
+      const { nodes } = yield* tools.nodeSearch.call({ keyword: "send a slack message", limit: 3 })
+      assert.strictEqual(nodes[0]?.id, "n8n-nodes-base.slack")
+      assert.isAtMost(nodes.length, 3)
+      const details = yield* tools.nodeGet.call({ type: nodes[0]?.id ?? "" })
+      assert.strictEqual(details.version, nodes[0]?.version)
+    }))
+
+  it.effect("proposes what calls any API where there is no node", () =>
+    Effect.gen(function*() {
+      const { data, message } = yield* tools.nodeSearch.run({ keyword: "qqqqzzzzxxxx" })
+      assert.deepInclude(data, { count: 0 })
+      assert.include(message, "n8n-nodes-base.httpRequest")
+    }))
+})

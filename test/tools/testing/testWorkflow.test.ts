@@ -1,0 +1,372 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Doctor from "../../../src/app/Doctor.ts"
+import * as Services from "../../../src/app/Services.ts"
+import { CallContext } from "../../../src/base/CallContext.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { self } from "../../../src/trials/TestCopies.ts"
+import * as TestMark from "../../../src/trials/TestMark.ts"
+import { assertSnapshot } from "../snapshot.ts"
+
+const node = (name: string, type: string, parameters: Obj = {}) => ({
+  id: name,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion: 1,
+  position: [0, 0],
+  parameters
+})
+
+const link = (to: string) => ({ main: [[{ node: to, type: "main", index: 0 }]] })
+
+const original = {
+  id: "orig",
+  name: "Orders",
+  active: false,
+  nodes: [node("T", "manualTrigger"), node("Out", "noOp")],
+  connections: { T: link("Out") },
+  settings: {},
+  shared: [{ role: "workflow:owner", projectId: "p1" }]
+}
+
+const run = (order: number, json: Obj | ReadonlyArray<Obj>, previousNode?: string) => ({
+  startTime: 1,
+  executionTime: 2,
+  executionIndex: order,
+  executionStatus: "success",
+  source: previousNode === undefined ? [] : [{ previousNode }],
+  data: { main: [[json].flat().map((one) => ({ json: one }))] }
+})
+
+/** What n8n would have of the copy's run; the fake runs nothing. */
+const executionOf = (copy: Obj, status: string, runData: Obj) => ({
+  id: "77",
+  workflowId: copy["id"],
+  status,
+  mode: "webhook",
+  startedAt: "2026-11-22T10:00:00.000Z",
+  stoppedAt: "2026-11-22T10:00:00.120Z",
+  workflowData: copy,
+  data: {
+    resultData: {
+      runData: { "test_workflow call": [run(0, { body: {} })], ...runData }
+    }
+  }
+})
+
+type Hook = NonNullable<N8nApi.Options["before"]>
+
+/** An n8n in which the copy's webhook starts an execution, and a node of the copy answers with its id. */
+const world = Effect.fnUntraced(function*(
+  {
+    answer = () => new Response("77"),
+    hook,
+    isListed = true,
+    runData = { T: [run(1, { a: 1 }, "test_workflow items")], Out: [run(2, { done: true }, "T")] },
+    status = "success",
+    subject = original,
+    version = "2",
+    webhookUrl,
+    workflows = []
+  }: {
+    /** What comes of the answer of our node. */
+    readonly answer?: () => Response
+    readonly hook?: Hook
+    /** Whether the execution can be found in a list. */
+    readonly isListed?: boolean
+    /** The runs of the workflow's own nodes. */
+    readonly runData?: Obj
+    readonly status?: string
+    readonly subject?: N8nApi.Workflow
+    readonly version?: "2" | "1"
+    readonly webhookUrl?: URL
+    readonly workflows?: ReadonlyArray<N8nApi.Workflow>
+  } = {}
+) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  let started = false
+  let ended = status
+  const before: Hook = (request, n8n) =>
+    Effect.gen(function*() {
+      const replaced = hook === undefined ? undefined : yield* hook(request, n8n)
+      if (replaced instanceof Response) return replaced
+      const { pathname } = new URL(request.url)
+      const copy = (yield* n8n.workflows).find(({ name }) => TestMark.ownerOf(name)?.pid === process.pid)
+      if (copy === undefined || request.method === "OPTIONS") return
+      const teller = arr(copy["nodes"]).map(obj).find((each) => each?.["name"] === "test_workflow id")?.["type"]
+      if (pathname.startsWith("/webhook/")) {
+        started = true
+        if (teller === "n8n-nodes-base.respondToWebhook") return answer()
+      }
+      if (!started) return
+      if (pathname === `/api/v1/workflows/${copy.id}` && teller === "n8n-nodes-base.code") {
+        return Response.json({ ...copy, staticData: { "node:test_workflow id": { id: "77" } } })
+      }
+      if (pathname === "/api/v1/executions") {
+        return Response.json({ data: isListed ? [executionOf(copy, ended, runData)] : [], nextCursor: null })
+      }
+      if (pathname === "/api/v1/executions/77") return Response.json(executionOf(copy, ended, runData))
+      if (pathname === "/api/v1/executions/77/stop") {
+        ended = "canceled"
+        return Response.json(executionOf(copy, ended, runData))
+      }
+      return
+    })
+  const api = yield* N8nApi.make({ workflows: [subject, ...workflows], executions: [] }, { version, before })
+  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("the-key"), webhookUrl }).pipe(
+    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+  )
+  const process_ = () =>
+    Effect.provide(
+      Layer.merge(n8n, Layer.fresh(Services.layer({ filesRoots: [folder], stateFolder: `${folder}/.state` })))
+    )
+  return { api, folder, process: process_ }
+})
+
+const inWorld = <A, E>(
+  options: Parameters<typeof world>[0],
+  use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, FileSystem.FileSystem>
+) => Effect.flatMap(world(options), use).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+const test = (more: Obj = {}) =>
+  Effect.map(tools.testWorkflow.run({ workflowId: "orig", ...more }), ({ data }) => data as Obj)
+
+const names = (api: N8nApi.N8nApi) => Effect.map(api.workflows, (all) => all.map(({ name }) => name))
+
+describe("test_workflow", () => {
+  it.live("answers what it did, token by token", () =>
+    inWorld({}, ({ process }) =>
+      Effect.gen(function*() {
+        const answer = yield* tools.testWorkflow.run({ workflowId: "orig", testData: { a: 1 } }).pipe(process())
+        const shown = JSON.stringify({ tokens: countTokens(JSON.stringify(answer)), ...answer }, null, 2)
+        yield* Effect.promise(() => assertSnapshot(shown, "answer-test_workflow"))
+      })))
+
+  it.live("runs a copy in the original's project, removes it, and keeps what it read, for other processes too", () =>
+    inWorld({}, ({ api, process }) =>
+      Effect.gen(function*() {
+        const told: Array<unknown> = []
+        const caller = {
+          progress: (...progress: ReadonlyArray<unknown>) => Effect.sync(() => void told.push(progress)),
+          confirm: () => Effect.succeed("unasked" as const)
+        }
+        const found = yield* test({ testData: "{\"a\":1}" }).pipe(Effect.provideService(CallContext, caller), process())
+        assert.deepInclude(found, { executionId: "77", status: "success", executionTime: 120 })
+        assert.deepStrictEqual(found["data"], { node: "Out", items: [{ json: { done: true } }] })
+        assert.deepStrictEqual(found["logs"], ["T: 1 item, 2 ms", "Out: 1 item, 2 ms"])
+        assert.deepStrictEqual(told, [[1, 4, "published"], [4, 4, "success"]])
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+
+        const requests = yield* api.requests
+        assert.isFalse(requests.some(({ url }) => /\/executions\?/.test(url)))
+        const created = obj(requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))?.body)
+        assert.strictEqual(created?.["projectId"], "p1")
+        const called = requests.filter(({ url }) => url.includes("/webhook/"))
+        assert.deepStrictEqual(obj(called.at(-1)?.body)?.["items"], [{ a: 1 }])
+        assert.notInclude(JSON.stringify(called), "the-key")
+
+        const again = yield* tools.getExecution.call({ id: "77", nodeOffset: 0 }).pipe(process())
+        assert.deepInclude(again, { workflowName: "Orders", status: "success" })
+        assert.isUndefined(again.url)
+        const gone = yield* Effect.flip(tools.getExecution.call({ id: "78", nodeOffset: 0 })).pipe(process())
+        assert.strictEqual(gone._tag, "NotFoundError")
+      })))
+
+  describe("of 20 nodes", () => {
+    const names = Array.from({ length: 20 }, (_, index) => `Prepare the order ${index}`)
+    const subject = {
+      ...original,
+      nodes: [node("T", "manualTrigger"), ...names.map((name) => node(name, "set"))],
+      connections: Object.fromEntries(
+        ["T", ...names].slice(0, -1).map((name, index) => [name, link(names[index] ?? "")])
+      )
+    }
+    const order = (index: number) => ({ orderNo: index, customer: { id: `c-${index}`, email: `c${index}@shop.test` } })
+    const orders = Array.from({ length: 300 }, (_, index) => order(index))
+    const runs = (last: Obj) => ({
+      T: [run(1, { a: 1 }, "test_workflow items")],
+      ...Object.fromEntries(names.map((name, index) => [name, [run(index + 2, orders, names[index - 1] ?? "T")]])),
+      "Prepare the order 19": [last]
+    })
+    const tested = (last: Obj, status?: string) =>
+      inWorld(
+        { subject, runData: runs(last), ...(status === undefined ? {} : { status }) },
+        ({ process }) => tools.testWorkflow.run({ workflowId: "orig" }).pipe(process())
+      )
+    const tokens = (answer: unknown) => countTokens(JSON.stringify(answer))
+
+    it.live("answers in 650 tokens, and nothing twice", () =>
+      Effect.gen(function*() {
+        const answer = yield* tested(run(21, orders, "Prepare the order 18"))
+        assert.isAtMost(tokens(answer), 650)
+        const data = answer.data as Obj
+        assert.lengthOf(arr(data["logs"]), 21)
+        assert.isAtLeast(arr(obj(data["data"])?.["items"]).length, 3)
+        assert.deepInclude(obj(obj(data["data"])?.["_truncated"]), { path: "data.items", total: 300 })
+        assert.hasAllKeys(data, ["executionId", "status", "executionTime", "data", "logs"])
+      }))
+
+    it.live("that failed: the message stands in failure alone", () =>
+      Effect.gen(function*() {
+        const error = { name: "NodeOperationError", message: "Order 17 has no address", context: { itemIndex: 17 } }
+        const { data: _, ...failing } = run(21, [], "Prepare the order 18")
+        const answer = yield* tested({ ...failing, executionStatus: "error", error }, "error")
+        assert.isAtMost(tokens(answer), 650)
+        const data = answer.data as Obj
+        assert.strictEqual(arr(data["logs"]).at(-1), "Prepare the order 19: failed")
+        assert.deepInclude(obj(data["failure"]), { node: "Prepare the order 19", inputItem: order(17) })
+        assert.lengthOf(JSON.stringify(answer).split("Order 17 has no address"), 2)
+      }))
+  })
+
+  it.live("takes a file, and on 1.x leaves out what that does not take", () =>
+    inWorld({ version: "1" }, ({ api, folder, process }) =>
+      Effect.gen(function*() {
+        const { active: _, id: __, shared: ___, ...file } = original
+        yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/w.json`, JSON.stringify(file)))
+        for (const workflowId of ["w.json", "orig"]) {
+          assert.strictEqual((yield* test({ workflowId }).pipe(process()))["status"], "success")
+        }
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+      })))
+
+  it.live("says in n8n's words why a workflow cannot be published, and runs nothing", () =>
+    inWorld({
+      hook: ({ url }) =>
+        Effect.succeed(
+          url.endsWith("/publish")
+            ? Response.json({ message: "Unrecognized node type: x.y" }, { status: 400 })
+            : undefined
+        )
+    }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test()).pipe(process())
+        assert.deepInclude(error, { _tag: "ValidationError", errorDetails: "Unrecognized node type: x.y" })
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+        assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+      })))
+
+  it.live("refuses before anything is written what nothing starts", () =>
+    inWorld({}, ({ api, process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test({ startNode: "Nobody" })).pipe(process())
+        assert.deepInclude(error, { _tag: "ValidationError", field: "startNode" })
+        assert.isFalse((yield* api.requests).some(({ method }) => method !== "GET"))
+      })))
+
+  it.live("stops what takes too long, and tells what ran", () =>
+    inWorld({ status: "running" }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const found = yield* test({ timeout: 1_000 }).pipe(process())
+        assert.strictEqual(found["status"], "canceled")
+        assert.match(str(found["hint"]) ?? "", /Stopped after 1000 ms/)
+        assert.lengthOf(arr(found["logs"]), 2)
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+      })))
+
+  /** Starts a test and interrupts it as soon as a request to `path` is under way. */
+  const interruptedAt = (
+    path: string,
+    options: Parameters<typeof world>[0],
+    use: (api: N8nApi.N8nApi) => Effect.Effect<void>
+  ) =>
+    Effect.gen(function*() {
+      const asked = yield* Deferred.make<void>()
+      const hook: Hook = ({ url }) =>
+        Effect.asVoid(Effect.when(Deferred.succeed(asked, undefined), Effect.sync(() => url.includes(path))))
+      yield* inWorld({ ...options, hook }, ({ api, process }) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(test().pipe(process()))
+          yield* Deferred.await(asked)
+          yield* Fiber.interrupt(running)
+          yield* use(api)
+        }))
+    })
+
+  it.live("cleans up when it is interrupted, and stops what runs", () =>
+    interruptedAt("/executions/77", { status: "running" }, (api) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* names(api), ["Orders"])
+        assert.isTrue((yield* api.requests).some(({ url }) => url.endsWith("/executions/77/stop")))
+      })))
+
+  it.live("tells that an execution waits, and where", () =>
+    inWorld({ status: "waiting" }, ({ process }) =>
+      Effect.gen(function*() {
+        const found = yield* test().pipe(process())
+        assert.strictEqual(found["status"], "waiting")
+        assert.match(str(found["hint"]) ?? "", /waits at 'Out'/)
+      })))
+
+  it.live("knows the execution on 1.x, which lists none that waits", () => {
+    const { connections, nodes } = original
+    const responding = {
+      ...original,
+      nodes: [...nodes, node("R", "respondToWebhook")],
+      connections: { ...connections, Out: link("R") }
+    }
+    return Effect.forEach(
+      [original, responding],
+      (subject) =>
+        inWorld({ version: "1", isListed: false, status: "waiting", subject }, ({ process }) =>
+          Effect.gen(function*() {
+            assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "waiting" })
+          }))
+    )
+  })
+
+  it.live("finds the execution in the list where the answer does not come through", () =>
+    inWorld({ answer: () => new Response("Bad Gateway", { status: 502 }) }, ({ process }) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
+      })))
+
+  it.live("removes what others left behind, not what they use; doctor shows it", () => {
+    const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
+      ...original,
+      id,
+      name: TestMark.nameOf("Old", owner, id),
+      createdAt
+    })
+    const now = new Date().toISOString()
+    const workflows = [
+      leftOver("dead", { ...self(), pid: 2 ** 22 + 1 }, now),
+      leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
+      leftOver("used", { machine: "other", pid: 1 }, now)
+    ]
+    return inWorld({ workflows }, ({ api, folder, process }) =>
+      Effect.gen(function*() {
+        const checks = yield* Doctor.examine({ tools: [], filesRoots: [], stateFolder: folder }).pipe(process())
+        assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
+        yield* test().pipe(process())
+        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used"])
+      }).pipe(Effect.provide(NodeServices.layer)))
+  })
+
+  it.live("calls webhooks where they are", () =>
+    interruptedAt("hooks.test", { webhookUrl: new URL("https://hooks.test/base/") }, (api) =>
+      Effect.gen(function*() {
+        const urls = (yield* api.requests).map(({ url }) => url)
+        assert.isTrue(urls.some((url) => url.startsWith("https://hooks.test/base/webhook/")))
+        assert.isFalse(urls.some((url) => url.startsWith("http://n8n.test/webhook/")))
+      })))
+
+  it.live("calls the live webhook of published workflows only", () =>
+    inWorld({}, ({ process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
+        assert.match(error.message, /not published/)
+      })))
+})

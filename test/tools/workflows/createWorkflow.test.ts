@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as tools from "../../../src/tools/index.ts"
+import { inWorld } from "../world.ts"
+
+const hook = {
+  id: "hook",
+  name: "Hook",
+  type: "n8n-nodes-base.webhook",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { path: "in" }
+}
+
+for (const version of ["2", "1"] as const) {
+  describe(`create_workflow on n8n ${version}`, () => {
+    it.effect("creates unpublished, with its tags", () =>
+      inWorld(() =>
+        Effect.gen(function*() {
+          const { active, id, url } = yield* tools.createWorkflow.call({
+            name: "Orders",
+            nodes: [hook],
+            connections: {},
+            tags: ["shop"],
+            raw: false
+          })
+          assert.isFalse(active)
+          assert.strictEqual(url, `http://n8n.test/workflow/${id}`)
+          const read = yield* tools.getWorkflow.call({ id, raw: false })
+          assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
+        }), version))
+
+    it.effect("publishes at once when told to", () =>
+      inWorld(() =>
+        Effect.gen(function*() {
+          const { active, id } = yield* tools.createWorkflow.call({
+            name: "Orders",
+            nodes: [hook],
+            connections: {},
+            active: true,
+            raw: false
+          })
+          assert.isTrue(active)
+          assert.isTrue((yield* tools.getWorkflow.call({ id, raw: false })).active)
+        }), version))
+  })
+}
+
+describe("create_workflow", () => {
+  it.effect("refuses links to nodes that are not there, and creates nothing", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const connections = { Hook: { main: [[{ node: "Nobody", type: "main", index: 0 }]] } }
+        const error = yield* Effect.flip(tools.createWorkflow.run({ name: "Orders", nodes: [hook], connections }))
+        assert.strictEqual(error._tag, "ValidationError")
+        assert.include(JSON.stringify(error), "Nobody")
+        assert.isEmpty(yield* api.workflows)
+      })
+    ))
+})

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { CallContext } from "../../../src/base/CallContext.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { inWorld } from "../world.ts"
+
+const hook = {
+  id: "hook",
+  name: "Hook",
+  type: "n8n-nodes-base.webhook",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { path: "in" }
+}
+
+const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, active: true, raw: false })
+
+describe("delete_workflow", () => {
+  for (const version of ["2", "1"] as const) {
+    it.effect(`deletes a published one on ${version}, and its snapshot brings it back`, () =>
+      inWorld(({ api }) =>
+        Effect.gen(function*() {
+          const { id } = yield* create
+          assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false }), { id })
+          assert.isEmpty(yield* api.workflows)
+          const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+          const [snapshot] = versions
+          assert.strictEqual(snapshot?.operation, "before delete_workflow")
+          yield* tools.workflowRestore.call({ id, version: snapshot?.version ?? "", confirm: true })
+          assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
+        }), version))
+  }
+
+  it.effect("asks the person first, and deletes nothing on a no", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { id } = yield* create
+        const questions: Array<string> = []
+        const caller = {
+          progress: () => Effect.void,
+          confirm: (question: string) => Effect.sync(() => (questions.push(question), "no" as const))
+        }
+        const error = yield* Effect.flip(tools.deleteWorkflow.run({ id })).pipe(
+          Effect.provideService(CallContext, caller)
+        )
+        assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
+        assert.include(questions.join(), "'Orders'")
+        assert.lengthOf(yield* api.workflows, 1)
+      })
+    ))
+
+  it.effect("knows no workflow that is not there", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(tools.deleteWorkflow.run({ id: "nobody", confirm: true }))
+        assert.strictEqual(error._tag, "NotFoundError")
+      })
+    ))
+})

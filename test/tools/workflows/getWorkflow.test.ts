@@ -1,0 +1,38 @@
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Services from "../../../src/app/Services.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+const demo = Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory)
+
+layer(demo)("get_workflow", (it) => {
+  const id = Demo.seed.workflows[0]?.id ?? ""
+
+  it.effect("returns the nodes asked for, whole", () =>
+    Effect.gen(function*() {
+      const names = (yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: false })).graph ?? []
+      const wanted = names[1]?.node ?? ""
+      const { nodes } = yield* tools.getWorkflow.call({ id, raw: false, nodes: [wanted] })
+      assert.deepStrictEqual(nodes?.map((node) => node.name), [wanted])
+      assert.property(nodes?.[0], "parameters")
+      const all = yield* tools.getWorkflow.call({ id, raw: false, nodes: ["*"] })
+      assert.strictEqual(all.nodes?.length, all.nodeCount)
+    }))
+
+  it.effect("names the nearest node when one does not exist", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(tools.getWorkflow.run({ id, nodes: ["Get order"] }))
+      assert.strictEqual(error._tag, "ValidationError")
+      assert.include(error.hint, "'Get orders'")
+    }))
+
+  it.effect("says that a workflow does not exist, in the seeds' words", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(tools.getWorkflow.run({ id: "abc123" }))
+      assert.strictEqual(error._tag, "NotFoundError")
+      assert.strictEqual(error.message, "Workflow 'abc123' not found")
+    }))
+})

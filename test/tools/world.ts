@@ -1,0 +1,57 @@
+/** Where tools are tested that write: a folder of its own, and an n8n in memory. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Services from "../../src/app/Services.ts"
+import { arr, obj, str } from "../../src/base/Json.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../src/tools/index.ts"
+
+type Needs = N8nClient.N8nClient | Services.Services
+
+const world = Effect.fnUntraced(function*(version: "2" | "1" = "2") {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+  const state = yield* fs.makeTempDirectoryScoped()
+  const api = yield* N8nApi.make({ workflows: [], executions: [] }, { version })
+  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
+    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+  )
+  const services = Services.layer({ filesRoots: [folder], stateFolder: state })
+  return { folder, api, run: Effect.provide(Layer.merge(n8n, services)) }
+})
+
+/** Runs in a folder of its own, beside an n8n in memory; `version` is n8n's. */
+export const inWorld = <A, E>(
+  use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
+  version?: "2" | "1"
+) =>
+  Effect.gen(function*() {
+    const made = yield* world(version)
+    return yield* made.run(use(made))
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+/** What a file holds. */
+export const text = (path: string) => FileSystem.FileSystem.use((fs) => fs.readFileString(path))
+
+/** A draft of a webhook and a node after it. */
+export const draft = (name = "Orders") =>
+  Effect.gen(function*() {
+    const { filePath, workflowId } = yield* tools.workflowCreate.call({ name })
+    yield* tools.nodeAdd.call({
+      workflowId,
+      nodeType: "n8n-nodes-base.webhook",
+      name: "Hook",
+      parameters: { path: "in", httpMethod: "POST" },
+      raw: false
+    })
+    yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "End", after: "Hook", raw: false })
+    return { filePath, workflowId }
+  })
+
+/** The names of a workflow's nodes. */
+export const nodeNames = (workflow: unknown) => arr(obj(workflow)?.["nodes"]).map((node) => str(obj(node)?.["name"]))

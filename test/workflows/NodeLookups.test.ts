@@ -1,0 +1,66 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
+import * as NodeLookups from "../../src/workflows/NodeLookups.ts"
+
+const http = "n8n-nodes-base.httpRequest"
+
+/** The catalogue, and how often each type was looked up in it. */
+const counted = Effect.gen(function*() {
+  const catalogue = yield* NodeCatalogue.NodeCatalogue
+  const asked: Array<string> = []
+  const find = (type: string) => Effect.suspend(() => (asked.push(type), catalogue.find(type)))
+  return { asked, provide: Effect.provideService(NodeCatalogue.NodeCatalogue, { ...catalogue, find }) }
+})
+
+layer(NodeCatalogue.layer({}).pipe(Layer.provide(NodeServices.layer)))("looking up node types", (it) => {
+  describe("for a workflow", () => {
+    it.effect("asks the catalogue once for each type, however many nodes are of it", () =>
+      Effect.gen(function*() {
+        const { asked, provide } = yield* counted
+        const lookups = yield* provide(
+          NodeLookups.make([http, http, "n8n-nodes-base.set", "n8n-nodes-acme.none", http])
+        )
+        assert.deepStrictEqual(asked, [http, "n8n-nodes-base.set", "n8n-nodes-acme.none"])
+        assert.strictEqual(lookups.find(http)?.type, http)
+        assert.isUndefined(lookups.find("n8n-nodes-acme.none"))
+        assert.isUndefined(lookups.find("n8n-nodes-base.if"))
+        assert.include(lookups.types, "n8n-nodes-base.if")
+        assert.deepStrictEqual(asked.length, 3)
+      }))
+
+    it.effect("finds a tool's variant of a node", () =>
+      Effect.gen(function*() {
+        const { find } = yield* NodeLookups.make(["n8n-nodes-base.httpRequestTool"])
+        assert.strictEqual(find("n8n-nodes-base.httpRequestTool")?.type, "n8n-nodes-base.httpRequestTool")
+      }))
+
+    it.effect("gives new nodes the newest version that the connected n8n has", () =>
+      Effect.gen(function*() {
+        const newestFor = (connected?: string) =>
+          Effect.map(NodeLookups.make([http], connected), ({ newest }) => newest(http))
+        assert.deepStrictEqual(
+          [yield* newestFor(), yield* newestFor("2.41.1"), yield* newestFor("1.123.81")],
+          [4.5, 4.5, 4.3]
+        )
+        const { newest } = yield* NodeLookups.make([])
+        assert.isUndefined(newest(http))
+      }))
+
+    it.effect("lacks nothing while no n8n is known", () =>
+      Effect.gen(function*() {
+        const offline = yield* NodeLookups.make([http])
+        const old = yield* NodeLookups.make([http], "1.123.81")
+        assert.deepStrictEqual([offline.connected, offline.isV1, offline.isLacked(http, 4.5)], [
+          undefined,
+          false,
+          false
+        ])
+        assert.deepStrictEqual([old.connected, old.isV1, old.isLacked(http, 4.5)], ["1.123.81", true, true])
+        assert.isFalse(old.isLacked(http, 4.3))
+        assert.isUndefined(old.removed("constructor"))
+      }))
+  })
+})

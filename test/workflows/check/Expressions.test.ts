@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { realpathSync } from "node:fs"
+import { createRequire } from "node:module"
+import { parser } from "../../../src/base/JavaScript.ts"
+import * as Expressions from "../../../src/workflows/check/Expressions.ts"
+import { Json } from "../../support/arbitrary.ts"
+
+const parse = await Effect.runPromise(parser)
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+const found = (text: string) => Expressions.inExpression(text, parse)
+const named = (text: string) => found(text).references.map(({ name }) => name)
+const inScript = (text: string) => Expressions.inScript(text, parse).references.map(({ name }) => name)
+
+describe("the nodes an expression names", () => {
+  it.each([
+    { text: "={{ $('A').item.json.x }}", names: ["A"] },
+    { text: "={{ $(\"A\").first() + $(`B`).all() }}", names: ["A", "B"] },
+    { text: "={{ $node[\"A b\"].json }} and {{ $node.C.json }}", names: ["A b", "C"] },
+    { text: "={{ $items('A', 0, 1)[0].json }}", names: ["A"] },
+    { text: "={{ $('顧客を取得').item }}", names: ["顧客を取得"] },
+    { text: "={{ $node.顧客.json }}", names: ["顧客"] },
+    { text: "={{ $('It\\'s').item + $(\"a\\\"b\\\\c\").item + $('\\u0041').item }}", names: ["It's", "a\"b\\c", "A"] },
+    { text: "={{ $(\n  'A'\n).item }}", names: ["A"] },
+    { text: "={{ $('A')?.item?.json?.['$(\"B\")'] }}", names: ["A"] },
+    { text: "={{ [1].map(x => $('A').all()[x]) }}", names: ["A"] },
+    { text: "={{ `${$('A').item.json.x}` }}", names: ["A"] },
+    { text: "={{ {a: $('A').item} }}", names: ["A"] },
+    { text: "={{ { \"a\": $('A').item }.a }}", names: ["A"] },
+    { text: "={{ $(name).item + $(`x${1}`).item + $node[name] + $('a' + 'b') }}", names: [] },
+    { text: "={{ \"$('A')\" /* $('B') */ }}", names: [] },
+    { text: "={{ obj.$node.A + other('A') + $jmespath($json, 'A') }}", names: [] },
+    { text: "=$('A').item", names: [] },
+    { text: "=\\{{ $('A').item }}", names: [] },
+    { text: "=\\\\{{ $('A').item }}", names: ["A"] }
+  ])("$text", ({ names, text }) => {
+    same(named(text), names)
+  })
+
+  it("are where they are said to be", () => {
+    const text = "=日本 {{ $('A').x }} {{ { a: $node[ \"B\" ] } }} {{ '\\}}' + $(`C`) + $node.D.json }}"
+    same(
+      found(text).references.map(({ as, end, name, start }) => [name, as, text.slice(start, end)]),
+      [["A", "literal", "'A'"], ["B", "literal", "\"B\""], ["C", "literal", "`C`"], ["D", "property", ".D"]]
+    )
+  })
+
+  it("of a script: in code, not in strings and comments, also with await and return at its top", () => {
+    same(inScript("const a = await f($('A').all());\n// $('B')\nreturn `${$node[\"C\"].json} $('D')`"), ["A", "C"])
+    same(inScript("return ["), [])
+  })
+
+  it("of a script with a $ of its own are not those it calls that $ with", () => {
+    same(inScript("const $ = cheerio.load(html)\nreturn $('title').text() + $node['A'].json.x"), ["A"])
+    same(inScript("return (($) => $('title'))(load())"), [])
+  })
+})
+
+describe("what does not parse", () => {
+  const mistakes = (text: string) => found(text).mistakes.map(({ at, message }) => [message, text.slice(at, at + 3)])
+
+  it("is said with its place", () => {
+    same(mistakes("={{ $json.a +* 2 }}"), [["Unexpected token", "* 2"]])
+    same(mistakes("=a {{ 'x }} b {{ 1 }} c {{ ) }}"), [["Unterminated string constant", "'x "], [
+      "Unexpected token",
+      ") }"
+    ]])
+    same(mistakes("={{ {a: 1, b: ) } }}"), [["Unexpected token", ") }"]])
+    same(mistakes("={{ }}"), [["There is nothing in it", " }}"]])
+    same(mistakes("={{ if (true) 1 }}"), [["It is a statement, not a value", " if"]])
+  })
+
+  it("is said of scripts, too", () => {
+    same(Expressions.inScript("return $('A')\nreturn [", parse).mistakes.map(({ at, message }) => [message, at]), [
+      ["Unexpected token", 22]
+    ])
+    same(Expressions.inScript("return (", () => undefined), { references: [], mistakes: [] })
+  })
+
+  it("does not hide what the other parts name", () => {
+    same(named("={{ ) }}{{ $('A') }}"), ["A"])
+  })
+
+  it("is nothing where the parser gives up", () => {
+    same(found(`={{ ${"(".repeat(100_000)} }}`).mistakes.length <= 1, true)
+    same(Expressions.inExpression("={{ x }}", () => undefined), { references: [], mistakes: [] })
+  })
+})
+
+describe("n8n", () => {
+  const require = createRequire(realpathSync("node_modules/n8n-workflow/package.json"))
+  const { splitExpression } = require("@n8n/tournament/dist/ExpressionSplitter.js") as {
+    splitExpression: (text: string) => ReadonlyArray<{ type: string; text: string }>
+  }
+  const { getExpressionCode } = require("@n8n/tournament/dist/ExpressionBuilder.js") as {
+    getExpressionCode: (text: string, name: string, hooks: object) => unknown
+  }
+  const Piece = Schema.Literals(
+    ["{{", "}}", "\\", "\\\\", "{", "}", " ", "\"", "'", "a", "日本", "$('A')", "$json.x", "1", "+", "[", "]", ";", "`"]
+  )
+  const Template = Arbitrary.schema(Schema.Array(Piece).check(Schema.isMaxLength(12))).pipe(
+    Arbitrary.map((pieces) => pieces.join(""))
+  )
+
+  it.prop("splits templates the same way", { text: Template }, ({ text }) => {
+    const theirs = splitExpression(text).flatMap((chunk) => chunk.type === "code" ? [chunk.text] : [])
+    const wrapped = theirs.map((code) => code.trimStart().startsWith("{") ? `(${code})` : code)
+    same(Expressions.parts(`=${text}`).map(({ code }) => code), wrapped)
+  })
+
+  const accepts = (text: string) => {
+    try {
+      getExpressionCode(text, "data", { before: [], after: [] })
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  it.each([
+    "{{ $json.a }}",
+    "{{ { a: 1 } }}",
+    "{{ {} }}",
+    "{{ }}",
+    "{{ a; b }}",
+    "{{ a b }}",
+    "{{ // x\n a }}",
+    "{{ /* x */ }}",
+    "{{ function f() {} }}",
+    "{{ (() => { return 1 })() }}",
+    "{{ a?.b ?? c }}",
+    "{{ a ||= 1 }}",
+    "{{ 1_000n }}",
+    "{{ 'a' }",
+    "{{ 'a'",
+    "{{ [1, ...x] }}",
+    "{{ x => x }}",
+    "{{ $json['a\nb'] }}",
+    "{{ let x = 1 }}",
+    "{{ return 1 }}",
+    "{{ 'it's' }}",
+    "{{ “x” }}",
+    "{{ /[/ }}",
+    "{{ new Date() }}",
+    "{{ a ? b }}",
+    "{{ `${a}` }}"
+  ])("takes or refuses the same: %s", (text) => {
+    same(found(`=${text}`).mistakes.length === 0, accepts(text))
+  })
+})
+
+describe("a node's parameters", () => {
+  it("hold expressions and scripts at paths", () => {
+    const parameters = {
+      url: "={{ 1 }}",
+      plain: "{{ 1 }}",
+      list: [{ value: "=x" }, 1],
+      jsCode: "return 1",
+      options: { jsCode: "not one" }
+    }
+    same(Expressions.texts(parameters), [
+      { path: "parameters.url", text: "={{ 1 }}", kind: "expression" },
+      { path: "parameters.list[0].value", text: "=x", kind: "expression" },
+      { path: "parameters.jsCode", text: "return 1", kind: "script" }
+    ])
+    same(Expressions.texts({ jsCode: "={{ $('A') }}" })[0]?.kind, "expression")
+  })
+
+  it("that look like expressions and are none, but where the node itself evaluates them", () => {
+    const text = "Hi {{ $json.name }}"
+    same(Expressions.texts({ text, rows: [{ value: "{{$('A').item}}" }] }).map(({ kind, path }) => [path, kind]), [
+      ["parameters.text", "unmarked"],
+      ["parameters.rows[0].value", "unmarked"]
+    ])
+    same(Expressions.texts({ html: text, query: text, jsonOutput: text, pythonCode: text, prompt: "{{name}}" }), [])
+    same(Expressions.inText({ path: "", text: "{{ $('A') }}", kind: "unmarked" }, parse), {
+      references: [],
+      mistakes: []
+    })
+  })
+
+  it.prop("whatever they are", { parameters: Json }, ({ parameters }) => {
+    for (const text of Expressions.texts(parameters)) Expressions.inText(text, parse)
+  })
+
+  it("and however deep", () => {
+    let deep: unknown = "={{ 1 }}"
+    for (let depth = 0; depth < 20_000; depth++) deep = [deep]
+    same(Expressions.texts(deep).length, 1)
+  })
+})

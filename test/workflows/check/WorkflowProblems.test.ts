@@ -1,0 +1,631 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import type { Problem } from "../../../src/base/Problem.ts"
+import { type Lookups, problems } from "../../../src/workflows/check/WorkflowProblems.ts"
+import { Json, Key } from "../../support/arbitrary.ts"
+import * as fixtures from "../../support/fixtures.ts"
+import { lookups } from "./lookups.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+
+const base = "n8n-nodes-base."
+const ai = "@n8n/n8n-nodes-langchain."
+
+const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}): Obj => ({
+  id: `id of ${name}`,
+  name,
+  type,
+  typeVersion,
+  position: [0, 0],
+  parameters,
+  ...more
+})
+const hook = node("Hook", `${base}webhook`, 2, { path: "x" })
+const set = (name: string, more: Obj = {}) => node(name, `${base}set`, 3.4, {}, more)
+const agent = (more: Obj = {}) => node("Agent", `${ai}agent`, 2, { promptType: "define", text: "hi" }, more)
+const model = (name: string, more: Obj = {}) =>
+  node(name, `${ai}lmChatOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1", name: "x" } }, ...more })
+
+type Given = readonly [from: string, to: string, type?: string, output?: number, input?: number]
+/** Connections from `[from, to, type, output, input]`; both ends are of one type. */
+const joined = (...given: ReadonlyArray<Given>): Obj => {
+  const connections: { [from: string]: { [type: string]: Array<Array<Obj>> } } = {}
+  for (const [from, to, type = "main", output = 0, index = 0] of given) {
+    const outputs = (connections[from] ??= {})[type] ??= []
+    while (outputs.length <= output) outputs.push([])
+    outputs[output]?.push({ node: to, type, index })
+  }
+  return connections
+}
+const flow = (nodes: ReadonlyArray<unknown>, connections: unknown = {}, more: Obj = {}): Obj => ({
+  name: "Flow",
+  nodes,
+  connections,
+  settings: {},
+  ...more
+})
+const line = (...nodes: ReadonlyArray<Obj>) =>
+  flow(
+    [hook, ...nodes],
+    joined(...nodes.map((each, index): Given => [String((nodes[index - 1] ?? hook)["name"]), String(each["name"])]))
+  )
+
+const all = (workflow: Obj, more: Partial<Lookups> = {}) => problems(workflow, { ...lookups, ...more })
+const brief = (found: ReadonlyArray<Problem>) => found.map(({ message, path, severity }) => [severity, path, message])
+/** The only problem, without what it has of its node. */
+const only = (workflow: Obj, more: Partial<Lookups> = {}) => {
+  const [first, ...rest] = all(workflow, more)
+  same(rest, [])
+  assert.isDefined(first)
+  return first
+}
+
+describe("what is right", () => {
+  it.each(fixtures.names)("a recorded workflow (%s) has no errors", (name) => {
+    same(all({ ...fixtures.workflow(name) }).filter(({ severity }) => severity === "error"), [])
+  })
+
+  it("has no problems: triggers of several kinds, a loop, notes, a tool made of a node, an agent with all it needs", () => {
+    same(
+      all(flow(
+        [
+          hook,
+          node("Daily", `${base}scheduleTrigger`, 1.2),
+          node("Loop", `${base}splitInBatches`, 3),
+          agent({ disabled: false }),
+          model("Model"),
+          node("Memory", `${ai}memoryBufferWindow`, 1.3, { sessionIdType: "customKey", sessionKey: "a" }),
+          node("Time", `${base}dateTimeTool`, 2),
+          node("Note", `${base}stickyNote`, 1, { content: "={{ ) }}" }),
+          set("After")
+        ],
+        joined(
+          ["Hook", "Loop"],
+          ["Daily", "Loop"],
+          ["Loop", "Loop", "main", 1],
+          ["Loop", "Agent"],
+          ["Model", "Agent", "ai_languageModel"],
+          ["Memory", "Agent", "ai_memory"],
+          ["Time", "Agent", "ai_tool"],
+          ["Agent", "After"]
+        )
+      )),
+      []
+    )
+  })
+})
+
+describe("the shape", () => {
+  const a = set("A")
+  it.each([
+    { given: { name: "" }, path: "name" },
+    { given: { name: "x".repeat(129) }, path: "name" },
+    { given: { settings: [] }, path: "settings" },
+    { given: { connections: [] }, path: "connections" },
+    { given: { connections: { Hook: [] } }, path: "connections.Hook" },
+    { given: { connections: { Hook: { main: {} } } }, path: "connections.Hook.main" },
+    { given: { connections: { Hook: { main: [null, {}] } } }, path: "connections.Hook.main[1]" },
+    { given: { connections: { Hook: { main: [["A"]] } } }, path: "connections.Hook.main[0][0]" },
+    {
+      given: { connections: { Hook: { main: [[{ type: "main", index: 0 }]] } } },
+      path: "connections.Hook.main[0][0].node"
+    },
+    {
+      given: { connections: { Hook: { main: [[{ node: "A", index: 0 }]] } } },
+      path: "connections.Hook.main[0][0].type"
+    },
+    {
+      given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: "0" }]] } } },
+      path: "connections.Hook.main[0][0].index"
+    },
+    {
+      given: { connections: { Hook: { main: [[{ node: "A", type: "main", index: -1 }]] } } },
+      path: "connections.Hook.main[0][0].index"
+    },
+    { given: { nodes: [hook, a, "B"] }, path: "nodes[2]" },
+    { given: { nodes: [hook, a, { ...a, id: "b", name: 5 }] }, path: "nodes[2].name" },
+    { given: { nodes: [hook, { ...a, type: "" }] }, path: "nodes[1].type" },
+    { given: { nodes: [hook, { ...a, typeVersion: "3.4" }] }, path: "nodes[1].typeVersion" },
+    { given: { nodes: [hook, { ...a, typeVersion: undefined }] }, path: "nodes[1].typeVersion" },
+    { given: { nodes: [hook, { ...a, position: [1] }] }, path: "nodes[1].position" },
+    { given: { nodes: [hook, { ...a, parameters: [] }] }, path: "nodes[1].parameters" },
+    { given: { nodes: [hook, { ...a, id: 5 }] }, path: "nodes[1].id" },
+    { given: { nodes: [hook, { ...a, disabled: "true" }] }, path: "nodes[1].disabled" },
+    { given: { nodes: [hook, { ...a, credentials: "x" }] }, path: "nodes[1].credentials" },
+    { given: { nodes: [hook, { ...a, onError: "continue" }] }, path: "nodes[1].onError" },
+    { given: { nodes: [hook, a, set("A", { id: "other" })] }, path: "nodes[2].name" },
+    { given: { nodes: [hook, a, set("B", { id: a["id"] })] }, path: "nodes[2].id" }
+  ])("is wrong at $path", ({ given, path }) => {
+    const found = all({ ...flow([hook, a], joined(["Hook", "A"])), ...given })
+    same(found.filter(({ severity }) => severity === "error").map((each) => each.path), [path])
+  })
+
+  it("needs nodes", () => {
+    same(all({ name: "Flow", nodes: {}, connections: {} })[0]?.path, "nodes")
+  })
+
+  it("takes what n8n adds itself: ids, parameters, settings", () => {
+    const { id: _, parameters: __, ...bare } = a
+    same(all({ name: "Flow", nodes: [hook, bare], connections: joined(["Hook", "A"]) }), [])
+  })
+
+  it("names whose problem it is", () => {
+    const { node: name, nodeId } = only(line(set("A", { position: "left" })))
+    same([name, nodeId], ["A", "id of A"])
+  })
+})
+
+describe("connections of nodes that do not exist", () => {
+  it("name the nearest", () => {
+    const found = all(flow([hook, set("Edit Fields")], joined(["Hook", "Edit Field"], ["Gone", "Edit Fields"])))
+    same(found.slice(0, 2).map(({ fix, message, path }) => [path, message, fix]), [
+      ["connections.Gone", "Connections start at 'Gone', which does not exist.", undefined],
+      [
+        "connections.Hook.main[0][0].node",
+        "A connection leads to 'Edit Field', which does not exist.",
+        "Did you mean 'Edit Fields'?"
+      ]
+    ])
+  })
+
+  it("are said once for each pair", () => {
+    const found = all(flow([hook], joined(["Hook", "X"], ["Hook", "X", "main", 3], ["Hook", "Y"])))
+    same(found.map(({ message }) => message), [
+      "2 connections lead to 'X', which does not exist.",
+      "A connection leads to 'Y', which does not exist."
+    ])
+  })
+
+  it("that go by node id say so, and are followed all the same", () => {
+    const found = all(flow([hook, set("A")], joined(["id of Hook", "id of A"])))
+    same(found.map(({ fix, path }) => [path, fix]), [
+      ["connections.id of Hook", "Connections go by name: write 'Hook'."],
+      ["connections.id of Hook.main[0][0].node", "Connections go by name: write 'A'."]
+    ])
+  })
+
+  it("are only a warning where a removed node left nothing but its name", () => {
+    same(only(flow([hook], { Gone: { main: [[]] } })).severity, "warning")
+  })
+})
+
+describe("types", () => {
+  const typed = (type: string, version = 1) => line(node("A", type, version))
+
+  it.each([
+    { type: `${base}httprequest`, fix: `Write '${base}httpRequest'.` },
+    { type: "nodes-base.slack", fix: `Write '${base}slack'.` },
+    { type: "httpRequest", fix: `Write '${base}httpRequest'.` },
+    { type: `${base}lmChatOpenAi`, fix: `Write '${ai}lmChatOpenAi'.` },
+    { type: "@n8n/nodes-langchain.agent", fix: `Write '${ai}agent'.` },
+    { type: `${base}htpRequest`, fix: `Did you mean '${base}httpRequest'` }
+  ])("that are not: $type", ({ fix, type }) => {
+    const problem = only(typed(type))
+    same([problem.severity, problem.path], ["error", "nodes[1].type"])
+    assert.include(problem.message, `no type '${type}'`)
+    assert.include(problem.fix, fix)
+  })
+
+  it.each(["n8n-nodes-foo.bar", "@scope/n8n-nodes-foo.bar", "@a.b/n8n-nodes-foo.bar", "CUSTOM.bar"])(
+    "of the community are a warning: %s",
+    (type) => {
+      same(only(typed(type)).severity, "warning")
+      same(only(typed(type), { connected: "2.41.1" }).severity, "warning")
+    }
+  )
+
+  it("that n8n makes of others for agents are known, if it makes them", () => {
+    same(only(line(node("A", `${base}setTool`, 1))).path, "nodes[1].type")
+    const tools = flow(
+      [
+        hook,
+        agent(),
+        model("Model"),
+        node("Tool", `${base}dateTimeTool`, 2),
+        node("Ask", `${base}slackHitlTool`, 2.3)
+      ],
+      joined(
+        ["Hook", "Agent"],
+        ["Model", "Agent", "ai_languageModel"],
+        ["Ask", "Agent", "ai_tool"],
+        ["Tool", "Ask", "ai_tool"]
+      )
+    )
+    same(all(tools).filter(({ path }) => path.endsWith(".type") || path.startsWith("connections")), [])
+  })
+
+  it("that a younger n8n may have are a warning, unless they are misspelt", () => {
+    same(only(typed(`${base}brandNew`)).severity, "error")
+    same(only(typed(`${base}brandNew`), { connected: "2.42.0" }).severity, "warning")
+    same(only(typed(`${base}httprequest`), { connected: "2.42.0" }).severity, "error")
+  })
+
+  it("that are no more are named with the release that had them", () => {
+    const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
+    const problem = only(typed(`${base}start`), { removed })
+    assert.include(problem.message, "n8n 2.10 still had it")
+    same([problem.severity, problem.fix], ["error", `Write '${base}manualTrigger'.`])
+    same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")
+  })
+
+  it("that n8n 2 leaves out are a warning", () => {
+    const command = line(node("A", `${base}executeCommand`, 1, { command: "ls" }))
+    same(only(command).severity, "warning")
+    same(all(command, { connected: "1.123.81", isV1: true }), [])
+  })
+
+  it("are judged where nodes are disabled, too: n8n does", () => {
+    same(only(line(node("A", `${base}nonsense`, 1, {}, { disabled: true }))).severity, "error")
+  })
+})
+
+describe("versions", () => {
+  const versioned = (version: number) => line(node("A", `${base}set`, version))
+
+  it("that a type does not have", () => {
+    same(brief([only(versioned(3.35))]), [["error", "nodes[1].typeVersion", `'${base}set' has no version 3.35.`]])
+    same(only(versioned(3.35)).fix, "There are 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5.")
+  })
+
+  it("newer than any known here, which a younger n8n may have", () => {
+    assert.include(only(versioned(9)).message, "in n8n 2.41.1 the newest is 3.5")
+    same(only(versioned(9)).severity, "error")
+    same(only(versioned(9), { connected: "2.41.1" }).severity, "error")
+    same(only(versioned(9), { connected: "2.50.0" }).severity, "warning")
+  })
+
+  it("that the connected n8n is too old for", () => {
+    const isLacked = (type: string, version: number) => type === `${base}set` && version >= 3.4
+    const problem = only(versioned(3.4), { connected: "1.50.0", isLacked })
+    same([problem.severity, problem.path], ["error", "nodes[1].typeVersion"])
+    assert.include(problem.message, "n8n 1.50.0, which is connected, has no version 3.4")
+    assert.include(problem.fix, "Write 3.3, the newest it has")
+    same(all(versioned(3.4), { isLacked }), [])
+    const whole = only(versioned(3.4), { connected: "1.50.0", isLacked: (type) => type === `${base}set` })
+    assert.include(whole.message, `has no type '${base}set'`)
+  })
+})
+
+describe("connections", () => {
+  const tool = node("Calc", `${ai}toolCalculator`, 1)
+  const withModel = (nodes: ReadonlyArray<Obj>, ...links: ReadonlyArray<Given>) =>
+    flow(
+      [hook, agent(), model("Model"), ...nodes],
+      joined(
+        ["Hook", "Agent"],
+        ["Model", "Agent", "ai_languageModel"],
+        ...links
+      )
+    )
+
+  it("beyond the outputs and inputs there are", () => {
+    const check = node("If", `${base}if`, 2.2, {
+      conditions: {
+        options: { version: 2 },
+        conditions: [{ leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }]
+      }
+    })
+    const beyond = flow(
+      [hook, check, set("A")],
+      joined(["Hook", "If"], ["If", "A", "main", 1], ["If", "A", "main", 2], ["Hook", "A", "main", 0, 1])
+    )
+    same(brief(all(beyond)), [
+      ["error", "connections.Hook.main[0][1]", "'A' has 1 main input: main[1] is not one of them."],
+      ["error", "connections.If.main[2][0]", "'If' has 2 main outputs ('true', 'false'): main[2] is not one of them."]
+    ])
+    const failing = { ...check, onError: "continueErrorOutput" }
+    same(all(flow([hook, failing, set("A")], joined(["Hook", "If"], ["If", "A", "main", 2]))), [])
+  })
+
+  it("of a sub-node by main: how it must be", () => {
+    const problem = only(withModel([tool], ["Calc", "Agent"]))
+    same(brief([problem]), [[
+      "error",
+      "connections.Calc.main[0][0]",
+      "'Calc' serves 'Agent' by ai_tool, not by main."
+    ]])
+    same(problem.fix, "Write connections['Calc'].ai_tool = [[{node: 'Agent', type: 'ai_tool', index: 0}]].")
+  })
+
+  it("of a sub-node to what does not take it", () => {
+    const found = all(flow([hook, set("A"), tool], joined(["Hook", "A"], ["Calc", "A"], ["Calc", "A", "ai_tool"])))
+    same(found.map(({ message }) => message), [
+      "'Calc' has no main output; it has ai_tool.",
+      "'A' has no ai_tool input; it has main."
+    ])
+  })
+
+  it("the wrong way round", () => {
+    const found = all(
+      flow([hook, agent(), model("Model")], joined(["Hook", "Agent"], ["Agent", "Model", "ai_languageModel"]))
+    )
+    same(found[0]?.message, "ai_languageModel goes the other way: from 'Model' to 'Agent'.")
+    const byMain = all(withModel([tool], ["Agent", "Calc"]))
+    same(byMain[0]?.message, "'Calc' serves 'Agent' by ai_tool.")
+  })
+
+  it("between kinds, and of kinds that nobody knows", () => {
+    const mixed = { ...joined(["Hook", "A"]), A: { main: [[{ node: "B", type: "ai_tool", index: 0 }]] } }
+    same(all(flow([hook, set("A"), set("B")], mixed))[0]?.fix, "Write type: 'main'.")
+    same(all(withModel([], ["Hook", "Agent", "ai_foo"]))[0]?.message, "'Hook' has no ai_foo output; it has main.")
+  })
+
+  it("into a trigger", () => {
+    const problem = only(flow([hook, set("A")], joined(["Hook", "A"], ["A", "Hook"])))
+    same([problem.message, problem.fix], [
+      "'Hook' has no main input; it has none.",
+      "A trigger starts a workflow; connect from it."
+    ])
+  })
+
+  it("of models that an agent does not take", () => {
+    const llama = node("Llama", `${ai}lmOllama`, 1, {}, { credentials: { ollamaApi: { id: "1" } } })
+    const given = flow([hook, agent(), llama], joined(["Hook", "Agent"], ["Llama", "Agent", "ai_languageModel"]))
+    same(only(given).message, `'Agent' does not take a '${ai}lmOllama' as Chat Model.`)
+  })
+
+  it("that are missing, or of a disabled node", () => {
+    same(brief([only(line(agent()))]), [[
+      "error",
+      "nodes[1]",
+      "'Agent' needs a Chat Model: nothing is connected to ai_languageModel."
+    ]])
+    const disabled = flow(
+      [hook, agent(), model("Model", { disabled: true })],
+      joined(["Hook", "Agent"], ["Model", "Agent", "ai_languageModel"])
+    )
+    same(only(disabled).message, "'Agent' needs a Chat Model, and the one connected is disabled.")
+    same(all(line(agent({ disabled: true }))), [])
+  })
+
+  it("that are too many", () => {
+    const given = withModel([model("Other")], ["Other", "Agent", "ai_languageModel"])
+    same(brief([only(given)]), [[
+      "error",
+      "connections.Other.ai_languageModel[0][0]",
+      "'Agent' takes 1 Chat Model, and 2 are connected: 'Model', 'Other'."
+    ]])
+  })
+
+  it("are not judged where ports cannot be told", () => {
+    const given = flow([hook, set("A")], joined(["Hook", "A", "main", 7, 7]))
+    same(all(given).length, 1)
+    same(all(given, { find: () => undefined }).filter(({ path }) => path.startsWith("connections")), [])
+    const merge = flow([hook, node("M", `${base}merge`, 3)], joined(["Hook", "M", "main", 0, 5]))
+    same(all(merge).length, 1)
+    same(all(merge, { evaluate: () => undefined }), [])
+    const store = node("Store", `${ai}vectorStoreInMemory`, 1.3, { mode: "retrieve-as-tool", toolDescription: "x" })
+    const served = withModel([store], ["Store", "Agent", "ai_tool"])
+    same(all(served).map(({ node }) => node), ["Store"])
+    same(all(served, { evaluate: () => undefined }), [])
+  })
+})
+
+describe("what never runs", () => {
+  const manual = node("Manual", `${base}manualTrigger`, 1)
+
+  it("everything, without a trigger: one warning", () => {
+    const problem = only(flow([set("A"), set("B")], joined(["A", "B"])))
+    same([problem.severity, problem.path], ["warning", "nodes"])
+    same(only(flow([])).severity, "warning")
+    assert.include(
+      only(flow([{ ...hook, disabled: true }, set("A")], joined(["Hook", "A"]))).message,
+      "'Hook' is disabled"
+    )
+  })
+
+  it("by itself, with a manual trigger alone", () => {
+    assert.include(only(flow([manual])).message, "only started by hand")
+    same(all(flow([manual, hook])), [])
+  })
+
+  it("nodes that no trigger leads to, one by one, with one fix", () => {
+    const nodes = Array.from({ length: 250 }, (_, index) => set(`N${index}`))
+    const found = all(flow([hook, ...nodes]))
+    same(found.length, 250)
+    same(found.filter(({ fix }) => fix !== undefined).length, 1)
+    same(found[7], {
+      severity: "warning",
+      node: "N7",
+      nodeId: "id of N7",
+      path: "nodes[8]",
+      message: "No trigger leads to 'N7': it never runs."
+    })
+  })
+
+  it("not what is reached through sub-nodes, disabled nodes, error outputs", () => {
+    const given = flow(
+      [
+        hook,
+        agent(),
+        model("Model"),
+        node("Store", `${ai}vectorStoreInMemory`, 1.1, {
+          mode: "retrieve-as-tool",
+          toolName: "store",
+          toolDescription: "x"
+        }),
+        node("Embeddings", `${ai}embeddingsOpenAi`, 1.2, {}, { credentials: { openAiApi: { id: "1" } } }),
+        set("Off", { disabled: true, onError: "continueErrorOutput" }),
+        set("After")
+      ],
+      joined(
+        ["Hook", "Agent"],
+        ["Model", "Agent", "ai_languageModel"],
+        ["Store", "Agent", "ai_tool"],
+        ["Embeddings", "Store", "ai_embedding"],
+        ["Agent", "Off"],
+        ["Off", "After", "main", 1]
+      )
+    )
+    same(all(given), [])
+  })
+
+  it("sub-nodes of nothing, and not what is disabled", () => {
+    const found = all(flow([hook, model("Model"), set("Off", { disabled: true })]))
+    same(found.map(({ message }) => message), ["'Model' serves no node that runs."])
+  })
+
+  it("not after a community node at which nothing ends: it may be a trigger", () => {
+    const foo = node("Foo", "n8n-nodes-foo.bar", 1)
+    same(brief(all(flow([foo, set("A")], joined(["Foo", "A"])))).map(([, path]) => path), ["nodes[0].type"])
+  })
+})
+
+describe("single nodes", () => {
+  const request = (name: string, more: Obj = {}) => node(name, `${base}httpRequest`, 4.2, { url: "" }, more)
+  const github = (more: Obj = {}) =>
+    node("G", `${base}github`, 1.1, {
+      owner: { __rl: true, mode: "name", value: "a" },
+      repository: { __rl: true, mode: "name", value: "b" },
+      operation: "get",
+      issueNumber: 1
+    }, more)
+
+  it("with parameters that n8n marks, at their paths", () => {
+    const problem = only(line(request("A")))
+    same([problem.severity, problem.node, problem.path], ["error", "A", "nodes[1].parameters.url"])
+  })
+
+  it("that are disabled, not; that nothing is connected to, as a warning", () => {
+    same(all(line(request("A", { disabled: true }))), [])
+    const found = all(flow([hook, request("A")]))
+    same(found.map(({ severity }) => severity), ["warning", "warning"])
+  })
+
+  it("without a credential that n8n asks for", () => {
+    const problem = only(line(github()))
+    same(brief([problem]), [["error", "nodes[1].credentials.githubApi", "'G' needs the credential githubApi."]])
+    assert.include(problem.fix, "list_credentials")
+    same(all(line(github({ disabled: true }))), [])
+    same(all(line(github({ credentials: { githubApi: { id: "1", name: "x" } } }))), [])
+    same(
+      only(line(github({ credentials: { githubApi: { id: null, name: "x" } } }))).message,
+      "The credential githubApi has no id."
+    )
+    // n8n looks into nodes with webhooks of their own, and into triggers, connected or not.
+    same(all(flow([hook, github()])).find(({ path }) => path.includes("credentials"))?.severity, "error")
+  })
+
+  it("not a credential that n8n does without", () => {
+    const npm = line(node("A", `${base}npm`, 1, { packageName: "effect" }))
+    same(all(npm), [])
+  })
+
+  it("only the credential of the chosen kind of authentication", () => {
+    const chosen = (parameters: Obj) => {
+      const given = line(node("A", `${base}httpRequest`, 4.2, { url: "https://example.com", ...parameters }))
+      return all(given).map(({ path }) => path)
+    }
+    same(chosen({}), [])
+    same(chosen({ authentication: "predefinedCredentialType", nodeCredentialType: "slackApi" }), [
+      "nodes[1].credentials.slackApi"
+    ])
+    same(chosen({ authentication: "genericCredentialType", genericAuthType: "httpHeaderAuth" }), [
+      "nodes[1].credentials.httpHeaderAuth"
+    ])
+  })
+
+  const fields = (value: string, more: Obj = {}) =>
+    line(
+      node("Get Data", `${base}noOp`, 1),
+      node("A", `${base}set`, 3.4, {
+        assignments: { assignments: [{ id: "1", name: "x", type: "string", value }] }
+      }, more)
+    )
+
+  it("with expressions that name nodes which do not exist, once for each name", () => {
+    same(all(fields("={{ $('Get Data').item.json.x }}")), [])
+    const problem = only(fields("={{ $('GetData').item.json.x + $node['GetData'].json.y }}"))
+    same(brief([problem]), [[
+      "error",
+      "nodes[2].parameters.assignments.assignments[0].value",
+      "It names the node 'GetData', which does not exist (2 times)."
+    ]])
+    same(problem.fix, "Did you mean 'Get Data'?")
+    same(all(fields("={{ $('GetData').item }}", { disabled: true })), [])
+  })
+
+  it("with expressions that do not parse", () => {
+    const problem = only(fields("=Hello {{ $json.a +* 1 }}"))
+    same([problem.severity, problem.message], ["error", "{{ $json.a +* 1 }} does not parse: Unexpected token."])
+  })
+
+  it("with expressions that do not begin as one: a warning", () => {
+    const { fix, path, severity } = only(fields("Hello {{ $json.name }}"))
+    same([severity, path, fix], [
+      "warning",
+      "nodes[2].parameters.assignments.assignments[0].value",
+      "Begin it with '='."
+    ])
+    // Where the value cannot be chosen, that is said already.
+    const method = line(
+      node("A", `${base}httpRequest`, 4.2, { method: "{{ $json.method }}", url: "https://example.com" })
+    )
+    same(all(method).map(({ path }) => path), ["nodes[1].parameters.method"])
+  })
+
+  it("with scripts that name nodes which do not exist: a warning", () => {
+    const code = line(node("A", `${base}code`, 2, { jsCode: "return $('Gone').all()" }))
+    same([only(code).severity, only(code).path], ["warning", "nodes[1].parameters.jsCode"])
+  })
+
+  it("not what stands in parameters that are not shown", () => {
+    const hidden = { url: "https://example.com", sendBody: false, jsonBody: "={{ $('Gone').item }}" }
+    same(all(line(node("A", `${base}httpRequest`, 4.2, hidden))), [])
+  })
+})
+
+describe("whatever it is", () => {
+  const types = ["n8n-nodes-base.switch", "n8n-nodes-base.webhook", `${ai}agent`, `${ai}code`, "n8n-nodes-foo.bar", "x"]
+  const Name = Schema.Literals(["A", "B", "constructor", "__proto__", ""])
+  const Sketch = Schema.Struct({
+    name: Json,
+    nodes: Schema.Array(Schema.Union([
+      Json,
+      Schema.Struct({
+        name: Schema.Union([Name, Json]),
+        type: Schema.Union([Schema.Literals(types), Json]),
+        typeVersion: Schema.Union([Schema.Literals([1, 2, 3]), Json]),
+        parameters: Schema.Union([
+          Json,
+          Schema.Record(Schema.Literals(["rules", "inputs", "jsCode", "options"]), Json)
+        ]),
+        credentials: Json,
+        onError: Json
+      })
+    ])),
+    connections: Schema.Union([
+      Json,
+      Schema.Record(
+        Name,
+        Schema.Record(
+          Schema.Literals(["main", "ai_tool", "constructor"]),
+          Schema.Array(Schema.Array(Schema.Union([Json, Schema.Struct({ node: Name, type: Key, index: Json })])))
+        )
+      )
+    ])
+  })
+
+  it.prop("there are problems with paths and words, errors first, never a failure", { given: Sketch }, ({ given }) => {
+    const found = all(obj(given) ?? {})
+    for (const { message } of found) assert.isAbove(message.length, 0)
+    const order = found.map(({ severity }) => severity)
+    same(order, [...order].toSorted())
+  })
+
+  it("is nested deeply", () => {
+    let deep: unknown = "={{ $('Gone') }}"
+    for (let depth = 0; depth < 5_000; depth++) deep = { a: [deep] }
+    all(flow([deep, set("A", { parameters: deep, credentials: deep })], deep))
+  })
+
+  it("takes time in proportion to its size", () => {
+    const many = (count: number) => {
+      const nodes = Array.from({ length: count }, (_, index) => set(`N${index}`))
+      return flow([hook, ...nodes], joined(...nodes.map((each): Given => ["Hook", String(each["name"])])))
+    }
+    // What took time by the square of it would not end within the test's time.
+    same(all(many(5_000)), [])
+  })
+})

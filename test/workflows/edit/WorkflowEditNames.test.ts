@@ -1,0 +1,185 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import { agent, base, edit, flow, hook, joined, model, node, nodeOf, refusal, set } from "./edits.ts"
+
+const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
+const text = (value: unknown) => JSON.stringify(value)
+
+const user = (value: unknown, more: Obj = {}) => node("User", `${base}set`, 3.4, { value }, more)
+const rename = (node: string, to: string) => ({ op: "rename", node, to }) as const
+
+describe("rename", () => {
+  it.each<[from: string, to: string, before: string, after: string]>([
+    ["A", "B", "={{ $('A').item.json.x }}", "={{ $('B').item.json.x }}"],
+    ["A", "B", "={{ $(\"A\").all() }} {{ $( `A` ).first() }}", "={{ $(\"B\").all() }} {{ $( `B` ).first() }}"],
+    [
+      "A",
+      "B",
+      "={{ $node['A'].json + $node[\"A\"].json + $items(\"A\") }}",
+      "={{ $node['B'].json + $node[\"B\"].json + $items(\"B\") }}"
+    ],
+    ["A", "B", "={{ $node.A.json }}", "={{ $node.B.json }}"],
+    ["A", "B C", "={{ $node.A.json + $node?.A.json }}", "={{ $node[\"B C\"].json + $node?.[\"B C\"].json }}"],
+    ["A", "取得", "={{ $node.A.json }}", "={{ $node.取得.json }}"],
+    ["A", "It's", "={{ $('A').x + $(\"A\").x + $(`A`).x }}", "={{ $('It\\'s').x + $(\"It's\").x + $(`It's`).x }}"],
+    ["A", "\"q\"", "={{ $('A').x + $(\"A\").x }}", "={{ $('\"q\"').x + $(\"\\\"q\\\"\").x }}"],
+    ["A", "`${x}`", "={{ $('A').x + $(`A`).x }}", "={{ $('`${x}`').x + $(`\\`\\${x}\\``).x }}"],
+    ["A", "C:\\new", "={{ $('A').x }}", "={{ $('C:\\\\new').x }}"],
+    ["A", "}} {{", "={{ $('A').x }} $('A')", "={{ $('}\\x7d {\\x7b').x }} $('A')"],
+    ["A", "B", "={{ $('\\u0041').x }}", "={{ $('B').x }}"],
+    ["It's", "B", "={{ $('It\\'s').x + $(\"It's\").x }}", "={{ $('B').x + $(\"B\").x }}"],
+    ["注文 取得", "Orders", "=件数: {{ $('注文 取得').all().length }}件", "=件数: {{ $('Orders').all().length }}件"],
+    ["A", "B", "={{ { a: $('A').x } }}", "={{ { a: $('B').x } }}"],
+    [
+      "A",
+      "B",
+      "={{ $('A', 0) + foo('A') + x['A'] + $json['A'] }}",
+      "={{ $('B', 0) + foo('A') + x['A'] + $json['A'] }}"
+    ],
+    ["A", "B", "={{ 'x\\}}' + $('A').x + $('A').y }}", "={{ 'x\\}}' + $('B').x + $('B').y }}"]
+  ])("%s to %s: %s", (from, to, before, after) => {
+    const workflow = flow([set(from), user(before)])
+    const { workflow: edited } = edit(workflow, rename(from, to))
+    same(nodeOf(edited, "User")["parameters"], { value: after })
+    if (!/\$node\.|u0041/.test(before) || before.includes("$node.") && !after.includes("[")) {
+      same(text(edit(edited, rename(to, from)).workflow), text(workflow))
+    }
+  })
+
+  it.each([
+    "$('A')",
+    "{{ $('A').x }}",
+    "={{ $('A' + 'B').x }}",
+    "={{ $('a').x }}",
+    "={{ $('A').x +* }}",
+    "=$('A')",
+    "={{ \"$('A')\" }}"
+  ])("leaves what names nothing that is evaluated: %s", (value) => {
+    const workflow = flow([set("A"), user(value)])
+    assert.deepStrictEqual(
+      edit(workflow, rename("A", "B")).workflow["nodes"]?.[1 as never],
+      workflow["nodes"]?.[1 as never]
+    )
+  })
+
+  it("follows into scripts, into whatever is nested, and into the node itself", () => {
+    const code = node("Code", `${base}code`, 2, { jsCode: "// $('A')\nreturn $('A').all().map(() => $node['A'])" })
+    const own = { a: [{ b: "={{ $('A').x }}" }, "={{ $('Code').x }}"], "k.e[y]": "={{ $('A').y }}", n: null }
+    const workflow = flow([set("A", { parameters: own }), code, user({ deep: { jsCode: "$('A')" } })])
+    const { changes, workflow: edited } = edit(workflow, rename("A", "B"))
+    same(changes, ["renamed 'A' to 'B', in 3 expressions, too"])
+    same(nodeOf(edited, "Code")["parameters"], {
+      jsCode: "// $('A')\nreturn $('B').all().map(() => $node['B'])"
+    })
+    same(nodeOf(edited, "B")["parameters"], {
+      a: [{ b: "={{ $('B').x }}" }, "={{ $('Code').x }}"],
+      "k.e[y]": "={{ $('B').y }}",
+      n: null
+    })
+    same(text(edit(edited, rename("B", "A")).workflow), text(workflow))
+  })
+
+  it("follows into connections and pinned data, in their order, and nowhere else", () => {
+    const workflow = flow(
+      [hook, set("A", { notes: "after A" }), set("B")],
+      {
+        Hook: { main: [[{ node: "A", type: "main", index: 0, x: 1 }], null] },
+        A: { main: [[], [{ node: "B" }]] },
+        B: {}
+      },
+      { pinData: { Hook: [], A: [{ json: { node: "A" } }], B: [] }, staticData: { "node:A": 1 } }
+    )
+    const { workflow: edited } = edit(workflow, rename("A", "取得"))
+    same(
+      text(edited),
+      text({
+        ...flow(
+          [hook, set("A", { name: "取得", notes: "after A" }), set("B")],
+          {
+            Hook: { main: [[{ node: "取得", type: "main", index: 0, x: 1 }], null] },
+            取得: { main: [[], [{ node: "B" }]] },
+            B: {}
+          }
+        ),
+        pinData: { Hook: [], 取得: [{ json: { node: "A" } }], B: [] },
+        staticData: { "node:A": 1 }
+      })
+    )
+    assert.deepStrictEqual(obj(edited["connections"])?.["B"], obj(workflow["connections"])?.["B"])
+    same(text(edit(edited, rename("取得", "A")).workflow), text(workflow))
+  })
+
+  it("refuses what is taken, empty, or would take over what a node left that is gone", () => {
+    const workflow = flow([set("A"), set("B")], joined(["Gone", "A"]), { pinData: { Pinned: [] } })
+    same(refusal(workflow, rename("A", "B")).hint, "'B1' is free.")
+    same(refusal(workflow, rename("A", " ")).field, "operations[0].to")
+    same(refusal(workflow, rename("A", "Gone")).message, "There are connections of a node 'Gone' that is gone.")
+    same(refusal(workflow, rename("A", "Pinned")).message, "There are pinned data of a node 'Pinned' that is gone.")
+    assert.strictEqual(edit(workflow, rename("A", "A")).workflow, workflow)
+    same(edit(flow([set("A")], { A: {}, B: { main: [[]] } }), rename("A", "B")).workflow["connections"], { B: {} })
+  })
+
+  it("of two with one name: what goes by the name stays with the first", () => {
+    const workflow = flow([hook, set("A"), set("A", { id: "2" }), user("={{ $('A').x }}")], joined(["Hook", "A"]))
+    const second = edit(workflow, rename("2", "B"))
+    same([second.workflow["connections"], second.changes], [workflow["connections"], ["renamed the other 'A' to 'B'"]])
+    same(nodeOf(second.workflow, "User"), user("={{ $('A').x }}"))
+    same(edit(workflow, rename("A", "B")).workflow["connections"], joined(["Hook", "B"]))
+  })
+
+  it("does not look into deep parameters that name nobody", () => {
+    let deep: unknown = "x"
+    for (let depth = 0; depth < 5_000; depth++) deep = { a: [deep] }
+    edit(flow([set("A"), user(deep)]), rename("A", "B"), { op: "remove", node: "B" })
+  })
+})
+
+describe("remove", () => {
+  const workflow = flow(
+    [hook, set("A"), set("B"), user(["={{ $('A').x }}", "={{ $('A').y }}"]), agent(), model("Model")],
+    joined(["Hook", "A"], ["Hook", "B"], ["A", "B"], ["B", "A"], ["Model", "Agent", "ai_languageModel"]),
+    {
+      pinData: { A: [], B: [] },
+      nodeGroups: [{ id: "1", nodeIds: ["id of A"] }, { id: "2", nodeIds: ["id of A", "id of B"] }, {
+        id: "3",
+        nodeIds: []
+      }]
+    }
+  )
+  it("takes with it what belongs to the node, and says what still names it", () => {
+    const { changes, workflow: edited } = edit(workflow, { op: "remove", node: "A" })
+    same(edited["connections"], joined(["Hook", "B"], ["Model", "Agent", "ai_languageModel"]))
+    same(edited["pinData"], { B: [] })
+    same(edited["nodeGroups"], [{ id: "2", nodeIds: ["id of B"] }, { id: "3", nodeIds: [] }])
+    same(changes, [
+      "removed 'A' and 3 connections; 2 expressions still name it: " +
+      "parameters.value[0] of 'User', parameters.value[1] of 'User'"
+    ])
+    same(nodeOf(edited, "A"), {})
+  })
+
+  it("says no more than there is", () => {
+    const { changes, workflow: edited } = edit(workflow, { op: "remove", node: "Model" })
+    same(changes, ["removed 'Model' and 1 connection"])
+    assert.deepStrictEqual(edited["pinData"], workflow["pinData"])
+    assert.strictEqual(edited["nodeGroups"], workflow["nodeGroups"])
+    same(edit(flow([set("A")]), { op: "remove", node: "A" }).workflow, flow([]))
+    same(edit(flow([{ id: "x" }]), { op: "remove", node: "x" }).changes, ["removed nodes[0]"])
+    const one = edit(flow([set("A"), user("={{ $('A').x }}")]), { op: "remove", node: "A" })
+    same(one.changes, ["removed 'A'; 1 expression still names it: parameters.value of 'User'"])
+  })
+
+  it("of two with one name leaves the other its connections", () => {
+    const twice = flow([hook, set("A"), set("A", { id: "2" })], joined(["Hook", "A"]), { pinData: { A: [] } })
+    same(
+      edit(twice, { op: "remove", node: "2" }).workflow,
+      flow([hook, set("A")], joined(["Hook", "A"]), { pinData: { A: [] } })
+    )
+    same(edit(twice, { op: "remove", node: "A" }).workflow["connections"], joined(["Hook", "A"]))
+  })
+
+  it("takes connections that go by its id, too", () => {
+    const byId = flow([hook, set("A")], joined(["Hook", "id of A"], ["id of A", "Hook"]))
+    same(edit(byId, { op: "remove", node: "A" }).workflow["connections"], {})
+  })
+})

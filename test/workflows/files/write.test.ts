@@ -1,0 +1,528 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
+import * as TestClock from "effect/testing/TestClock"
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { once } from "node:events"
+import { tmpdir } from "node:os"
+import * as Hints from "../../../src/answer/Hints.ts"
+import * as Errors from "../../../src/base/Errors.ts"
+import { obj } from "../../../src/base/Json.ts"
+import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+
+const over = (root: string) => Effect.provide(WorkflowFiles.WorkflowFiles, WorkflowFiles.layer({ roots: [root] }))
+
+const workflow = (more: object = {}) => JSON.stringify({ name: "w", nodes: [], connections: {}, ...more })
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+
+const contentOf = (file: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.map(fs.readFile(file), (bytes) => utf8.decode(bytes)))
+
+const namesIn = (folder: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.map(fs.readDirectory(folder, { recursive: true }), (all) => all.toSorted()))
+
+/** Refused, with a hint and the field. */
+const refusal = (effect: Effect.Effect<unknown, unknown>) =>
+  Effect.map(Effect.flip(effect), (error) => {
+    assert.instanceOf(error, Errors.ValidationError)
+    assert.strictEqual(error.field, "filePath")
+    assert.isNotEmpty(Hints.text(error.hint))
+    return error
+  })
+
+const counted = (file: WorkflowFiles.WorkflowFile) =>
+  Effect.sync(() => workflow({ count: Number(obj(file.value)?.["count"] ?? 0) + 1 }))
+
+layer(platform)("a workflow file", (it) => {
+  describe("that may not exist", () => {
+    it.effect("is located where it would be", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const root = yield* folderWith({
+          "sub/a.json": "1",
+          [`${"が".normalize("NFD")}/a.json`]: "1",
+          ".n8n/a.json": "1"
+        })
+        yield* fs.symlink("sub", `${root}/link`)
+        const { locate } = yield* over(root)
+        for (
+          const [asked, found] of [
+            ["sub/a.json", "sub/a.json"],
+            ["new.json", "new.json"],
+            ["new/er/b.JSON", "new/er/b.JSON"],
+            ["link/new/b.json", "sub/new/b.json"],
+            ["が/b.json", `${"が".normalize("NFD")}/b.json`],
+            ["請求書 🚀.json", "請求書 🚀.json"],
+            [".n8n/a.json", ".n8n/a.json"],
+            [`${root}/x/../y.json`, "y.json"]
+          ] as const
+        ) {
+          assert.strictEqual(yield* locate(asked), `${root}/${found}`)
+        }
+      }))
+
+    it.effect.each([
+      { file: "", says: "File path is required" },
+      { file: "a\0.json", says: "File path holds a NUL character" },
+      { file: "../new.json", says: /^File '..\/new.json' is not under the files root/ },
+      { file: "new/../../new.json", says: /is not under the files root/ },
+      { file: "/etc/new.json", says: /is not under the files root/ },
+      { file: "out/new.json", says: /is a link that leads out of the files root/ },
+      { file: "dangling.json", says: /is a link that leads out of the files root/ },
+      { file: "circle.json", says: "File 'circle.json' is a circle of links" },
+      { file: "to-env.json", says: "File 'to-env.json' is not a .json file" },
+      { file: "new.txt", says: "File 'new.txt' is not a .json file" },
+      { file: ".env", says: "File '.env' is not a .json file" },
+      { file: ".git/new.json", says: "File '.git/new.json' would be in '.git'" },
+      { file: "to-git/new.json", says: "File 'to-git/new.json' would be in '.git'" },
+      { file: "x/.y/new.json", says: "File 'x/.y/new.json' would be in '.y'" },
+      { file: "x/node_modules/new.json", says: "File 'x/node_modules/new.json' would be in 'node_modules'" },
+      { file: ".mcp.json", says: "File '.mcp.json' would be hidden" },
+      { file: "a.json/new.json", says: /ENOTDIR|is not a folder but a file/ },
+      { file: `${"x".repeat(300)}.json`, says: /cannot be written \(ENAMETOOLONG\)/ }
+    ])("is refused as $file", ({ file, says }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const outside = yield* folderWith({ "root/a.json": "1", "root/.git/config": "" })
+        const root = `${outside}/root`
+        yield* fs.symlink("..", `${root}/out`)
+        yield* fs.symlink("../missing.json", `${root}/dangling.json`)
+        yield* fs.symlink("circle.json", `${root}/circle.json`)
+        yield* fs.symlink(".env", `${root}/to-env.json`)
+        yield* fs.symlink(".git", `${root}/to-git`)
+        const before = yield* namesIn(outside)
+        const files = yield* over(root)
+        for (
+          const attempt of [
+            files.locate(file),
+            files.create(file, workflow()),
+            files.save(file, () => Effect.succeed(workflow()))
+          ]
+        ) {
+          const { message } = yield* refusal(attempt)
+          if (typeof says === "string") assert.strictEqual(message, says)
+          else assert.match(message, says)
+        }
+        assert.deepStrictEqual(yield* namesIn(outside), before)
+      }))
+  })
+
+  describe("is created", () => {
+    it.effect("with the folders to it, once", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith()
+        const { create } = yield* over(root)
+        const text = `\uFEFF${workflow({ name: "請求書 🚀" })}\r\n`
+        assert.deepStrictEqual(yield* create("a/b/請求書.json", text), { path: `${root}/a/b/請求書.json` })
+        assert.strictEqual(yield* contentOf(`${root}/a/b/請求書.json`), text)
+        const error = yield* refusal(create("a/b/請求書.json", "2"))
+        assert.strictEqual(error.message, "File 'a/b/請求書.json' exists already")
+        assert.deepStrictEqual(yield* namesIn(root), ["a", "a/b", "a/b/請求書.json"])
+      }))
+
+    it.effect("by one of many at once", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith()
+        const [one, two] = [yield* over(root), yield* over(root)]
+        const results = yield* Effect.forEach(
+          Array.from({ length: 10 }, (_, index) => index),
+          (index) => Effect.isSuccess((index % 2 === 0 ? one : two).create("x/a.json", String(index))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(results.filter(Boolean).length, 1)
+        assert.strictEqual(yield* contentOf(`${root}/x/a.json`), String(results.indexOf(true)))
+      }))
+
+    it.effect("where there are no hard links, too", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "there.json": "1" })
+        const unsupported = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
+        const { create } = yield* over(root).pipe(withFileSystem(() => ({ link: () => Effect.fail(unsupported) })))
+        yield* create("a.json", "text")
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), "text")
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json", "there.json"])
+      }))
+
+    it.effect.each([
+      ["My Workflow", "my-workflow"],
+      ["  --  ", "workflow"],
+      ["🚀", "workflow"],
+      ["🚀 Deploy ✈️ (prod)!", "deploy-prod"],
+      ["請求書 が届いたら", "請求書-が届いたら"],
+      ["が".normalize("NFD"), "が"],
+      ["हिन्दी", "हिन्दी"],
+      ["ÄÖÜ ß", "äöü-ß"],
+      ["../../etc/passwd", "etc-passwd"],
+      ["a\0b", "a-b"],
+      ["package", "package-2"],
+      ["taken", "taken-3"],
+      ["x".repeat(100), "x".repeat(60)],
+      ["𠮷".repeat(100), "𠮷".repeat(60)]
+    ])("under a free name: '%s' is %s", ([name = "", stem]) =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "Taken.json": "1", "taken-2.json": "2" })
+        const { createFree } = yield* over(root)
+        assert.deepStrictEqual(yield* createFree(name, "3"), { path: `${root}/${stem}.json`, stem })
+        assert.strictEqual(yield* contentOf(`${root}/${stem}.json`), "3")
+      }))
+
+    it.effect("under as many names as there are of one", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith()
+        const [one, two] = [yield* over(root), yield* over(root)]
+        const made = yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, index) => index),
+          (index) => (index % 2 === 0 ? one : two).createFree("x".repeat(60), String(index)),
+          { concurrency: "unbounded" }
+        )
+        const stems = made.map(({ stem }) => stem)
+        assert.strictEqual(new Set(stems).size, 12)
+        assert.include(stems, `${"x".repeat(57)}-12`)
+        for (const [index, { path }] of made.entries()) assert.strictEqual(yield* contentOf(path), String(index))
+      }))
+  })
+
+  describe("is updated", () => {
+    it.effect("with what it was kept, and its mode", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const before = `\uFEFF${workflow({ name: "🚀" })}\r\n`
+        const root = yield* folderWith({ "a.json": before })
+        yield* fs.chmod(`${root}/a.json`, 0o640)
+        const kept: Array<unknown> = []
+        const keep = (text: string, path: string) =>
+          Effect.map(contentOf(path), (there) => void kept.push({ text, path, there }))
+        const { update } = yield* over(root)
+        const result = yield* update("a.json", ({ text }) => Effect.succeed(text.replace("🚀", "✈️")), keep)
+        const after = before.replace("🚀", "✈️")
+        assert.deepStrictEqual(result, { path: `${root}/a.json`, before, after })
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), after)
+        assert.deepStrictEqual(kept, [{ text: before, path: `${root}/a.json`, there: before }])
+        assert.strictEqual((yield* fs.stat(`${root}/a.json`)).mode & 0o7777, 0o640)
+        for (const same of [undefined, after]) {
+          assert.deepStrictEqual(yield* update("a.json", () => Effect.succeed(same), keep), {
+            path: `${root}/a.json`,
+            before: after,
+            after
+          })
+        }
+        assert.strictEqual(kept.length, 1)
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+      }))
+
+    it.effect("through a link, which stays one", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const root = yield* folderWith({ "sub/a.json": workflow() })
+        yield* fs.symlink("sub/a.json", `${root}/link.json`)
+        const { update } = yield* over(root)
+        assert.strictEqual((yield* update("link.json", counted)).path, `${root}/sub/a.json`)
+        assert.strictEqual(yield* fs.readLink(`${root}/link.json`), "sub/a.json")
+        assert.strictEqual(yield* contentOf(`${root}/sub/a.json`), workflow({ count: 1 }))
+      }))
+
+    it.effect("by many at once, one after the other", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "a.json": workflow() })
+        const [one, two] = [yield* over(root), yield* over(root)]
+        yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, index) => index),
+          (index) => (index % 2 === 0 ? one : two).update("a.json", counted),
+          { concurrency: "unbounded", discard: true }
+        )
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 20 }))
+      }))
+
+    it.effect.each(["change", "keep"])("not when %s fails or is interrupted", (step) =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "a.json": workflow() })
+        const { update } = yield* over(root)
+        const attempt = (stop: Effect.Effect<never, string>) =>
+          step === "change"
+            ? update("a.json", () => stop)
+            : update("a.json", counted, () => stop)
+        assert.strictEqual(yield* Effect.flip(attempt(Effect.fail("no"))), "no")
+        const begun = yield* Deferred.make<void>()
+        const fiber = yield* Effect.forkChild(attempt(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow())
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+        yield* update("a.json", counted)
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 1 }))
+      }))
+
+    it.effect("not when others wrote meanwhile", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const theirs = workflow({ name: "x" })
+        const root = yield* folderWith({ "a.json": workflow() })
+        const { update } = yield* over(root)
+        const error = yield* refusal(
+          update("a.json", (file) => Effect.andThen(fs.writeFileString(file.path, theirs), counted(file)))
+        )
+        assert.match(error.message, /^File 'a.json' changed while/)
+        assert.match(Hints.text(error.hint), /call again/)
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), theirs)
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+      }))
+
+    it.effect("not when its folder became a link out meanwhile", () =>
+      Effect.gen(function*() {
+        const outside = yield* folderWith({ "a.json": workflow(), "root/sub/a.json": workflow() })
+        const root = `${outside}/root`
+        const { update } = yield* over(root).pipe(withFileSystem((fs) => ({
+          open: (path, options) =>
+            options?.flag !== "wx" ? fs.open(path, options) : Effect.gen(function*() {
+              yield* fs.rename(`${root}/sub`, `${root}/moved`)
+              yield* fs.symlink("..", `${root}/sub`)
+              return yield* fs.open(path, options)
+            })
+        })))
+        const error = yield* refusal(update("sub/a.json", counted))
+        assert.match(error.message, /is a link that leads out of the files root/)
+        for (const file of ["a.json", "root/moved/a.json"]) {
+          assert.strictEqual(yield* contentOf(`${outside}/${file}`), workflow())
+        }
+        yield* FileSystem.FileSystem.use((fs) => fs.remove(`${root}/sub`))
+        assert.deepStrictEqual(yield* namesIn(outside), ["a.json", "root", "root/moved", "root/moved/a.json"])
+      }))
+
+    it.effect.each([
+      { method: "open", code: "EACCES" },
+      { method: "rename", code: "ENOSPC" },
+      { method: "access", code: "EROFS" },
+      { method: "link", code: "EACCES" }
+    ])("or created not where $method fails", ({ code, method }) =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "a.json": workflow() })
+        const failure = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method, cause: { code } })
+        const files = yield* over(root).pipe(withFileSystem((fs) => ({
+          [method]: (path: string, options?: { readonly flag?: FileSystem.OpenFlag }) =>
+            method === "open" && options?.flag !== "wx" ? fs.open(path, options) : Effect.fail(failure),
+          ...(method === "link" ? { writeFile: () => Effect.fail(failure) } : {})
+        })))
+        const attempt = method === "link" ? files.create("b.json", "1") : files.update("a.json", counted)
+        const error = yield* refusal(attempt)
+        assert.match(error.message, new RegExp(`^File '[ab].json' cannot be written \\(${code}\\)$`))
+        assert.strictEqual(Errors.isServerFault(error), code === "ENOSPC")
+        assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow())
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+      }))
+
+    it.effect("to 10 MB and no more", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "a.json": workflow() })
+        const { create, update } = yield* over(root)
+        const large = (bytes: number) => workflow() + " ".repeat(bytes - workflow().length)
+        yield* update("a.json", () => Effect.succeed(large(10_000_000)))
+        for (
+          const attempt of [
+            update("a.json", () => Effect.succeed(large(10_000_001))),
+            create("b.json", large(10_000_001))
+          ]
+        ) {
+          assert.match((yield* refusal(attempt)).message, /is over 10 MB: it has 10,000,001 bytes$/)
+        }
+      }))
+
+    it.effect("over what a killed writer left", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const root = yield* folderWith({ "a.json": workflow() })
+        let temporary = ""
+        const { update } = yield* over(root).pipe(withFileSystem((fs) => ({
+          rename: (from, to) => {
+            temporary ||= from
+            return fs.rename(from, to)
+          }
+        })))
+        yield* update("a.json", counted)
+        yield* fs.writeFileString(temporary, "{")
+        yield* update("a.json", counted)
+        assert.include(yield* namesIn(root), temporary.slice(root.length + 1))
+        yield* fs.utimes(temporary, new Date(0), new Date(0))
+        yield* update("a.json", counted)
+        assert.include(yield* namesIn(root), temporary.slice(root.length + 1))
+        yield* TestClock.adjust("61 seconds")
+        yield* update("a.json", counted)
+        assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+      }))
+  })
+
+  describe("is saved", () => {
+    it.effect("new, then over the workflow that is there, which was kept", () =>
+      Effect.gen(function*() {
+        const root = yield* folderWith()
+        const { save } = yield* over(root)
+        const kept: Array<string> = []
+        const put = (count: number) =>
+          save("a/b.json", (before) =>
+            Effect.succeed(workflow({ count, before: before?.text.length ?? 0 })), (text) =>
+            Effect.sync(() => void kept.push(text)))
+        const path = `${root}/a/b.json`
+        const first = workflow({ count: 1, before: 0 })
+        assert.deepStrictEqual(yield* put(1), { path, before: undefined, after: first })
+        const second = workflow({ count: 2, before: first.length })
+        assert.deepStrictEqual(yield* put(2), { path, before: first, after: second })
+        assert.deepStrictEqual(kept, [first])
+        assert.strictEqual(yield* contentOf(path), second)
+      }))
+
+    it.effect.each(["{\"name\":\"my-app\",\"dependencies\":{}}", "[]", "{\"nodes\":{}}", "{", "", "\u0000"])(
+      "never over what is no workflow: %s",
+      (content) =>
+        Effect.gen(function*() {
+          const root = yield* folderWith({ "package.json": content })
+          const { save } = yield* over(root)
+          const error = yield* refusal(save("package.json", () => Effect.succeed(workflow())))
+          assert.match(
+            error.message,
+            /^File 'package.json' is (?:not a workflow: it has no list of nodes$|not JSON|empty)/
+          )
+          assert.match(Hints.text(error.hint), /another path/)
+          assert.strictEqual(yield* contentOf(`${root}/package.json`), content)
+        })
+    )
+  })
+})
+
+const lockOf = (file: string) =>
+  `${tmpdir()}/effect-n8n-mcp-${process.getuid?.() ?? 0}/${
+    createHash("sha256").update(file).digest("hex").slice(0, 32)
+  }.lock`
+
+describe("a workflow file with other processes", () => {
+  const source = new URL("../../../src/workflows/files/WorkflowFiles.ts", import.meta.url).href
+
+  /**
+   * Node with a program that has `files`, `counted`, `say` and `Effect`; `closed` is its exit code. `crash` is what its
+   * file system does otherwise, where it has `fs`, and `stop` says that it was reached and goes no further.
+   */
+  const start = (root: string, program: string, crash = "{}") =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const script = `
+          import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+          import * as NodePath from "@effect/platform-node/NodePath"
+          import * as Effect from "effect/Effect"
+          import * as FileSystem from "effect/FileSystem"
+          import * as Layer from "effect/Layer"
+          import * as WorkflowFiles from ${JSON.stringify(source)}
+          const say = (text) => Effect.sync(() => process.stdout.write(text))
+          const counted = ({ value }) => Effect.succeed(JSON.stringify({ ...value, count: (value.count ?? 0) + 1 }))
+          const stop = Effect.andThen(say("."), Effect.forever(Effect.sleep("1 second")))
+          const crashing = Layer.effect(
+            FileSystem.FileSystem,
+            Effect.map(FileSystem.FileSystem, (fs) => ({ ...fs, ...${crash} }))
+          ).pipe(Layer.provide(NodeFileSystem.layer))
+          const platform = Layer.merge(crashing, NodePath.layer)
+          const layer = WorkflowFiles.layer({ roots: [${JSON.stringify(root)}] }).pipe(Layer.provide(platform))
+          await Effect.runPromise(
+            WorkflowFiles.WorkflowFiles.use((files) => ${program}).pipe(Effect.provide(layer))
+          )`
+        const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+          stdio: ["ignore", "pipe", "inherit"]
+        })
+        const said = once(child.stdout, "data")
+        const closed = new Promise<number | null>((resolve) => child.once("exit", resolve))
+        return { kill: () => child.kill("SIGKILL"), said, closed }
+      }),
+      ({ kill }) => Effect.sync(kill)
+    )
+
+  it.live("loses no update", () =>
+    Effect.gen(function*() {
+      const root = yield* folderWith({ "a.json": workflow() })
+      const increments = "Effect.repeat(files.update('a.json', counted), { times: 24 })"
+      const children = yield* Effect.all([start(root, increments), start(root, increments)])
+      for (const { closed } of children) assert.strictEqual(yield* Effect.promise(() => closed), 0)
+      assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 50 }))
+      assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
+    }).pipe(Effect.provide(platform)))
+
+  it.live.each([
+    { holder: "of no process", content: "2147483646 x", age: () => 0 },
+    {
+      holder: "of an earlier process with this one's number",
+      content: `${process.pid} x`,
+      age: () => process.uptime() + 1
+    },
+    { holder: "of a process that has not touched it for 30 s", content: "1 x", age: () => 31 },
+    { holder: "of a process that was killed before it wrote its number", content: "", age: () => 3 }
+  ])("takes over a lock $holder", ({ age, content }) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* folderWith({ "a.json": workflow() })
+      const { update } = yield* over(root)
+      yield* update("a.json", counted)
+      const lock = lockOf(`${root}/a.json`)
+      const touched = new Date(Date.now() - age() * 1000)
+      yield* fs.writeFileString(lock, content)
+      yield* fs.utimes(lock, touched, touched)
+      yield* update("a.json", counted)
+      assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 2 }))
+      assert.isFalse(yield* fs.exists(lock))
+    }).pipe(Effect.provide(platform)), 10_000)
+
+  it.effect("fails after 35 s of a lock that another process holds, by no fault of the call", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* folderWith({ "a.json": workflow() })
+      const { update } = yield* over(root)
+      yield* update("a.json", counted)
+      const lock = lockOf(`${root}/a.json`)
+      yield* fs.writeFileString(lock, `${process.ppid} x`)
+      const waiting = yield* Effect.forkChild(refusal(update("a.json", counted)))
+      for (let steps = 0; waiting.pollUnsafe() === undefined && steps < 50_000; steps++) {
+        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+        yield* TestClock.adjust("25 millis")
+      }
+      const error = yield* Fiber.join(waiting)
+      yield* fs.remove(lock)
+      assert.strictEqual(error.message, "File 'a.json' is being written by another process")
+      assert.isTrue(Errors.isServerFault(error))
+      assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow({ count: 1 }))
+    }).pipe(Effect.provide(platform)))
+
+  /** Half of the bytes of a file that is written anew, and no more. */
+  const half = `{
+    open: (path, options) => fs.open(path, options).pipe(Effect.map((file) =>
+      options?.flag !== "wx" ? file : Object.assign(Object.create(file), {
+        writeAll: (bytes) => Effect.andThen(file.writeAll(bytes.slice(0, bytes.length / 2)), stop)
+      })))
+  }`
+
+  it.live.each([
+    { moment: "while it changes the file", change: "() => stop", crash: "{}" },
+    { moment: "in the midst of writing", change: "counted", crash: half },
+    { moment: "before it puts what it has written in place", change: "counted", crash: "{ rename: () => stop }" },
+    {
+      moment: "right after that",
+      change: "counted",
+      crash: "{ rename: (from, to) => Effect.andThen(fs.rename(from, to), stop) }"
+    }
+  ])(
+    "that are killed $moment leave the file whole, and the next one writes",
+    ({ change, crash, moment }) =>
+      Effect.gen(function*() {
+        const root = yield* folderWith({ "a.json": workflow({ padding: "x".repeat(3_000_000) }) })
+        const { closed, kill, said } = yield* start(root, `files.update("a.json", ${change})`, crash)
+        yield* Effect.promise(() => said)
+        kill()
+        assert.isNull(yield* Effect.promise(() => closed))
+        const { read, update } = yield* over(root)
+        const count = Effect.map(read("a.json"), ({ value }) => Number(obj(value)?.["count"] ?? 0))
+        const written = moment === "right after that" ? 1 : 0
+        assert.strictEqual(yield* count, written)
+        yield* update("a.json", counted)
+        assert.strictEqual(yield* count, written + 1)
+      }).pipe(Effect.provide(platform))
+  )
+})

@@ -1,0 +1,384 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/testing/TestClock"
+import * as Hints from "../../../src/answer/Hints.ts"
+import * as Tool from "../../../src/answer/Tool.ts"
+import * as Services from "../../../src/app/Services.ts"
+import { CallContext } from "../../../src/base/CallContext.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+const webhook = {
+  id: "w",
+  name: "Webhook",
+  type: "n8n-nodes-base.webhook",
+  typeVersion: 2,
+  position: [0, 0],
+  parameters: { path: "hook", httpMethod: "POST" },
+  webhookId: "hook"
+}
+
+const say = (text: string) => ({
+  id: "s",
+  name: "Say",
+  type: "n8n-nodes-base.set",
+  typeVersion: 3.4,
+  position: [200, 0],
+  parameters: { text, password: "hunter2" },
+  credentials: { httpHeaderAuth: { id: "7", name: "Header" } }
+})
+
+const connections = { Webhook: { main: [[{ node: "Say", type: "main", index: 0 }]] } }
+
+const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections, raw: false })
+
+interface World {
+  readonly api: N8nApi.N8nApi
+  readonly layer: Layer.Layer<N8nClient.N8nClient | Services.Services>
+}
+
+/** An n8n in memory and our services before it; `options` make it fail. */
+const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
+  const api = yield* N8nApi.make({ workflows: [], executions: [] }, options)
+  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
+    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+  )
+  return { api, layer: Layer.merge(n8n, Services.layerMemory) } satisfies World
+})
+
+/** Runs with time passing by itself: publishing and deleting wait. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(effect)
+    while (fiber.pollUnsafe() === undefined) {
+      yield* Effect.yieldNow
+      yield* TestClock.adjust("250 millis")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+const stored = ({ api }: World, id: string) =>
+  Effect.map(api.workflows, (all): Obj => obj(all.find((workflow) => workflow.id === id)) ?? {})
+
+const textOf = (workflow: Obj) =>
+  str(obj(obj(arr(workflow["nodes"]).find((node) => obj(node)?.["name"] === "Say"))?.["parameters"])?.["text"])
+
+const methods = ({ api }: World) => Effect.map(api.requests, (all) => all.map(({ method }) => method))
+
+for (const version of ["2", "1"] as const) {
+  const v2 = version === "2"
+
+  describe(`n8n ${version}`, () => {
+    it.effect("creates, publishes and tags", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version, settling: 3 })
+        const made = yield* inTime(
+          tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
+        )
+        const found = yield* stored(n8n, made.id)
+        assert.isTrue(made.active)
+        assert.isUndefined(made.warnings)
+        assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["a", "b"])
+        assert.strictEqual(textOf(found), "hi")
+      }))
+
+    it.effect("gives nodes that tell no version the newest that this n8n has", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
+        yield* inTime(
+          Effect.gen(function*() {
+            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest"), raw: false })
+            const [node] = arr((yield* stored(n8n, made.id))["nodes"])
+            assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
+            const given = `Gave nodes without a typeVersion that of a new node: ${v2 ? 4.5 : 4.3} to 'A'.`
+            assert.include(made.warnings ?? [], given)
+            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x"), raw: false }))
+            assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("updates one thing, and sends nothing when nothing changes", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id } = yield* tools.createWorkflow.call(input("hi"))
+            const before = yield* stored(n8n, id)
+            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+            assert.strictEqual(changed, "name")
+            const after = yield* stored(n8n, id)
+            for (const key of ["nodes", "connections", "pinData", "staticData"]) {
+              assert.deepStrictEqual(after[key], before[key], key)
+            }
+            const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
+            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })).changed, "nothing")
+            assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("keeps credentials and secrets that come back as an answer showed them", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id } = yield* tools.createWorkflow.call(input("hi"))
+            const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
+            const nodes = arr(obj(data)?.["nodes"]).map((node) => {
+              const { credentials: _, ...rest } = obj(node) ?? {}
+              return rest["name"] === "Say" ? { ...rest, parameters: { ...obj(rest["parameters"]), text: "ho" } } : rest
+            })
+            assert.include(JSON.stringify(nodes), "[redacted]")
+            yield* tools.updateWorkflow.call({ id, nodes, raw: false })
+            const found = arr((yield* stored(n8n, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
+            assert.deepInclude(found, {
+              credentials: say("").credentials,
+              parameters: { text: "ho", password: "hunter2" }
+            })
+            const error = yield* Effect.flip(
+              tools.createWorkflow.call({ ...input("x"), nodes: nodes.map((node) => ({ ...node })) })
+            )
+            assert.strictEqual(error._tag, "ValidationError")
+            assert.include(error.message, "[redacted]")
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("never writes over a version that moved between reading and writing", () =>
+      Effect.gen(function*() {
+        let isEditing = false
+        const n8n: World = yield* world({
+          version,
+          // Somebody saves whenever we have just read.
+          after: ({ method, url }, _, api) => {
+            const id = /workflows\/([^/?]+)$/.exec(new URL(url).pathname)?.[1]
+            if (!isEditing || method !== "GET" || id === undefined) return Effect.void
+            isEditing = false
+            return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
+          }
+        })
+        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        isEditing = true
+        const error = yield* inTime(
+          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")], raw: false })).pipe(
+            Effect.provide(n8n.layer)
+          )
+        )
+        assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+        assert.include(JSON.stringify(error), "changed: changed 'Say'")
+        if (v2) assert.include(JSON.stringify(error), "by Somebody Else")
+        assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
+      }))
+
+    it.effect("sends no POST twice when its answer was lost, and says where to look", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({
+          version,
+          after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+        })
+        const error = yield* inTime(
+          Effect.flip(tools.createWorkflow.call(input("hi"))).pipe(Effect.provide(n8n.layer))
+        )
+        assert.include(Hints.text(error.hint), "list_workflows(name: 'Greeter')")
+        assert.strictEqual((yield* n8n.api.workflows).length, 1)
+      }))
+
+    it.effect("repeats a POST that n8n put off", () =>
+      Effect.gen(function*() {
+        let refusals = 0
+        const n8n = yield* world({
+          version,
+          before: ({ method }) =>
+            method === "POST" && refusals++ < 2
+              ? Effect.succeed(Response.json({ message: "busy" }, { status: 503 }))
+              : Effect.void
+        })
+        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        assert.deepStrictEqual((yield* n8n.api.workflows).map((workflow) => workflow.id), [id])
+        assert.isAbove(refusals, 2)
+      }))
+
+    it.effect("takes a PUT whose answer was lost for done when it is", () =>
+      Effect.gen(function*() {
+        let losing = false
+        const n8n: World = yield* world({
+          version,
+          after: ({ method }, { ok }) =>
+            losing && ok && method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+        })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id } = yield* tools.createWorkflow.call(input("hi"))
+            losing = true
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+            assert.strictEqual(textOf(yield* stored(n8n, id)), "ho")
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("unpublishes before it deletes, and publishes again when deleting fails", () =>
+      Effect.gen(function*() {
+        let refusing = false
+        const n8n: World = yield* world({
+          version,
+          unpublishing: 3,
+          before: ({ method }) =>
+            refusing && method === "DELETE"
+              ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
+              : Effect.void
+        })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+            refusing = true
+            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true, raw: false }))
+            assert.deepInclude(error, { _tag: "ApiError", statusCode: 403 })
+            assert.isTrue((yield* stored(n8n, id))["active"])
+            refusing = false
+            yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+            assert.deepStrictEqual(yield* n8n.api.workflows, [])
+            const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
+            const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
+            assert.strictEqual(textOf(yield* stored(n8n, back.id)), "hi")
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("asks the person before it deletes, and takes no for an answer", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const asked: Array<string> = []
+        const saying = (answer: "yes" | "no") =>
+          Effect.provideService(CallContext, {
+            progress: () => Effect.void,
+            confirm: (question) => Effect.sync(() => (asked.push(question), answer))
+          })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id } = yield* tools.createWorkflow.call(input("hi"))
+            const deletion = tools.deleteWorkflow.call({ id, confirm: false, raw: false })
+            const error = yield* Effect.flip(deletion.pipe(saying("no")))
+            assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
+            assert.strictEqual((yield* n8n.api.workflows).length, 1)
+            yield* deletion.pipe(saying("yes"))
+            assert.include(asked[0], "Greeter")
+            assert.strictEqual((yield* n8n.api.workflows).length, 0)
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("is read-only when told so, at the call as well", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const all: ReadonlyArray<Tool.Any> = tools.all
+        const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
+        assert.isAtLeast(writing.length, 10)
+        for (const tool of writing as ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services>>) {
+          const args = {
+            id: "1",
+            version: "v",
+            name: "x",
+            nodes: [],
+            connections: {},
+            filePath: "x.json",
+            workflowId: "x.json",
+            workflowData: {},
+            nodeType: "t",
+            targetNodeId: "n",
+            newNodeType: "t",
+            sourceNodeId: "n",
+            operations: [{ op: "enable", node: "n" }]
+          }
+          const known = Object.fromEntries(
+            Object.entries(args).filter(([key]) => Object.hasOwn(tool.inputSchema.properties ?? {}, key))
+          )
+          const error = yield* Effect.flip(tool.run(known)).pipe(Effect.provide(n8n.layer))
+          assert.deepInclude(error, { _tag: "ValidationError", field: "--read-only" }, tool.name)
+        }
+        assert.deepStrictEqual(yield* n8n.api.requests, [])
+        assert.isTrue(Tool.offered(tools.all, true).every(({ annotations }) => annotations.readOnlyHint))
+      }).pipe(Effect.provideService(Tool.ReadOnly, true)))
+  })
+}
+
+describe("n8n 1, where a change takes effect at once", () => {
+  it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world({ version: "1" })
+      yield* inTime(
+        Effect.gen(function*() {
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+          const before = yield* stored(n8n, id)
+          const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
+          const error = yield* Effect.flip(
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+          )
+          assert.include(JSON.stringify(error), "put back as it was")
+          const after = yield* stored(n8n, id)
+          assert.deepStrictEqual(after["nodes"], before["nodes"])
+          assert.isTrue(after["active"])
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+
+  it.effect("keeps settings that n8n sets back unless they are named", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world({ version: "1" })
+      yield* inTime(
+        Effect.gen(function*() {
+          const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
+          yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+          assert.deepInclude((yield* stored(n8n, id))["settings"], settings)
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+})
+
+describe("n8n 2, live and draft", () => {
+  it.effect("publishes a change to what is published, and leaves somebody's draft alone", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world()
+      yield* inTime(
+        Effect.gen(function*() {
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+          assert.isTrue(live.published)
+          yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
+          const { activeVersionId } = yield* stored(n8n, id)
+          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed", raw: false })
+          assert.strictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
+          assert.strictEqual(draft.published, false)
+          yield* tools.activateWorkflow.call({ id })
+          assert.notStrictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+
+  it.effect("puts the earlier draft back when publishing is refused", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world()
+      yield* inTime(
+        Effect.gen(function*() {
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+          const before = yield* stored(n8n, id)
+          const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
+          const error = yield* Effect.flip(
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+          )
+          assert.include(JSON.stringify(error), "earlier draft was put back")
+          const after = yield* stored(n8n, id)
+          assert.deepStrictEqual(after["nodes"], before["nodes"])
+          assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+})
