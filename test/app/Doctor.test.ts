@@ -36,8 +36,8 @@ const listening = (answer: RequestListener, secure = false) =>
   )
 
 /** Four that need a key, of which two need nothing but execution:read, and one that needs none. */
-const names = ["list_workflows", "get_workflow", "get_execution", "get_execution_by_node", "node_search"]
-const reading = Tool.offered(tools.all, true).filter((tool) => names.includes(tool.name))
+const names = new Set(["list_workflows", "get_workflow", "get_execution", "get_execution_by_node", "node_search"])
+const reading = Tool.offered(tools.all, true).filter((tool) => names.has(tool.name))
 
 const look = (more: Partial<Doctor.Subject> = {}) =>
   Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
