@@ -5,6 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
+import { Versions } from "../../workflows/store/Versions.ts"
 import { placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
@@ -51,6 +52,7 @@ export const workflowHistory = Tool.make({
         Effect.andThen(n8n.workflowHistory(id)),
         Effect.catchTag("NotFoundError", (error) => snapshots.length > 0 ? Effect.succeed([]) : Effect.fail(error))
       )
+      yield* Versions.use((all) => all.note(id, (versions ?? []).map(({ versionId }) => versionId)))
       return {
         snapshots,
         versions: versions ?? [],
