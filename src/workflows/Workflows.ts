@@ -147,6 +147,21 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
   return { ...from, workflow }
 })
 
+/** Whether links go by the names of nodes, as they should. */
+const isByName = (workflow: Obj) => {
+  const names = new Set(arr(workflow["nodes"]).map((node) => obj(node)?.["name"]))
+  return obj(workflow["connections"]) !== undefined &&
+    Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
+}
+
+/** The workflow that a reference names, to be compared: of a file as it stands there, unless it needs repairs. */
+export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
+  const { notes, value } = yield* open(reference, field)
+  const workflow = obj(value)
+  if (workflow !== undefined && isWorkflow(workflow) && isByName(workflow)) return { workflow, notes }
+  return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
+})
+
 /** A changed workflow, and what else there is to say of the change. */
 export interface Change<A> {
   readonly workflow: Obj
