@@ -10,7 +10,7 @@ import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const input = {
-  workflowId: Schema.optionalKey(parameters.reference),
+  workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
   workflow: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
       description: "Instead: the workflow itself, {name, nodes, connections, settings}."

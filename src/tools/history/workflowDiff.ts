@@ -53,7 +53,7 @@ export const workflowDiff = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    a: parameters.required("a", "n8n id, id@published, id@VERSION, .json path or draft id."),
+    a: parameters.required("a", parameters.referenceForms),
     b: Schema.optionalKey(Schema.String.annotate({ description: "Likewise." })),
     node: Schema.optionalKey(Schema.String.annotate({ description: "Show this node's difference, whole." }))
   }),

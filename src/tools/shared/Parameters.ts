@@ -20,11 +20,11 @@ export const workflowId = required("Workflow ID", "Workflow id, from list_workfl
 /** A workflow on n8n, in a file or a draft, as it is now. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, .json path or draft id.").check(writable)
 
+/** The forms of a reference. */
+export const referenceForms = "n8n id, id@published, id@VERSION, .json path or draft id."
+
 /** A workflow that is read, as it is or as it was: see `Reference`. */
-export const reference = required(
-  "Workflow ID",
-  "n8n id, id@published, id@VERSION, .json path or draft id."
-)
+export const reference = required("Workflow ID", referenceForms)
 
 /** A workflow's JSON file. */
 export const workflowFile = required("File path", "A .json file under the files root; relative to it, or absolute.")
