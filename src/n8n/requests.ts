@@ -1,4 +1,5 @@
 /** One request to n8n's public API: the key, the retries, the time bound, and what its failures mean. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -13,6 +14,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
+import type { Hint } from "../base/Advice.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
 import * as HttpErrors from "./HttpErrors.ts"
@@ -36,8 +39,10 @@ export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("2
 
 /** `Retry-After` is honoured up to this; an n8n that wants a longer pause gets an error that says so. */
 const maxRetryAfter = 30_000
-/** One call, with its repetitions. */
-const callTimeout = 60
+/** A request that reads, with its repetitions: seconds. */
+const readTimeout = 45
+/** One that writes: when it is not answered, what came of it has to be found out. */
+const writeTimeout = 30
 /** Executions with data take n8n long: 66 MB about 9 s. */
 export const dataTimeout = 180
 
@@ -108,8 +113,10 @@ export interface Request {
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** The bound on the call with its repetitions; 60 unless given. */
+  /** The bound on the request with its repetitions; what is left of the call's time may be less. */
   readonly seconds?: number | undefined
+  /** What to do when it is not answered in time. */
+  readonly lateHint?: Hint | undefined
   /** Default: n8n's public API. A webhook is sent no key, for executions show their headers, and nothing twice. */
   readonly to?: "editor" | "webhook" | undefined
   /** Whatever the status, it is an answer. */
@@ -194,6 +201,9 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
   query?: Query
 ): Effect.Effect<S["Type"], Errors.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
 
+/** Nobody knows what came of a write that is not answered. */
+const uncertain = "n8n is slow or stuck, and may have done it all the same: read what is there before you call again."
+
 /** A key shorter than this is no key of n8n's; looking for it would spoil words. */
 const minKey = 8
 
@@ -244,24 +254,28 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         : Effect.fail(HttpErrors.redirected(target, response.status, to?.origin ?? location))
     })
 
-  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean) =>
+  /** Repeats while there is time: an n8n that asks for a longer pause is told of at once. */
+  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean, until: () => number) =>
     (options.retry ?? retrySchedule).pipe(
       Schedule.setInputType<HttpClientError.HttpClientError | Errors.N8nError>(),
-      Schedule.while(({ input, now }) =>
-        input._tag === "HttpClientError" && mayRepeat(input) && retryAfter(input, now) <= maxRetryAfter
-      ),
+      Schedule.while(({ input, now }) => {
+        if (input._tag !== "HttpClientError" || !mayRepeat(input)) return false
+        const pause = retryAfter(input, now)
+        return pause <= maxRetryAfter && now + pause < until()
+      }),
       Schedule.modifyDelay(({ duration, input, now }) =>
         Effect.succeed(
           input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
         )
       )
     )
-  const retryReads = retry(isTransient)
-  const retryWrites = retry((error) => isTransient(error) && hadNoEffect(error))
 
   const send: Requests["send"] = (request, target, consume) =>
-    Effect.suspend(() => {
-      const { body, headers = {}, method, path, query = {}, seconds = callTimeout, to } = request
+    Effect.gen(function*() {
+      const { body, headers = {}, method, path, query = {}, to } = request
+      const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
+      const start = yield* Clock.currentTimeMillis
+      const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
       const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
@@ -279,17 +293,32 @@ export const make = Effect.fnUntraced(function*(options: Options) {
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      return attempt.pipe(
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook"
+      const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)
         ),
-        Effect.retry(method === "POST" || method === "PUT" || to === "webhook" ? retryWrites : retryReads),
+        Effect.retry(retry(isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)),
         Effect.catchTag("HttpClientError", (error) => HttpErrors.fromHttp(error, target)),
-        Effect.mapError(withoutKey(options.apiKey)),
-        Effect.timeoutOrElse({
-          duration: `${seconds} seconds`,
-          orElse: () => Effect.fail(HttpErrors.timedOut(target, seconds))
-        }),
+        Effect.mapError(withoutKey(options.apiKey))
+      )
+      return yield* Deadline.before(
+        answered,
+        until,
+        () =>
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) =>
+              Effect.fail(
+                HttpErrors.timedOut(
+                  target,
+                  Math.round((now - start) / 1000),
+                  request.lateHint ?? (isRead ? undefined : uncertain)
+                )
+              )
+          )
+      ).pipe(
+        Effect.ensuring(Deadline.answered),
         Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
       )
     })

@@ -106,7 +106,7 @@ describe("doctor", () => {
       assert.strictEqual(checks.get("API key")?.status, "ok")
       const allowed = checks.get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
-      assert.include(allowed?.detail, "allows 2 of 6 tools, not list_workflows, get_workflow")
+      assert.include(allowed?.detail, "allows 4 of 8 tools, not list_workflows, get_workflow")
       assert.include(allowed?.cure, "workflow:list, workflow:read, execution:list")
     }))
 
