@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { ConnectionProblem, Hint } from "../base/Advice.ts"
 import { ApiError, NotFoundError, type Target, targetFields } from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
+import * as body from "./body.ts"
 
 const hintForStatus = (status: number): Hint => {
   switch (status) {
@@ -100,13 +101,13 @@ export const redirected = (target: Target, status: number, location: string): Ap
     hint: checkConnection("Redirected")
   })
 
-const Body = Schema.Struct({ message: Schema.String })
+const Body = Schema.fromJsonString(Schema.Struct({ message: Schema.String }))
 
 /** n8n's message in an error body; a web page has none. */
 const message = (response: HttpClientResponse.HttpClientResponse) =>
-  response.json.pipe(
+  body.beginning(response, body.maxBytes.error).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Body)),
-    Effect.map((body) => body.message),
+    Effect.map(({ message }) => message),
     Effect.orElseSucceed(() => undefined)
   )
 

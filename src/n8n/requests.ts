@@ -18,6 +18,7 @@ import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
+import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
 /** Where n8n is and how to talk to it. */
@@ -155,6 +156,13 @@ export interface Requests {
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
+/** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
+export const maxPages = 40
+
+/** n8n gave more pages than there can be, or the same again. */
+export const endless = (target: Errors.Target) =>
+  HttpErrors.unreadable(target, "a list that does not end, or goes round in circles")
+
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
@@ -180,12 +188,14 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
     target,
     (response) =>
       Effect.flatMap(
-        response.text,
-        (text) =>
-          Effect.try({
-            try: (): unknown => text === "" ? undefined : JSON.parse(text),
-            catch: () => notJson(target, text)
-          })
+        body.read(response, body.maxBytes.json),
+        ({ isCut, text }) =>
+          isCut
+            ? Effect.fail(HttpErrors.unreadable(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`))
+            : Effect.try({
+              try: (): unknown => text === "" ? undefined : JSON.parse(text),
+              catch: () => notJson(target, text)
+            })
       )
   ).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
@@ -272,7 +282,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
 
   const send: Requests["send"] = (request, target, consume) =>
     Effect.gen(function*() {
-      const { body, headers = {}, method, path, query = {}, to } = request
+      const { body: json, headers = {}, method, path, query = {}, to } = request
       const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
       const start = yield* Clock.currentTimeMillis
       const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
@@ -280,7 +290,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        body === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(body)
+        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       const attempt = Effect.suspend(() => {
