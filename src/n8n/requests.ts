@@ -230,6 +230,17 @@ const withoutKey = (apiKey: Redacted.Redacted<string>) => {
 const sent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
 
+/** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
+const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+
+const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
+  new Errors.ValidationError({
+    reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
+    ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
+    hint:
+      "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
+  })
+
 /** Binds the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
@@ -283,6 +294,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const send: Requests["send"] = (request, target, consume) =>
     Effect.gen(function*() {
       const { body: json, headers = {}, method, path, query = {}, to } = request
+      if (climbs(path)) return yield* climbing(target, path)
       const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
       const start = yield* Clock.currentTimeMillis
       const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
