@@ -9,6 +9,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -46,6 +47,9 @@ const readTimeout = 45
 const writeTimeout = 30
 /** Executions with data take n8n long: 66 MB about 9 s. */
 export const dataTimeout = 180
+
+/** Values of query parameters stay out of traces and errors. */
+const anyName = [/^/]
 
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
@@ -341,7 +345,9 @@ export const make = Effect.fnUntraced(function*(options: Options) {
           )
       ).pipe(
         Effect.ensuring(Deadline.answered),
-        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
+        // What a webhook is sent is nobody's but its workflow's.
+        Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
   return { send, inTurn: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
