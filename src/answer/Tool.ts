@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -65,7 +66,7 @@ export interface Any<out R = unknown> {
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
-  /** For transports: JSON in, JSON inside the budget out. */
+  /** For transports: JSON in, JSON inside the budget out, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
 }
 
@@ -207,7 +208,7 @@ export const make = <
     call,
     run: Effect.fnUntraced(function*(args) {
       const input = yield* decode()(args)
-      const data = yield* call(input)
+      const data = yield* Deadline.bounded(call(input), !annotations.readOnlyHint)
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,

@@ -28,6 +28,8 @@ export const Advice = Schema.TaggedUnion({
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListExecutions: {},
+  /** n8n answers a retry only once it is over. */
+  FollowRetry: {},
   ListFiles: {},
   ListVersions: { maxSnapshots: Schema.Int },
   ListRestorableVersions: {},

@@ -7,6 +7,8 @@ export type Consent = "yes" | "no" | "unasked"
 
 /** The caller's end of one call. */
 export interface Service {
+  /** Whether `progress` reaches somebody, who then waits longer. */
+  readonly hearsProgress?: boolean
   /** Tells how far a call has come; `total` where it is known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Effect.Effect<void>
   /** Asks the person behind the client. */

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, pageOf, type Requests, sendJson } from "./requests.ts"
+import { getJson, hasStatus, isUnknownParameter, maxPages, pageOf, type Requests, sendJson } from "./requests.ts"
 
 /** Which workflows. All conditions hold together; `name` is contained, ignoring case; every tag must be there. */
 export interface Query {
@@ -26,7 +26,7 @@ export interface Query {
 
 /** The workflow endpoints. None that writes is sent twice when it may have arrived. */
 export interface Service {
-  /** `GET /workflows`, paged until `limit` that match are found; on every n8n version with `offset` and `tags`. */
+  /** `GET /workflows`, paged until `limit` that match are found, or 40 pages read: `nextCursor` then goes on; on every n8n version with `offset` and `tags`. */
   readonly listWorkflows: (
     query: Query
   ) => Effect.Effect<
@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
     // Twice as many each time: behind a page may lie any number of archived ones.
-    for (let size = 0;;) {
+    for (let size = 0, pages = 0; pages < maxPages; pages++) {
       size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - kept.length + 1))
       const page = yield* getJson(requests, "/workflows", Page, { operation: "list workflows" }, {
         limit: size,
@@ -125,6 +125,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       position += page.data.length
       if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: kept }
     }
+    return { workflows: kept, nextCursor: encodeCursor(position, query.limit) }
   })
 
   const names = yield* Cache.makeWith(

@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -51,6 +52,12 @@ export interface Tested {
   /** What the workflow itself answered the call, where it does. */
   readonly response: WebhookAnswer | undefined
 }
+
+/** How long it may take to end an execution and to read it: milliseconds. */
+const wrappingUp = 6_000
+
+/** How long a copy may take to go, in seconds. */
+const removing = 30
 
 const Nodes = Schema.Array(Workflow.Node)
 
@@ -110,10 +117,13 @@ const observed = Effect.fnUntraced(function*(options: {
   readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
 }) {
   const { added, nodeCount, timeout } = options
+  const granted = Deadline.grant(timeout + wrappingUp)
+  yield* granted
   const calling = yield* Effect.forkScoped(options.calling)
   const find = options.find(calling)
   const begun = yield* following.begun(calling, find).pipe(Effect.timeoutOption(options.patience))
   let id = Option.getOrUndefined(begun)
+  yield* granted
   const end = id === undefined
     ? Option.none()
     : yield* following.settled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
@@ -190,7 +200,8 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
     ({ id }) =>
       (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
         Effect.andThen(TestCopies.remove(id)),
-        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`))
+        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
+        Deadline.renewed(removing)
       )
   )
 })

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { CallContext } from "../../base/CallContext.ts"
 import { defined, equals } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
@@ -38,6 +39,12 @@ const Output = Schema.Struct({
   failure: Schema.optionalKey(ExecutionSummary.Failure)
 })
 type Output = typeof Output.Type
+
+/** Bounds of `timeout`, in milliseconds. */
+const timeouts = { minimum: 1_000, maximum: 3_600_000 }
+
+/** The default where nobody is told that it goes on: with all around it, within the time that a client waits. */
+const unheardTimeout = 35_000
 
 const maxItems = 20
 const maxLogs = 60
@@ -137,7 +144,11 @@ export const testWorkflow = Tool.make({
     testData: Schema.optionalKey(
       Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),
-    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
+    timeout: Schema.optionalKey(
+      Schema.Int.check(
+        Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
+      ).annotate({ description: "ms.", default: 60_000 })
+    ),
     startNode: Schema.optionalKey(
       Schema.String.annotate({ description: "Node to start at." })
     ),
@@ -147,17 +158,20 @@ export const testWorkflow = Tool.make({
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, testData, workflowId, ...options }) =>
+  handler: ({ mode, startNode, testData, workflowId, timeout: asked }) =>
     Effect.gen(function*() {
+      const { hearsProgress } = yield* CallContext
+      const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
-        ...options,
+        startNode,
+        timeout,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
       })
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
-      return { tested, output: lastOutput(tested.execution, namesOf) }
+      return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested }, { timeout }) => {
+  summarize: ({ output, tested, timeout }) => {
     const { execution } = tested
     return defined({
       executionId: execution.id,
