@@ -83,7 +83,7 @@ describe("doctor", () => {
 
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
-      const all = new Set(reading.flatMap((tool) => tool.scopes))
+      const all = new Set(reading.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
       const url = yield* listening(n8n({
         "/": { body: startPage },
         "/api/v1/workflows": listed,
@@ -106,8 +106,23 @@ describe("doctor", () => {
       assert.strictEqual(checks.get("API key")?.status, "ok")
       const allowed = checks.get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
-      assert.include(allowed?.detail, "allows 2 of 6 tools, not list_workflows, get_workflow")
+      assert.include(allowed?.detail, "allows 4 of 8 tools, not list_workflows, get_workflow")
       assert.include(allowed?.cure, "workflow:list, workflow:read, execution:list")
+    }))
+
+  it.live("names the part of a tool that a key does not allow", () =>
+    Effect.gen(function*() {
+      const all = new Set(reading.flatMap((tool) => tool.scopes))
+      all.delete("execution:read")
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": listed,
+        "/api/v1/discover": scopes(...all, "workflow:list")
+      }))
+      const allowed = (yield* examine(url)).get("Scopes")
+      assert.strictEqual(allowed?.status, "warning")
+      assert.match(allowed?.detail ?? "", /not get_execution, .*; without list_executions \(groupBy failure\)$/)
+      assert.include(allowed?.cure, "execution:read")
     }))
 
   it.live("fails a key that allows nothing", () =>

@@ -60,7 +60,12 @@ describe("search_execution", () => {
 
   it.effect("refuses what it cannot search for, and says what is there", () =>
     Effect.gen(function*() {
-      assert.include((yield* search({ where: "amuont < 0" })).note, "Nothing matches; items have: orderNo, amount")
+      assert.include((yield* search({ where: "amuont < 0" })).note, "No item here has amuont; nearest: amount.")
+      assert.strictEqual(
+        (yield* search({ where: "amount === '217'" })).note,
+        "Nothing matches; the first values: amount 0."
+      )
+      assert.include((yield* search({ where: "amuont == null" })).note, "No item here has amuont")
       const neither = yield* refused({})
       assert.strictEqual(neither.message, "text or where is required")
       const wrong = yield* refused({ where: "amount >" })
@@ -68,7 +73,17 @@ describe("search_execution", () => {
       assert.include(wrong.message, "character")
       const forbidden = yield* refused({ where: "amount.constructor('x')" })
       assert.strictEqual(forbidden._tag, "ValidationError")
-      for (const where of ["", "process.exit()", "amount = 3", "while (true) {}"]) {
+      for (
+        const where of [
+          "",
+          "process.exit()",
+          "fetch('x')",
+          "$('Orders').first()",
+          "$input.item.json.amount < 0",
+          "amount = 3",
+          "while (true) {}"
+        ]
+      ) {
         const { _tag, ...error } = yield* refused({ where })
         assert.deepInclude<unknown>({ _tag, ...error }, { _tag: "ValidationError", field: "where" }, where)
       }
@@ -86,7 +101,7 @@ describe("search_execution", () => {
       const some = yield* search({ where: "orderNo.startsWith('A-1')" })
       assert.deepStrictEqual([some.matched, some.failedItems], [222, undefined])
       const { note } = yield* search({ text: "A-217", fields: ["orderno", "customer.id"] })
-      assert.include(note, "No item here has orderno; nearest: orderNo")
+      assert.include(note, "No match shown has orderno; nearest: orderNo")
     }))
 
   it.effect("says that a node did not run, that the execution goes on, or that there is no data", () =>
