@@ -145,7 +145,7 @@ export const compareItems = Tool.make({
           ? undefined
           : ItemFields.note(missing.map(({ path }) => path), samples(execution, to, redacts))
       ].filter((note) => note !== undefined)
-      return { from, to, comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
+      return { from, to, comparison, note: notes.length === 0 ? undefined : [...new Set(notes)].join(" ") }
     }),
   summarize: ({ comparison, from, note, to }) => {
     const { changed, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, same } = comparison

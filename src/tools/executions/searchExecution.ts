@@ -7,6 +7,7 @@ import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
+import * as Noise from "../../executions/Noise.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "./conditions.ts"
@@ -107,7 +108,7 @@ export const searchExecution = Tool.make({
           name: names(slot),
           index,
           item: fields.length === 0
-            ? item
+            ? Noise.without(item)
             : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
         })
       )

@@ -58,6 +58,16 @@ describe("search_execution", () => {
       assert.strictEqual((yield* search({ text: "ünï", where: "$json['件名'].length === 7" })).matched, 3)
     }))
 
+  it.effect("leaves out what nobody reads in an item", () =>
+    Effect.gen(function*() {
+      const call = { headers: { "x-shop": "a", host: "b" }, params: {}, query: {}, body: { id: 1 }, webhookUrl: "u" }
+      const { matches } = yield* search(
+        { text: "x-shop" },
+        document({ Webhook: [run(0, { main: [items(call)] })] }, { nodes: [node("Webhook")] })
+      )
+      assert.deepStrictEqual<unknown>(matches[0]?.item.json, { ...call, headers: { "x-shop": "a" }, otherHeaders: 1 })
+    }))
+
   it.effect("refuses what it cannot search for, and says what is there", () =>
     Effect.gen(function*() {
       assert.include((yield* search({ where: "amuont < 0" })).note, "No item here has amuont; nearest: amount.")
@@ -100,6 +110,8 @@ describe("search_execution", () => {
       assert.include(none.note, "where does not fit any of 300 items")
       const some = yield* search({ where: "orderNo.startsWith('A-1')" })
       assert.deepStrictEqual([some.matched, some.failedItems], [222, undefined])
+      const { matches: [whole] } = yield* search({ text: "A-217", fields: ["$json.customer.id"] })
+      assert.deepStrictEqual<unknown>(whole?.item, { json: { "$json.customer.id": "cus_7" } })
       const { note } = yield* search({ text: "A-217", fields: ["orderno", "customer.id"] })
       assert.include(note, "No match shown has orderno; nearest: orderNo")
     }))
