@@ -94,7 +94,7 @@ export const executionByNode = (
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number }
+    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -108,8 +108,8 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: compare them with what the error says.`,
-        example: executionByNode(execution.id, step.nodeName)
+          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
       }
     case "Workflow":
       return {

@@ -63,6 +63,8 @@ export interface Any<out R = unknown> {
   readonly annotations: Annotations
   /** What the API key must be allowed, in n8n's words. */
   readonly scopes: ReadonlyArray<string>
+  /** What only a part of the tool needs, and which part. */
+  readonly partialScopes: { readonly [scope: string]: string }
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
@@ -148,6 +150,7 @@ export const make = <
   readonly searchHint?: string
   readonly annotations: Annotations
   readonly scopes: ReadonlyArray<string>
+  readonly partialScopes?: { readonly [scope: string]: string }
   readonly input: Schema.ConstraintCodec<In, unknown>
   readonly output: Schema.ConstraintCodec<Out, unknown>
   readonly handler: (input: In) => Effect.Effect<Raw, Errors.N8nError, R>
@@ -199,6 +202,7 @@ export const make = <
     searchHint: definition.searchHint,
     annotations,
     scopes,
+    partialScopes: definition.partialScopes ?? {},
     get inputSchema() {
       return inputSchema()
     },
