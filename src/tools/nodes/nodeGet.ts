@@ -35,7 +35,7 @@ export const nodeGet = Tool.make({
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a minimal valid example. Offline.",
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a valid example of common use. Offline.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),
