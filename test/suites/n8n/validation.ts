@@ -144,6 +144,22 @@ export const validation = (it: It, v2: boolean) => {
       }
     }))
 
+  it.effect("validate_workflow: outdated speaks of what this n8n has", () =>
+    Effect.gen(function*() {
+      const { outdated } = yield* tools.validateWorkflow.call({
+        workflow: workflow("old", [
+          hook(),
+          node("Fn", "n8n-nodes-base.function", 1, { functionCode: "return items" }),
+          http({ url: "https://example.com" })
+        ])
+      })
+      assert.deepStrictEqual(outdated?.map(({ newest, node, use }) => [node, newest, use]), [
+        ["Fn", 1, ["n8n-nodes-base.code"]],
+        ["Hook", 2.1, undefined],
+        ["Get", v2 ? 4.5 : 4.3, undefined]
+      ])
+    }))
+
   if (v2) {
     it.effect("node_get: n8n publishes its examples, all in one workflow", () =>
       Effect.gen(function*() {
