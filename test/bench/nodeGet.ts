@@ -8,6 +8,8 @@ import * as NodeDetails from "../../src/catalogue/types/NodeDetails.ts"
 import * as NodeType from "../../src/catalogue/types/NodeType.ts"
 import * as nodeTypes from "../support/nodeTypes.ts"
 
+const background = { release: "", releases: { lacking: {}, removed: {} } }
+
 const namesOf = (nodeType: NodeType.NodeType) => [
   ...new Set(
     (NodeType.at(nodeType, NodeType.defaultVersion(nodeType))?.properties ?? [])
@@ -28,7 +30,7 @@ const report = Effect.gen(function*() {
   for (const [name, asks] of Object.entries(questions)) {
     const answers = [...nodeTypes.all.values()].flatMap((nodeType) =>
       asks(nodeType).flatMap((ask) =>
-        Result.match(NodeDetails.details(nodeType, ask, evaluate), {
+        Result.match(NodeDetails.details(nodeType, ask, evaluate, background), {
           onFailure: () => [],
           onSuccess: (details) => [{ type: nodeType.type, ask, tokens: countTokens(JSON.stringify(details)) }]
         })

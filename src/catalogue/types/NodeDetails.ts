@@ -8,6 +8,7 @@ import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
+import * as Releases from "./Releases.ts"
 
 /** What is wanted of a type. */
 export interface Ask {
@@ -23,6 +24,17 @@ export interface Lacking {
   readonly field: keyof Ask
   readonly value: string
   readonly candidates: ReadonlyArray<string>
+}
+
+/** What is known of the n8n that the answer is for, and of the type besides its descriptions. */
+export interface Background {
+  /** n8n's release that the types are of. */
+  readonly release: string
+  readonly releases: Releases.Releases
+  /** The release of the n8n that is connected, where it is known. */
+  readonly connected?: string | undefined
+  /** Of a deprecated type, those to use instead. */
+  readonly successors?: ReadonlyArray<string> | undefined
 }
 
 const optional = Schema.optionalKey
@@ -288,20 +300,58 @@ const toolNote =
   "An agent knows the node by its name (letters, digits, _) and its description; its model fills in a value that is " +
   "={{ $fromAI('orderId', 'what it is', 'string') }} (or 'number', 'boolean', 'json')."
 
-const notesOf = ({ builderHint }: NodeType.Description, isTool: boolean) => {
+/** What the n8n that is connected has of the type, as far as releases are known to differ. */
+const onConnected = (type: string, version: number, { connected, release, releases }: Background) => {
+  if (connected === undefined) return []
+  if (Releases.isTypeLacked(releases, type, connected)) {
+    return [`n8n ${connected}, which is connected, lacks this type.`]
+  }
+  if (Releases.isLacked(releases, type, version, connected)) {
+    return [`n8n ${connected}, which is connected, lacks version ${version}.`]
+  }
+  return Releases.isNewer(connected, release)
+    ? [`n8n ${connected}, which is connected, may have newer versions: these are of n8n ${release}.`]
+    : []
+}
+
+const onDeprecation = ({ successors }: Background) =>
+  successors === undefined
+    ? []
+    : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
+
+const notesOf = (
+  { builderHint }: NodeType.Description,
+  version: number,
+  { background, isTool, type }: { readonly type: string; readonly isTool: boolean; readonly background: Background }
+) => {
   const advice = ParameterView.advice(builderHint?.searchHint, longestAdvice)
-  const notes = [...isTool ? [toolNote] : [], ...advice === undefined ? [] : [advice]]
+  const notes = [
+    ...onConnected(type, version, background),
+    ...onDeprecation(background),
+    ...isTool ? [toolNote] : [],
+    ...advice === undefined ? [] : [advice]
+  ]
   return notes.length === 0 ? undefined : notes
+}
+
+/** The versions that the connected n8n has, or all where it has none. */
+const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
+  const all = NodeType.versions(nodeType)
+  if (connected === undefined) return all
+  const there = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
+  return there.length === 0 ? all : there
 }
 
 /** The type, as far as it is asked for. */
 export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,
-  evaluate: Ports.Evaluate
+  evaluate: Ports.Evaluate,
+  background: Background
 ): Result.Result<Details, Lacking> => {
-  const versions = NodeType.versions(nodeType)
-  const version = ask.version ?? NodeType.defaultVersion(nodeType)
+  const versions = versionsFor(nodeType, background)
+  const byDefault = NodeType.defaultVersion(nodeType)
+  const version = ask.version ?? versions.findLast((each) => each <= byDefault) ?? byDefault
   const description = NodeType.at(nodeType, version)
   if (description === undefined) {
     return Result.fail({ field: "version", value: String(version), candidates: versions.map(String) })
@@ -345,7 +395,7 @@ export const details = (
     const rest = defined({
       ...head,
       description: description.description,
-      notes: notesOf(description, isTool),
+      notes: notesOf(description, version, { type, isTool, background }),
       trigger: isTrigger || undefined,
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,

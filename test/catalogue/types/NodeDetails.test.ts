@@ -13,11 +13,13 @@ import * as nodeTypes from "../../support/nodeTypes.ts"
 
 const evaluate = await Effect.runPromise(Evaluate.make)
 
+const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
+
 const details = (type: string, ask: NodeDetails.Ask = {}) =>
-  Result.getOrThrow(NodeDetails.details(nodeTypes.get(type), ask, evaluate))
+  Result.getOrThrow(NodeDetails.details(nodeTypes.get(type), ask, evaluate, background))
 
 const lacking = (type: string, ask: NodeDetails.Ask) =>
-  Result.getOrThrow(Result.flip(NodeDetails.details(nodeTypes.get(type), ask, evaluate)))
+  Result.getOrThrow(Result.flip(NodeDetails.details(nodeTypes.get(type), ask, evaluate, background)))
 
 interface Helpers {
   readonly getNodeParameters: (...args: ReadonlyArray<unknown>) => object | null
@@ -37,7 +39,7 @@ const issuesOf = (...args: Parameters<Helpers["getNodeParametersIssues"]>): obje
 
 /** Every version by itself, and the newest with every other operation of each resource. */
 const asks = (nodeType: NodeType.NodeType): ReadonlyArray<NodeDetails.Ask> => {
-  const { operations = {} } = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate))
+  const { operations = {} } = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
   return [
     ...NodeType.versions(nodeType).map((version) => ({ version })),
     ...Object.entries(operations).flatMap(([resource, each]) =>
@@ -54,7 +56,7 @@ describe("node details", () => {
     assert.isAbove(tools.length, 200)
     for (const nodeType of [...nodeTypes.all.values(), ...tools]) {
       for (const ask of nodeType.type.endsWith("Tool") ? [{}] : asks(nodeType)) {
-        const found = Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate))
+        const found = Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate, background))
         const text = JSON.stringify(found)
         // A token is hardly ever less than three characters here; to count them all takes a minute.
         if (text.length > 3_500) assert.isAtMost(countTokens(text), 1_500, `${nodeType.type} ${JSON.stringify(ask)}`)
@@ -189,7 +191,7 @@ describe("node details", () => {
     const type = "n8n-nodes-base.slackTool"
     const slack = ToolVariant.variant(type, nodeTypes.get("n8n-nodes-base.slack"))
     assert.isDefined(slack)
-    const { example, notes, outputs } = Result.getOrThrow(NodeDetails.details(slack, {}, evaluate))
+    const { example, notes, outputs } = Result.getOrThrow(NodeDetails.details(slack, {}, evaluate, background))
     assert.deepStrictEqual(outputs, ["ai_tool"])
     assert.match(String(notes), /its name.*\$fromAI/)
     assert.match(String(obj(example?.parameters)?.["text"]), /^=\{\{ \$fromAI\('text', '.+', 'string'\) \}\}$/)

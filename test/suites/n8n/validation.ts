@@ -15,6 +15,8 @@ import type { RealN8n } from "./RealN8n.ts"
 
 const evaluate = await Effect.runPromise(Evaluate.make)
 
+const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
+
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
 const node = (name: string, type: string, typeVersion: number, parameters: Obj, more: Obj = {}) => ({
@@ -83,7 +85,7 @@ const notOffered = new Set(
 
 /** node_get's example of a type, as a node with credentials. */
 const exampleNode = (nodeType: NodeType.NodeType) => {
-  const details = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate))
+  const details = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
   const { credentials = [], example, inputs = [], name, outputs = [], trigger, type, version } = details
   const given = Object.fromEntries(credentials.map((each) => [each.type, { id: "abcdefghijklmnop", name: "some" }]))
   const present = (ports: ReadonlyArray<string>) => ports.filter((port) => !port.includes(" when ")).map(typeOfPort)
@@ -158,6 +160,17 @@ export const validation = (it: It, v2: boolean) => {
         ["Hook", 2.1, undefined],
         ["Get", v2 ? 4.5 : 4.3, undefined]
       ])
+    }))
+
+  it.effect("node_get: the version is one that this n8n has", () =>
+    Effect.gen(function*() {
+      const { example, version } = yield* tools.nodeGet.call({ type: "n8n-nodes-base.httpRequest" })
+      assert.strictEqual(version, v2 ? 4.5 : 4.3)
+      const { active, id, warnings } = yield* create(
+        workflow("newest", [hook(), node("Get", "n8n-nodes-base.httpRequest", version, example?.parameters as Obj)])
+      )
+      assert.isTrue(active, warnings?.join())
+      yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
     }))
 
   if (v2) {
