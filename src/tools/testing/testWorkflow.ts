@@ -93,7 +93,7 @@ const parseJson = (data: unknown): unknown => {
 
 /** What the caller got; a body that the items already show is not shown twice. */
 const responseOf = (
-  { response }: WorkflowTesting.Tested,
+  { response }: WorkflowTesting.TestResult,
   { data: { items }, total }: ReturnType<typeof lastOutput>
 ) => {
   if (response === undefined) return undefined
@@ -108,7 +108,7 @@ const responseOf = (
     : { status, body: text.slice(0, 4_000) }
 }
 
-const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number) => {
+const hintOf = ({ execution, timedOut }: WorkflowTesting.TestResult, timeout: number) => {
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
   if (execution.status !== "waiting") return undefined
   const node = Execution.lastToRun(execution)
