@@ -9,6 +9,14 @@ export const after = (links: ReadonlyArray<Connections.Link>, start: string): Re
   return found
 }
 
+/** What leads to a node, through main connections, and the node itself. */
+export const before = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> => {
+  const previous = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ to }) => to)
+  const found = new Set([end])
+  for (const name of found) for (const { from } of previous.get(name) ?? []) found.add(from)
+  return found
+}
+
 /** What serves nodes: models, tools, memories, and what serves those. */
 export const servants = (links: ReadonlyArray<Connections.Link>, served: Iterable<string>): ReadonlySet<string> => {
   const lent = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)

@@ -102,5 +102,5 @@ export const target = Effect.fnUntraced(function*(
     return { mayBe: candidates.map(({ id }) => String(id)).filter((id) => !foreign.has(id)) }
   })
 
-  return { name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+  return { node, name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
 })
