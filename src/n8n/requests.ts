@@ -199,7 +199,9 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
         body.read(response, body.maxBytes.json),
         ({ isCut, text }) =>
           isCut
-            ? Effect.fail(HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`))
+            ? Effect.fail(
+              HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
+            )
             : Effect.try({
               try: (): unknown => text === "" ? undefined : JSON.parse(text),
               catch: () => notJson(target, text)

@@ -105,5 +105,5 @@ export const target = Effect.fnUntraced(function*(
     return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }
   })
 
-  return { id: place.id, name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodeCount: nodes.length }
 })

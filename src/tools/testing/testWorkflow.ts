@@ -25,6 +25,12 @@ const Output = Schema.Struct({
     node: Schema.optionalKey(Schema.String),
     items: Schema.Array(Execution.Item)
   }),
+  /** The nodes that ran, without the trigger and those in `pinned`; of a test with pins, replay, startNode or endNode. */
+  ran: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that gave pinned or replayed items instead of running. */
+  pinned: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that were left out: they reach outside, and the replayed execution has no data of them. */
+  notRun: Schema.optionalKey(Schema.Array(Schema.String)),
   /** One line for each run of a node, in order. */
   logs: Schema.Array(Schema.String),
   /** The workflow's response to its caller, if it gives one; `bodyIs` where the items already are the body. */
@@ -152,6 +158,20 @@ export const testWorkflow = Tool.make({
     startNode: Schema.optionalKey(
       Schema.String.annotate({ description: "Node to start at." })
     ),
+    endNode: Schema.optionalKey(
+      Schema.String.annotate({ description: "Last node to run; with an equal startNode only that one." })
+    ),
+    pins: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+        description: "Items per node that it gives instead of running; \"run\": run it in a replay."
+      })
+    ),
+    replay: Schema.optionalKey(
+      parameters.executionId.annotate({
+        description:
+          "Execution id: take its trigger data, and pin what reaches outside (HTTP, mail, databases, files) to what it gave then."
+      })
+    ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
       description: "live: the real webhook.",
       default: "auto"
@@ -171,13 +191,18 @@ export const testWorkflow = Tool.make({
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
       return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested, timeout }) => {
-    const { execution } = tested
+  summarize: ({ output, tested, timeout }, { endNode, startNode }) => {
+    const { execution, notRun, pinned, start } = tested
+    const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
+    const left = new Set([start, ...pinned, ...notRun])
     return defined({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
       data: output.data,
+      ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
+      pinned: pinned.length === 0 ? undefined : pinned,
+      notRun: notRun.length === 0 ? undefined : notRun,
       logs: logsOf(execution),
       response: responseOf(tested, output),
       hint: hintOf(tested, timeout),
