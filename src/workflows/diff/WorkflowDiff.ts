@@ -481,6 +481,22 @@ export const lines = (before: unknown, after: unknown, path = ""): ReadonlyArray
   return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
 }
 
+/** Nodes whose change is shown, beyond its name. */
+const mostDetails = 3
+
+const nodeIn = (workflow: Document, name: string) => nodesOf(workflow).find((node) => nameOf(node) === name) ?? {}
+
+/** The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`; under 1,000 characters or so. */
+export const summary = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const details = diff.nodes.flatMap(({ change, formerName, name, value }) => {
+    if (value === undefined || change !== "changed" && change !== "renamed") return []
+    const [first = ""] = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)))
+    return [`${name}: ${first.replace(/^parameters\./, "")}`]
+  })
+  return [line(diff), ...details.slice(0, mostDetails)].join("; ")
+}
+
 /** Whether both states are equal but for the places of nodes. */
 export const isSame = (before: Document, after: Document): boolean => view(make(before, after)).same
 
