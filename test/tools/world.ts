@@ -13,25 +13,28 @@ import * as tools from "../../src/tools/index.ts"
 
 type Needs = N8nClient.N8nClient | Services.Services
 
-const world = Effect.fnUntraced(function*(version: "2" | "1" = "2") {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-  const state = yield* fs.makeTempDirectoryScoped()
-  const api = yield* N8nApi.make({ workflows: [], executions: [] }, { version })
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
-  )
-  const services = Services.layer({ filesRoots: [folder], stateFolder: state })
-  return { folder, api, run: Effect.provide(Layer.merge(n8n, services)) }
-})
+const world = Effect.fnUntraced(
+  function*(version: "2" | "1" = "2", seed: N8nApi.Seed = { workflows: [], executions: [] }) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    const state = yield* fs.makeTempDirectoryScoped()
+    const api = yield* N8nApi.make(seed, { version })
+    const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
+      Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+    )
+    const services = Services.layer({ filesRoots: [folder], stateFolder: state })
+    return { folder, state, api, run: Effect.provide(Layer.merge(n8n, services)) }
+  }
+)
 
-/** Runs in a folder of its own, beside an n8n in memory; `version` is n8n's. */
+/** Runs in a folder of its own, beside an n8n in memory; `version` is n8n's, `seed` what it holds. */
 export const inWorld = <A, E>(
   use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
-  version?: "2" | "1"
+  version?: "2" | "1",
+  seed?: N8nApi.Seed
 ) =>
   Effect.gen(function*() {
-    const made = yield* world(version)
+    const made = yield* world(version, seed)
     return yield* made.run(use(made))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
