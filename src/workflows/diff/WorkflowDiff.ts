@@ -524,12 +524,12 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
  *
  * Secrets are redacted by where they stand, which a line alone does not tell.
  */
-export const lines = (before: unknown, after: unknown, path = ""): ReadonlyArray<string> => {
+export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
   const paths = new Set(visible.map(({ path }) => path))
   const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
   const all = [
-    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after)}`),
+    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after, room)}`),
     ...hidden.map(({ path }) => `${path}: ${marker} → ${marker}`)
   ]
   return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
@@ -540,14 +540,32 @@ const mostDetails = 3
 
 const nodeIn = (workflow: Document, name: string) => nodesOf(workflow).find((node) => nameOf(node) === name) ?? {}
 
-/** The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`; under 1,000 characters or so. */
+const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
+  const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)
+  return { first: (all[0] ?? "").replace(/^parameters\./, ""), count: all.length }
+}
+
+/** Room of the one change that a line shows. */
+const lineRoom = 100
+
+/** The {@link line} of two versions; where one value of one node differs, with what stands around it. */
+export const step = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
+  const isOne = only?.change === "changed" && others.length === 0 && diff.rest === undefined &&
+    diff.links.added.length + diff.links.removed.length === 0
+  const { count, first } = isOne ? detail(before, after, only, lineRoom) : { count: 0, first: "" }
+  return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
+}
+
+/** The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`. */
 export const summary = (before: Document, after: Document): string => {
   const diff = make(before, after)
-  const details = diff.nodes.flatMap(({ change, formerName, name, value }) => {
-    if (value === undefined || change !== "changed" && change !== "renamed") return []
-    const [first = ""] = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)))
-    return [`${name}: ${first.replace(/^parameters\./, "")}`]
-  })
+  const details = diff.nodes.flatMap((node) =>
+    node.value !== undefined && (node.change === "changed" || node.change === "renamed")
+      ? [`${node.name}: ${detail(before, after, node).first}`]
+      : []
+  )
   return [line(diff), ...details.slice(0, mostDetails)].join("; ")
 }
 
