@@ -99,7 +99,8 @@ export const workflowRestore = Tool.make({
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
     "Restore a version from workflow_history. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
-  annotations: Tool.destructive,
+  // A deleted workflow is created anew each time.
+  annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
     id: parameters.anyWorkflowId,
