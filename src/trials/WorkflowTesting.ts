@@ -20,6 +20,7 @@ import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
@@ -31,7 +32,6 @@ import * as following from "./following.ts"
 import * as live from "./live.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
-import * as TestMark from "./TestMark.ts"
 
 /** How a workflow is tested. */
 export interface Options {

@@ -4,6 +4,7 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -24,7 +25,12 @@ const partsOf = (snapshot: unknown) => {
 
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: unknown) {
   const store = yield* WorkflowStore
-  const written = yield* store.create(partsOf(snapshot), { source: "file", tags: tagsOf(snapshot) })
+  const parts = partsOf(snapshot)
+  const { name = id } = parts
+  const written = yield* store.create(
+    { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.original(name)}` : name },
+    { source: "file", tags: tagsOf(snapshot) }
+  )
   return {
     ...written,
     warnings: [
