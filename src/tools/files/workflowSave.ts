@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
-import { obj, str } from "../../base/Json.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
+import { workflowKeys } from "../../n8n/model/WorkflowKeys.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Placeholders from "../../workflows/Placeholders.ts"
@@ -10,6 +11,18 @@ import { placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
+
+/** A new file holds a workflow and nothing that another program could read in it. */
+const onlyWorkflow = (data: Obj) => {
+  const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
+  return foreign.length === 0 ? Effect.void : Effect.fail(
+    new Errors.ValidationError({
+      reason: `workflowData has keys that no workflow has: ${foreign.slice(0, 8).join(", ")}`,
+      field: "workflowData",
+      hint: "Nothing was written. Leave them out."
+    })
+  )
+}
 
 /** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
 export const workflowSave = Tool.make({
@@ -42,6 +55,7 @@ export const workflowSave = Tool.make({
         filePath,
         (before) =>
           Effect.gen(function*() {
+            if (before === undefined) yield* onlyWorkflow(data)
             const workflow = yield* Placeholders.restore(data, before?.value)
             return JsonText.rewrite(before?.text ?? "", workflow)
           }),

@@ -70,6 +70,12 @@ export const missing = (target: Target, folder: string, name: string, entries: R
 
 export const exists = (path: string) => refuse(`File '${path}' exists already`, { _tag: "OpenExistingFile" })
 
+export const spoken = (path: string) =>
+  refuse(
+    `File '${path}' would bear the name of another program's file, which obeys what it says`,
+    "Nothing was written. Give the file the workflow's own name."
+  )
+
 export const leftAlone = "Only workflows are overwritten, and this file was left as it is: give another path."
 
 export const notWorkflow = (path: string) =>

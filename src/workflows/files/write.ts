@@ -21,6 +21,7 @@ import {
   notWorkflow,
   quote,
   refuse,
+  spoken,
   type Target,
   tooLarge,
   unreadable,
@@ -126,6 +127,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const createAt = Effect.fnUntraced(function*(userPath: string, place: Locate.Place, text: string) {
     const bytes = yield* encode(userPath, text)
     const file = path.join(place.at, ...place.rest)
+    if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
     yield* makeFolders(userPath, place)
     yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes))
   })
