@@ -94,15 +94,15 @@ for (const version of ["2", "1"] as const) {
         const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
         yield* Effect.gen(function*() {
           const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const operations = [{ op: "name", name } as const]
           const refused = [
-            tools.createWorkflow.run({ ...input("hi"), name }),
-            tools.updateWorkflow.run({ id, name }),
-            tools.workflowEdit.run({ workflowId: id, operations: [{ op: "name", name }] })
+            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
+            yield* inTime(
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+            )
           ]
-          for (const writing of refused) {
-            const error = yield* inTime(Effect.flip(writing))
-            assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
-          }
+          for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
           assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
         }).pipe(Effect.provide(layer))
       }))
