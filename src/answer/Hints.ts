@@ -45,6 +45,10 @@ const sentence = (advice: Advice): string =>
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions there are; of each workflow the last ${maxSnapshots} snapshots are kept.`,
     ListRestorableVersions: () => "workflow_history lists the versions that can be restored.",
+    ChooseVersion: ({ newest, workflowId }) =>
+      newest.length === 0
+        ? `There are no versions of it: give '${workflowId}' alone.`
+        : `The newest there are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
     SearchNodeTypes: () => "node_search finds types by what they do.",
     LookForCreated: ({ name }) =>
       `It may have been created all the same: look with list_workflows(name: '${
@@ -90,7 +94,7 @@ export const executionByNode = (
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number }
+    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -104,8 +108,8 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: compare them with what the error says.`,
-        example: executionByNode(execution.id, step.nodeName)
+          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
       }
     case "Workflow":
       return {

@@ -54,14 +54,30 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
   if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
   const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
-  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
-  const missing = new Set(lacking.flatMap((tool) => tool.scopes).filter((scope) => !scopes.includes(scope)))
+  const parts = tools.filter((tool) => !lacking.includes(tool)).flatMap(({ name, partialScopes }) =>
+    Object.entries(partialScopes)
+      .filter(([scope]) => !scopes.includes(scope))
+      .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
+  )
+  const withoutParts = parts.length === 0 ? "" : `without ${parts.map(({ part }) => part).join(", ")}`
+  if (lacking.length === 0 && parts.length === 0) {
+    return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
+  }
+  const missing = new Set(
+    [...lacking.flatMap((tool) => tool.scopes), ...parts.map(({ scope }) => scope)]
+      .filter((scope) => !scopes.includes(scope))
+  )
   return {
     name: "Scopes",
     status: lacking.length === tools.length ? "failed" : "warning",
-    detail: `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
-      lacking.map((tool) => tool.name).join(", ")
-    }`,
+    detail: [
+      lacking.length === 0
+        ? `the key allows all ${tools.length} tools`
+        : `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
+          lacking.map((tool) => tool.name).join(", ")
+        }`,
+      withoutParts
+    ].filter((part) => part !== "").join("; "),
     cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
   }
 }

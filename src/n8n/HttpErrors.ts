@@ -1,4 +1,4 @@
-/** Maps failed requests to n8n onto our errors, with what to do next. */
+/** Converts failed requests to n8n into our errors, with advice on what to do next. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -23,8 +23,8 @@ const hintForStatus = (status: number): Hint => {
       return "n8n is limiting requests: wait a minute, then call again."
   }
   return status >= 500
-    ? "n8n or the proxy before it is in trouble, also after retries: look at its log, then call again."
-    : "errorDetails has n8n's own words."
+    ? "n8n or the proxy in front of it keeps failing, also after retries: look at its log, then call again."
+    : "errorDetails has n8n's own message."
 }
 
 const hintForMissing = (resourceType: string): Hint => {
@@ -34,7 +34,7 @@ const hintForMissing = (resourceType: string): Hint => {
     case "Execution":
       return { _tag: "ListExecutions" }
   }
-  return "The id may be wrong or the thing deleted."
+  return "The id may be wrong, or it was deleted."
 }
 
 const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckConnection", problem })
@@ -61,14 +61,14 @@ const hintForTransport = (code: string | undefined): Hint => {
   return checkConnection("NoAnswer")
 }
 
-/** `fetch failed` says nothing; the reason is in the chain of causes. */
+/** The error and its causes: `fetch failed` says nothing, the reason is further down the chain. */
 const causes = (error: unknown): ReadonlyArray<{ readonly code?: unknown; readonly message?: unknown }> => {
   const chain: Array<{ readonly code?: unknown; readonly message?: unknown; readonly cause?: unknown }> = []
   for (let at = error; Predicate.isObject(at) && chain.length < 8; at = chain.at(-1)?.cause) chain.push(at)
   return chain
 }
 
-/** The system's code of a failed connection, such as `ECONNREFUSED`. */
+/** The system's error code of a failed connection, such as `ECONNREFUSED`. */
 export const transportCode = (error: HttpClientError.HttpClientError): string | undefined =>
   error.reason._tag === "TransportError"
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
@@ -76,24 +76,24 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
 
 const lateHint = "n8n is slow or stuck: call again, or look at its log."
 
-/** n8n did not answer in time. */
-export const timedOut = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
+/** The error for a call that took too long. */
+export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
   new ApiError({
     ...targetFields(target),
     errorDetails: `no answer within ${seconds} s`,
     hint
   })
 
-/** n8n answered 200 with something this client cannot read. */
-export const unreadable = (target: Target, detail: string): ApiError =>
+/** The error for an answer with status 200 that this client cannot read. */
+export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
     ...targetFields(target),
     errorDetails: detail,
     hint: checkConnection("Unreadable")
   })
 
-/** A redirect is never followed to another origin: the key would go there. */
-export const redirected = (target: Target, status: number, location: string): ApiError =>
+/** The error for a redirect to another origin, which is never followed: the API key would be sent there. */
+export const redirectError = (target: Target, status: number, location: string): ApiError =>
   new ApiError({
     ...targetFields(target),
     statusCode: status,
@@ -103,7 +103,7 @@ export const redirected = (target: Target, status: number, location: string): Ap
 
 const Body = Schema.fromJsonString(Schema.Struct({ message: Schema.String }))
 
-/** n8n's message in an error body; a web page has none. */
+/** n8n's message in an error body; `undefined` for a web page. */
 const message = (response: HttpClientResponse.HttpClientResponse) =>
   body.beginning(response, body.maxBytes.error).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Body)),
@@ -111,12 +111,12 @@ const message = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Maps a failed request onto an `N8nError`. */
+/** Fails with the `N8nError` for a failed request. */
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
-    // Where every address of a host refuses, the innermost error has a code but no words.
+    // If every address of a host refuses, the innermost error has a code but no message.
     const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast((text) =>
       text !== ""
     )
@@ -139,7 +139,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   return yield* new ApiError({
     ...targetFields(target),
     statusCode: status,
-    errorDetails: detail === undefined ? "no words of n8n's in the answer" : redactText(detail),
+    errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
     hint: status === 404 || detail === undefined && status < 500
       ? checkConnection("NoApi")
       : hintForStatus(status)

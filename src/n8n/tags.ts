@@ -1,4 +1,4 @@
-/** Tags, which n8n knows by id and people by name. */
+/** Tags, which n8n identifies by id and people by name. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
@@ -11,11 +11,11 @@ const Page = pageOf(Tag)
 
 /** The tag endpoints. */
 export interface Service {
-  /** `PUT /workflows/{id}/tags`, by name; tags that do not exist are created. */
+  /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
   readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, Errors.N8nError>
 }
 
-/** The tag endpoints of one n8n. */
+/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const tagIds = Effect.fn("N8nClient.tagIds")(function*(names: ReadonlyArray<string>) {
     if (names.length === 0) return []
@@ -52,6 +52,6 @@ export const make = (requests: Requests): Service => {
         Schema.Unknown,
         workflowTarget(id, "set the tags of workflow")
       )
-    }, requests.inTurn)
+    }, requests.serializeWrite)
   }
 }

@@ -25,6 +25,12 @@ const Output = Schema.Struct({
     node: Schema.optionalKey(Schema.String),
     items: Schema.Array(Execution.Item)
   }),
+  /** The nodes that ran, without the trigger and those in `pinned`; of a test with pins, replay, startNode or endNode. */
+  ran: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that gave pinned or replayed items instead of running. */
+  pinned: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that were left out: they reach outside, and the replayed execution has no data of them. */
+  notRun: Schema.optionalKey(Schema.Array(Schema.String)),
   /** One line for each run of a node, in order. */
   logs: Schema.Array(Schema.String),
   /** The workflow's response to its caller, if it gives one; `bodyIs` where the items already are the body. */
@@ -93,7 +99,7 @@ const parseJson = (data: unknown): unknown => {
 
 /** What the caller got; a body that the items already show is not shown twice. */
 const responseOf = (
-  { response }: WorkflowTesting.Tested,
+  { response }: WorkflowTesting.TestResult,
   { data: { items }, total }: ReturnType<typeof lastOutput>
 ) => {
   if (response === undefined) return undefined
@@ -108,7 +114,7 @@ const responseOf = (
     : { status, body: text.slice(0, 4_000) }
 }
 
-const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number) => {
+const hintOf = ({ execution, timedOut }: WorkflowTesting.TestResult, timeout: number) => {
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
   if (execution.status !== "waiting") return undefined
   const node = Execution.lastToRun(execution)
@@ -140,7 +146,7 @@ export const testWorkflow = Tool.make({
     "execution:read"
   ],
   input: Schema.Struct({
-    workflowId: parameters.anyWorkflowId,
+    workflowId: parameters.reference,
     testData: Schema.optionalKey(
       Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),
@@ -151,6 +157,19 @@ export const testWorkflow = Tool.make({
     ),
     startNode: Schema.optionalKey(
       Schema.String.annotate({ description: "Node to start at." })
+    ),
+    endNode: Schema.optionalKey(
+      Schema.String.annotate({ description: "Last node to run." })
+    ),
+    pins: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+        description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
+      })
+    ),
+    replay: Schema.optionalKey(
+      parameters.executionIdFor(
+        "Execution whose data it takes: the trigger's, and for each node that reaches outside what that gave then."
+      )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
       description: "live: the real webhook.",
@@ -171,13 +190,18 @@ export const testWorkflow = Tool.make({
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
       return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested, timeout }) => {
-    const { execution } = tested
+  summarize: ({ output, tested, timeout }, { endNode, startNode }) => {
+    const { execution, notRun, pinned, start } = tested
+    const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
+    const left = new Set([start, ...pinned, ...notRun])
     return defined({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
       data: output.data,
+      ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
+      pinned: pinned.length === 0 ? undefined : pinned,
+      notRun: notRun.length === 0 ? undefined : notRun,
       logs: logsOf(execution),
       response: responseOf(tested, output),
       hint: hintOf(tested, timeout),

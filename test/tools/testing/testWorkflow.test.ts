@@ -16,7 +16,7 @@ import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { self } from "../../../src/trials/TestCopies.ts"
+import { currentOwner } from "../../../src/trials/TestCopies.ts"
 import { assertSnapshot } from "../snapshot.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -351,12 +351,12 @@ describe("test_workflow", () => {
       createdAt
     })
     const namesake = (id: string, path: string) => ({
-      ...leftOver(id, { ...self(), pid: 999_999_999 }, "2026-01-01T00:00:00.000Z"),
+      ...leftOver(id, { ...currentOwner(), pid: 999_999_999 }, "2026-01-01T00:00:00.000Z"),
       nodes: [...original.nodes, starter(path)]
     })
     const now = new Date().toISOString()
     const workflows = [
-      leftOver("dead", { ...self(), pid: 2 ** 22 + 1 }, now),
+      leftOver("dead", { ...currentOwner(), pid: 2 ** 22 + 1 }, now),
       leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
       leftOver("used", { machine: "other", pid: 1 }, now),
       namesake("mine", "orders"),
