@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { obj } from "../../src/base/Json.ts"
 import * as Connections from "../../src/n8n/model/Connections.ts"
+import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import * as TestCopy from "../../src/trials/TestCopy.ts"
-import * as TestMark from "../../src/trials/TestMark.ts"
 import * as TriggerItems from "../../src/trials/TriggerItems.ts"
 
 const node = (name: string, type = "n8n-nodes-base.set", more: object = {}) => ({

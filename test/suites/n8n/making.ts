@@ -1,8 +1,8 @@
 /** Workflows in few words, and tests of them by test_workflow. */
 import * as Effect from "effect/Effect"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as TestMark from "../../../src/trials/TestMark.ts"
 import * as scenarios from "./scenarios.ts"
 
 const base = (type: string) => `n8n-nodes-base.${type}`

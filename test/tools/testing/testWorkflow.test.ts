@@ -12,11 +12,11 @@ import * as Doctor from "../../../src/app/Doctor.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
-import * as TestMark from "../../../src/trials/TestMark.ts"
 import { assertSnapshot } from "../snapshot.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -333,25 +333,46 @@ describe("test_workflow", () => {
         assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
       })))
 
-  it.live("removes what others left behind, not what they use; doctor shows it", () => {
+  it.live("removes what others left behind, not what they use nor what only bears the name; doctor shows it", () => {
+    const starter = (path: string) => ({
+      id: path,
+      name: "test_workflow call",
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      webhookId: path,
+      parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
+    })
     const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
       ...original,
       id,
       name: TestMark.nameOf("Old", owner, id),
+      nodes: [...original.nodes, starter(`${id}-0000`)],
       createdAt
+    })
+    const namesake = (id: string, path: string) => ({
+      ...leftOver(id, { ...currentOwner(), pid: 999_999_999 }, "2026-01-01T00:00:00.000Z"),
+      nodes: [...original.nodes, starter(path)]
     })
     const now = new Date().toISOString()
     const workflows = [
       leftOver("dead", { ...currentOwner(), pid: 2 ** 22 + 1 }, now),
       leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
-      leftOver("used", { machine: "other", pid: 1 }, now)
+      leftOver("used", { machine: "other", pid: 1 }, now),
+      namesake("mine", "orders"),
+      { ...namesake("bare", ""), nodes: original.nodes }
     ]
     return inWorld({ workflows }, ({ api, folder, process }) =>
       Effect.gen(function*() {
         const checks = yield* Doctor.examine({ tools: [], filesRoots: [], stateFolder: folder }).pipe(process())
         assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
         yield* test().pipe(process())
-        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used"])
+        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
+        // What went could come back, as it was.
+        const { data } = yield* tools.workflowHistory.run({ id: "old" }).pipe(process())
+        const version = str(obj(arr(obj(data)?.["versions"])[0])?.["version"])
+        yield* tools.workflowRestore.run({ id: "old", version, confirm: true }).pipe(process())
+        assert.include(yield* names(api), "Restored Old")
       }).pipe(Effect.provide(NodeServices.layer)))
   })
 

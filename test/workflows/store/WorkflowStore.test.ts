@@ -88,6 +88,25 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(textOf(found), "hi")
       }))
 
+    it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
+      Effect.gen(function*() {
+        const { api, layer } = yield* world()
+        const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
+        yield* Effect.gen(function*() {
+          const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const operations = [{ op: "name", name } as const]
+          const refused = [
+            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
+            yield* inTime(
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+            )
+          ]
+          for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
+          assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
+        }).pipe(Effect.provide(layer))
+      }))
+
     it.effect("gives nodes that tell no version the newest that this n8n has", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
