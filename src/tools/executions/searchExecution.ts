@@ -107,9 +107,9 @@ export const searchExecution = Tool.make({
           output: Connections.portLabel(slot.port),
           name: names(slot),
           index,
-          item: fields.length === 0
-            ? Noise.without(item)
-            : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
+          item: Noise.without(
+            fields.length === 0 ? item : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
+          )
         })
       )
     }),

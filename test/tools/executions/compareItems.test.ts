@@ -81,7 +81,7 @@ describe("compare_items", () => {
       assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
       assert.strictEqual(
         (yield* compare({ from: "Loop", to: "Loop" })).note,
-        "Of 'Loop': its last of 2 runs, not main[1] (2)."
+        "Not compared: 1 earlier run of 'Loop', main[1] of 'Loop' (2 items)."
       )
     }))
 
