@@ -72,7 +72,9 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
 /** Why an execution has less to search than one may expect. */
 export const incomplete = (execution: Execution): string | undefined => {
   if (!ExecutionHead.isOver(execution.status)) {
-    return `The execution is ${execution.status}: this is its data until now.`
+    return execution.runs.size === 0
+      ? `The execution is ${execution.status}, and n8n shows no data of it yet: get_execution with wait tells when it is over.`
+      : `The execution is ${execution.status}: this is its data until now.`
   }
   return execution.runs.size === 0 ? "n8n kept no data of this execution, or no node ran." : undefined
 }
