@@ -137,6 +137,11 @@ export const compareItems = Tool.make({
         notCompared(execution, [from, to]),
         comparison.likelyKey &&
         `The pairs look crossed: '${comparison.likelyKey}' differs in them, though most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
+        comparison.sharedKeys === undefined
+          ? undefined
+          : `'${key?.path}' is the same in several items (${
+            counted(comparison.sharedKeys, "value")
+          }): these were paired in their order.`,
         withoutKey && `Without '${key?.path}': ${withoutKey.from} items of from, ${withoutKey.to} of to.`,
         missing.length === 0
           ? undefined

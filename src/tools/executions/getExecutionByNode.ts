@@ -73,7 +73,14 @@ export const getExecutionByNode = Tool.make({
       )
       return { ...page, url: links.execution(instance, execution) }
     }),
-  summarize: ({ node, url }) => defined({ ...node, url }),
+  summarize: ({ node, url }, { runIndex, where }) =>
+    defined({
+      ...node,
+      note: where !== undefined && runIndex === undefined && node.runCount > 1
+        ? `where looked at the last of ${node.runCount} runs: search_execution looks at all of them.`
+        : node.note,
+      url
+    }),
   totals: ({ totals }) => totals,
   message: ({ nodeName }) => ({
     en: `Execution details of node '${nodeName}'`,

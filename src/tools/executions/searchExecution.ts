@@ -83,11 +83,15 @@ export const searchExecution = Tool.make({
         Effect.mapError((problem) => conditions.wrongExpression(source ?? "", problem))
       )
       const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
+      const empty = (nodes ?? []).filter((name) =>
+        execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
+      )
       const jsons = found.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
       const notes = [
         conditions.incomplete(execution),
         idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
+        empty.length === 0 ? undefined : `Put out nothing: ${empty.join(", ")}.`,
         ...(where === undefined ? [] : ItemSearch.notes(execution, found, among)),
         missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
       ].filter((note) => note !== undefined)

@@ -85,6 +85,14 @@ describe("compare_items", () => {
       )
     }))
 
+  it.effect("says where a key is no key", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        (yield* compare({ key: "lines[0].sku" })).note,
+        "'lines[0].sku' is the same in several items (1 value): these were paired in their order."
+      )
+    }))
+
   it.effect("shows examples of several rare changes, not many of one", () =>
     Effect.gen(function*() {
       const paths = (yield* compare({ from: "Loose", to: "Odd" })).examples.map(({ path }) => path)
