@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -67,7 +68,7 @@ export interface Any<out R = unknown> {
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
-  /** For transports: JSON in, JSON inside the budget out. */
+  /** For transports: JSON in, JSON inside the budget out, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
 }
 
@@ -157,8 +158,8 @@ export const make = <
   readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
   readonly totals?: (raw: NoInfer<Raw>) => Totals
   readonly next?: (input: NoInfer<In>, data: NoInfer<Out>) => Next
-  readonly maxChars?: (data: NoInfer<Out>) => number
-  readonly trim?: (data: NoInfer<Out>) => NoInfer<Out>
+  readonly maxChars?: (data: NoInfer<Out>, input: NoInfer<In>) => number
+  readonly trim?: (data: NoInfer<Out>, input: NoInfer<In>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   // Made when they are first asked for: a client is answered `initialize` before it wants any of them.
@@ -187,8 +188,11 @@ export const make = <
     const whole = clean(summarize(raw, input))
     const next: Next = (path, kept) => clean(definition.next?.(input, whole)(path, kept))
     const data = Minimize.markPages(whole, definition.totals?.(raw) ?? {}, next)
-    const budget = Math.min(definition.maxChars?.(data) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(definition.trim?.(data) ?? data, budget, next)
+    const budget = Math.min(
+      definition.maxChars?.(data, input) ?? Infinity,
+      (yield* Minimize.MaxResultChars) - envelopeRoom
+    )
+    return Minimize.fit(definition.trim?.(data, input) ?? data, budget, next)
   })
 
   return {
@@ -208,7 +212,7 @@ export const make = <
     call,
     run: Effect.fnUntraced(function*(args) {
       const input = yield* decode()(args)
-      const data = yield* call(input)
+      const data = yield* Deadline.bounded(call(input), !annotations.readOnlyHint)
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,

@@ -77,7 +77,7 @@ const read =
       const reader = new ExecutionReader()
       const writer = new Blocks.Writer()
       const unreadable = (cause: unknown) =>
-        HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+        HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
       let arrived = 0
       yield* Stream.runForEach(body, (chunk) =>
         Effect.gen(function*() {
@@ -106,7 +106,7 @@ const readFailure = (
           reader.push(chunk)
           return !reader.isDone
         },
-        catch: (cause) => HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+        catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
       }))
     return reader
   })

@@ -85,7 +85,7 @@ describe("doctor", () => {
 
   it.live("finds a good n8n good", () =>
     Effect.gen(function*() {
-      const all = new Set(reading.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
+      const all = new Set(reading.flatMap((tool) => tool.scopes))
       const url = yield* listening(n8n({
         "/": { body: startPage },
         "/api/v1/workflows": listed,
