@@ -64,7 +64,7 @@ export const compareItems = Tool.make({
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records, before and after",
   description:
-    "What did the workflow do to its items between two nodes? Counts what changed per path, rarest first, and shows the rare changes, lost and new items. Takes each node's last run.",
+    "What did the workflow do to its items between two nodes? Changes by path, rarest first, with examples; lost and new items. Takes each node's last run.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
@@ -76,7 +76,7 @@ export const compareItems = Tool.make({
     ),
     ignore: conditions.paths("Paths not to compare."),
     fields: conditions.paths("Compare only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many examples.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show.")
   }),
   output: Schema.Struct({
     from: Side,

@@ -17,7 +17,7 @@ export const getExecution = Tool.make({
   title: "Get execution summary",
   searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
-    "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+    "Why did a run fail? The failing node, its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

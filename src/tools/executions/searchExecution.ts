@@ -43,20 +43,20 @@ export const searchExecution = Tool.make({
   title: "Search an execution's items",
   searchHint: "find items, records, values in execution data, which node, grep, filter, trace a record",
   description:
-    "Which items of a run hold a value, or meet a condition? Searches the output of all nodes, every run: to follow one record through the workflow, or find the odd one among thousands. Next: get_execution_by_node.",
+    "Which items hold a value, or meet a condition? Searches what all nodes put out in all their runs: follow one record, or find the odd one among thousands.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     text: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value, in any case." })
+      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value." })
     ),
     where: conditions.where,
     nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only the output of these nodes." })
+      Schema.Array(Schema.String).annotate({ description: "Only these nodes." })
     ),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many matches to show; all are counted.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
   }),
   output: Schema.Struct({
     matched: Schema.Int,
