@@ -18,7 +18,7 @@ export const invalid = (field: string, reason: string, hint: string) =>
 /** The parameter `where`. */
 export const where = Schema.optionalKey(
   Schema.String.annotate({
-    description: "JavaScript over one item, fields and $json in scope: amount > 1000 && country === 'JP'."
+    description: "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
   })
 )
 
@@ -27,7 +27,7 @@ export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
 /** The parameter `fields`. */
-export const fields = paths("Show only these paths of an item: [\"orderNo\", \"customer.id\"].")
+export const fields = paths("Show only these paths: [\"orderNo\", \"customer.id\"].")
 
 const shownSource = 20
 

@@ -22,7 +22,7 @@ export const getExecution = Tool.make({
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip."),
+    nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
     wait: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
         .annotate({ description: "Seconds to wait for its end, if it still runs." })
