@@ -160,18 +160,17 @@ export const testWorkflow = Tool.make({
       Schema.String.annotate({ description: "Node to start at." })
     ),
     endNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Last node to run; with an equal startNode only that one." })
+      Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
-        description: "Items per node that it gives instead of running; \"run\": run it in a replay."
+        description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
       })
     ),
     replay: Schema.optionalKey(
-      parameters.executionId.annotate({
-        description:
-          "Execution id: take its trigger data, and pin what reaches outside (HTTP, mail, databases, files) to what it gave then."
-      })
+      parameters.executionIdFor(
+        "Execution whose data it takes: the trigger's, and for each node that reaches outside what that gave then."
+      )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
       description: "live: the real webhook.",
