@@ -21,10 +21,12 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
+import { replaying } from "./replaying.ts"
 import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { validation } from "./validation.ts"
+import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
@@ -581,6 +583,8 @@ export const suite = (version: Version) => {
       }))
 
     writes(it, v2)
+
+    versions(it, v2)
     validation(it, v2)
     building(it, v2)
     if (v2) balanced(it)
@@ -596,6 +600,7 @@ export const suite = (version: Version) => {
 
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
+    replaying(it)
     testingLeftovers(it)
   })
 }
