@@ -473,6 +473,7 @@ export const suite = (version: Version) => {
           executions: [last.executionId, box.executionId]
         })
         assert.deepInclude(groups?.[1], { workflowId: http.workflowId, node: "HTTP Request", count: 1 })
+        assert.include(JSON.stringify(groups?.[1]), "nobody-is-here")
         const { groups: byWorkflow } = yield* triage("workflow")
         assert.deepInclude(byWorkflow?.[0], { workflowName: "triage: the box", total: 2, byStatus: { error: 2 } })
 
@@ -482,6 +483,40 @@ export const suite = (version: Version) => {
         )
         yield* scenarios.stop(running.executionId)
         assert.strictEqual((yield* Fiber.join(waiting)).status, "canceled")
+      }))
+
+    it.effect("asked for its items: the one that broke it, where a record went, what changed", () =>
+      Effect.gen(function*() {
+        const { executionId: id } = yield* scenarios.run("orders")
+        const { _guidance, failure } = yield* summary(id)
+        assert.deepInclude(failure, { node: "Book", inputCount: 3_000 - 1, itemUnknown: true })
+        assert.include(_guidance.example, "where: 'net == null'")
+        const broke = yield* node(id, "Book", { where: "net < 0", fields: ["orderNo"] })
+        assert.deepStrictEqual<unknown>(broke.input.items, [{ index: 2_344, json: { orderNo: "SO-2345" } }])
+
+        const dropped = yield* tools.searchExecution.call({ id, where: "orderNo === 'SO-77'", limit: 10 })
+        assert.deepStrictEqual(dropped.nodes.map((each) => each.node), ["Orders", "Price"])
+        const text = yield* tools.searchExecution.call({ id, text: "so-2345", fields: ["net"], limit: 10 })
+        assert.deepStrictEqual<unknown>(text.matches.map(({ item }) => item.json), [
+          { net: 2_345.25 },
+          { net: -1 },
+          { net: -1 }
+        ])
+
+        const changed = yield* tools.compareItems.call({ id, from: "Orders", to: "Ship", limit: 10 })
+        assert.deepInclude<unknown>(changed, {
+          pairedBy: "pairedItem",
+          paths: [{ path: "net", count: 1 }, { path: "shipped", count: 2_999, kind: "added" }],
+          examples: [{ index: 2_344, path: "net", before: 2_345.25, after: -1 }],
+          onlyInFrom: { count: 1, first: [77] }
+        })
+
+        const looped = yield* scenarios.run("loop40")
+        const runs = yield* tools.searchExecution.call({ id: looped.executionId, where: "i === 360", limit: 10 })
+        assert.deepStrictEqual(
+          runs.matches.map((each) => [each.node, each.run, each.name]),
+          [["Inside", 36, undefined], ["Loop Over Items", 40, "done"]]
+        )
       }))
 
     it.effect("deleted and unsaved: nothing to be found, and said so", () =>
