@@ -45,6 +45,10 @@ const sentence = (advice: Advice): string =>
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions there are; of each workflow the last ${maxSnapshots} snapshots are kept.`,
     ListRestorableVersions: () => "workflow_history lists the versions that can be restored.",
+    ChooseVersion: ({ newest, workflowId }) =>
+      newest.length === 0
+        ? `There are no versions of it: give '${workflowId}' alone.`
+        : `The newest there are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
     SearchNodeTypes: () => "node_search finds types by what they do.",
     LookForCreated: ({ name }) =>
       `It may have been created all the same: look with list_workflows(name: '${

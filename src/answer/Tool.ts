@@ -154,8 +154,8 @@ export const make = <
   readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
   readonly totals?: (raw: NoInfer<Raw>) => Totals
   readonly next?: (input: NoInfer<In>, data: NoInfer<Out>) => Next
-  readonly maxChars?: (data: NoInfer<Out>) => number
-  readonly trim?: (data: NoInfer<Out>) => NoInfer<Out>
+  readonly maxChars?: (data: NoInfer<Out>, input: NoInfer<In>) => number
+  readonly trim?: (data: NoInfer<Out>, input: NoInfer<In>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   // Made when they are first asked for: a client is answered `initialize` before it wants any of them.
@@ -184,8 +184,11 @@ export const make = <
     const whole = clean(summarize(raw, input))
     const next: Next = (path, kept) => clean(definition.next?.(input, whole)(path, kept))
     const data = Minimize.markPages(whole, definition.totals?.(raw) ?? {}, next)
-    const budget = Math.min(definition.maxChars?.(data) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(definition.trim?.(data) ?? data, budget, next)
+    const budget = Math.min(
+      definition.maxChars?.(data, input) ?? Infinity,
+      (yield* Minimize.MaxResultChars) - envelopeRoom
+    )
+    return Minimize.fit(definition.trim?.(data, input) ?? data, budget, next)
   })
 
   return {

@@ -208,7 +208,7 @@ const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Opti
     added: 0,
     read: executions.get
   })
-  const workflow = { id: workflowId, name: target.name }
+  const workflow = { id: target.id, name: target.name }
   return { workflow, execution, timedOut, response: answer } satisfies Tested
 })
 

@@ -53,5 +53,60 @@ export const draft = (name = "Orders") =>
     return { filePath, workflowId }
   })
 
+const code = (price: string) => `const order = $input.first().json\nreturn [{ json: { price: ${price} } }]\n`
+
+/** Sets the code of the workflow that {@link versioned} makes. */
+export const setCode = (id: string, price: string) =>
+  tools.workflowEdit.call({
+    workflowId: id,
+    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }],
+    dryRun: false,
+    raw: false
+  })
+
+/** A workflow whose code was changed twice: the second of its three states is published, the third is a draft on 2.x. */
+export const versioned = Effect.gen(function*() {
+  const { id } = yield* tools.createWorkflow.call({
+    name: "Prices",
+    nodes: [
+      {
+        id: "a",
+        name: "Hook",
+        type: "n8n-nodes-base.webhook",
+        typeVersion: 2,
+        position: [0, 0],
+        parameters: { path: "prices", httpMethod: "POST" }
+      },
+      {
+        id: "b",
+        name: "Price",
+        type: "n8n-nodes-base.code",
+        typeVersion: 2,
+        position: [200, 0],
+        parameters: { jsCode: code("order.net") }
+      }
+    ],
+    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } },
+    raw: false
+  })
+  const states = yield* Effect.forEach(["order.net * 1.19", "order.net * 119"], (price, at) =>
+    Effect.gen(function*() {
+      const { versionId: before } = yield* tools.getWorkflow.call({ id, raw: false })
+      yield* setCode(id, price)
+      if (at === 0) yield* tools.activateWorkflow.call({ id })
+      return before ?? ""
+    }))
+  const { versionId } = yield* tools.getWorkflow.call({ id, raw: false })
+  const snapshots = (yield* tools.workflowHistory.call({ id, limit: 20 })).versions
+    .filter(({ source }) => source === "snapshot").map(({ version }) => version)
+  return {
+    id,
+    /** n8n's versions, oldest first. */
+    versions: [...states, versionId ?? ""],
+    /** Newest first: before the last change, before the first. */
+    snapshots
+  }
+})
+
 /** The names of a workflow's nodes. */
 export const nodeNames = (workflow: unknown) => arr(obj(workflow)?.["nodes"]).map((node) => str(obj(node)?.["name"]))

@@ -8,11 +8,10 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Outdated } from "../../workflows/Outdated.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const input = {
-  workflowId: Schema.optionalKey(
-    Schema.String.annotate({ description: "n8n id, .json path or draft id." })
-  ),
+  workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
   workflow: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
       description: "Instead: the workflow itself, {name, nodes, connections, settings}."
@@ -28,7 +27,7 @@ const oneOf = new Errors.ValidationError({
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
-    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [] })
+    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
   return workflow !== undefined || workflowId === undefined || workflowId === ""
     ? Effect.fail(oneOf)
@@ -56,6 +55,7 @@ export const validateWorkflow = Tool.make({
     valid: Schema.Boolean,
     /** Where workflowId leads. */
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
+    note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
     problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
     /** Nodes with a newer version or of a deprecated type: no problems. */
@@ -63,18 +63,24 @@ export const validateWorkflow = Tool.make({
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
-      const [{ place, repairs, value }, release] = yield* Effect.all([
+      const [{ notes, place, repairs, value }, release] = yield* Effect.all([
         source(workflowId, workflow),
         N8nClient.use((n8n) => n8n.release)
       ], {
         concurrency: 2
       })
       const validation = yield* WorkflowValidation.validate(value, release)
-      return { ...validation, place, problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)] }
+      return {
+        ...validation,
+        place,
+        notes,
+        problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
+      }
     }),
-  summarize: ({ outdated, place, problems, valid }) => ({
+  summarize: ({ notes, outdated, place, problems, valid }) => ({
     valid,
     source: place.kind,
+    ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     counts: counts(problems),
     problems,
     ...outdated.length === 0 ? {} : { outdated }

@@ -133,7 +133,7 @@ export const testWorkflow = Tool.make({
     "execution:read"
   ],
   input: Schema.Struct({
-    workflowId: parameters.anyWorkflowId,
+    workflowId: parameters.reference,
     testData: Schema.optionalKey(
       Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),

@@ -12,6 +12,8 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import { validateWorkflow } from "../../../src/tools/editing/validateWorkflow.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
+import * as Versions from "../../../src/workflows/store/Versions.ts"
 import * as fixtures from "../../support/fixtures.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -46,7 +48,11 @@ const withFiles = Layer.unwrap(
   })
 )
 
-const offline = Layer.mergeAll(NodeCatalogue.layer(), withFiles).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
+const offline = Layer.mergeAll(
+  NodeCatalogue.layer(),
+  withFiles,
+  Layer.provideMerge(Versions.layer, Snapshots.layerMemory)
+).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
 
 const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
