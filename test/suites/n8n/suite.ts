@@ -548,7 +548,7 @@ export const suite = (version: Version) => {
 
     writes(it, v2)
     validation(it, v2)
-    guides(it)
+    guides(it, v2)
     building(it, v2)
     if (v2) balanced(it)
 
