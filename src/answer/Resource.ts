@@ -20,9 +20,13 @@ export interface Resource<out R = unknown> {
   readonly description: string
   /** With one variable at its end: `n8n://node/{type}`. */
   readonly uriTemplate: string
-  /** The tool that answers: where it is not served, neither is the resource. */
+  /** The type of what is read; JSON where it is absent. */
+  readonly mimeType?: string
+  /** Those that are always there: listed first. */
+  readonly entries?: ReadonlyArray<Entry>
+  /** The tool that answers, or that it belongs to: where it is not served, neither is the resource. */
   readonly tool: string
-  /** JSON inside the budget, of the resource with this id. */
+  /** Text inside the budget, of the resource with this id. */
   readonly read: (id: string) => Effect.Effect<string, Errors.N8nError, R>
   readonly complete: Complete<R>
   /** Those that there are, a page at a time; none where there are too many to list. */

@@ -30,7 +30,7 @@ const reply = ({ messages, tools = [] }: Request) => {
   const call = {
     id: "call_1",
     type: "function",
-    function: { name: tool.function.name, arguments: JSON.stringify({ input: "6 * 7" }) }
+    function: { name: tool.function.name, arguments: JSON.stringify({ input: "6 * 7", orderId: "7" }) }
   }
   return { message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason: "tool_calls" }
 }

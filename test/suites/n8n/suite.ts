@@ -20,6 +20,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
+import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import * as scenarios from "./scenarios.ts"
@@ -586,6 +587,7 @@ export const suite = (version: Version) => {
 
     versions(it, v2)
     validation(it, v2)
+    guides(it, v2)
     building(it, v2)
     if (v2) balanced(it)
 
