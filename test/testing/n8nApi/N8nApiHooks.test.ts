@@ -148,7 +148,7 @@ describe("webhooks", () => {
   it.effect("come and go after so many looks on 2.x, at once on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
-        const { call, send } = yield* start({ version, settling: 2 })
+        const { call, send } = yield* start({ version, webhookLag: 2 })
         const look = Effect.map(
           send("OPTIONS", "/webhook/a/b", undefined, { origin: "null" }),
           ({ headers }) => headers["access-control-allow-methods"]

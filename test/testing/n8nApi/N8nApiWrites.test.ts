@@ -318,7 +318,7 @@ describe("DELETE /workflows/{id}", () => {
 
   it.effect("comes too early as often as told", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start({ unpublishing: 2 })
+      const { call, create, told } = yield* start({ deletionLag: 2 })
       const id = yield* create()
       yield* call("POST", `/workflows/${id}/publish`)
       yield* call("POST", `/workflows/${id}/unpublish`)
