@@ -1,4 +1,4 @@
-/** What a model sends as arguments: forgiving in form, strict in names. */
+/** Decodes the arguments that models send: lenient in form, strict in names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -14,12 +14,12 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Models send `"5"` for 5, `"[\"a\"]"` for a list, 5 for `"5"`, and null for what they leave out. */
+/** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` for a list, and 5 for `"5"`. */
 const coerce = (value: unknown, schema: unknown): unknown => {
   const type = str(obj(schema)?.["type"])
   if (type === "string") return typeof value === "number" ? String(value) : value
   if (typeof value !== "string" || type === undefined) return value
-  const inner = parsed(value)
+  const inner = parseJson(value)
   return typeof inner === "string" ? value : inner
 }
 
@@ -30,8 +30,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
  *
  * **Details**
  *
- * A JSON string where an object, array, number or boolean is expected is accepted; `null` counts as left out; an
- * unknown key is refused with the nearest valid one. Every failure is a `Validation` naming the field.
+ * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
+ * refused with the nearest valid one as a suggestion. Every failure is a `ValidationError` with the name of the field.
  */
 export const decoder = <A, R>(
   tool: string,
@@ -42,7 +42,7 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const failed = (error: Schema.SchemaError) => {
+  const toError = (error: Schema.SchemaError) => {
     const issues = format(error.issue).issues.map(({ message, path }) => ({
       field: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
       message
@@ -56,13 +56,13 @@ export const decoder = <A, R>(
   }
 
   return (args: unknown): Effect.Effect<A, Errors.ValidationError, R> => {
-    const given: Obj | undefined = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
-    if (given === undefined) {
+    const input: Obj | undefined = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
+    if (input === undefined) {
       return Effect.fail(
         new Errors.ValidationError({ reason: "arguments must be a JSON object", field: "arguments", hint: usage })
       )
     }
-    const unknown = Object.keys(given).find((key) => !Object.hasOwn(properties, key))
+    const unknown = Object.keys(input).find((key) => !Object.hasOwn(properties, key))
     if (unknown !== undefined) {
       return Effect.fail(
         new Errors.ValidationError({
@@ -72,13 +72,13 @@ export const decoder = <A, R>(
         })
       )
     }
-    const entries = Object.entries(given).filter(([, value]) => value !== null)
+    const entries = Object.entries(input).filter(([, value]) => value !== null)
     return decode(Object.fromEntries(entries.map(([key, value]) => [key, coerce(value, properties[key])]))).pipe(
-      Effect.mapError(failed)
+      Effect.mapError(toError)
     )
   }
 }
 
-/** A message of a schema's own ("Workflow ID is required") stands alone; the library's gets the field before it. */
+/** A sentence for an issue: a schema's own message ("Workflow ID is required") as it is, Effect's after the field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message
