@@ -3,14 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { type Answer, answers, fails, failure, readText, refuses, says, scripted } from "./clients.ts"
+import { type Answer, answers, fails, failure, readText, refuses, says, scriptedClient } from "./clients.ts"
 
 describe("an error's envelope", () => {
   const envelope = Effect.fnUntraced(function*(
     answer: Answer,
     ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError> = (n8n) => n8n.getWorkflow("abc123")
   ) {
-    const { n8n } = yield* scripted([answer])
+    const { n8n } = yield* scriptedClient([answer])
     return Envelope.fromError(yield* failure(ask(n8n)))
   })
 

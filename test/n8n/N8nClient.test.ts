@@ -13,7 +13,18 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { answers, apiFailure, apiKey, breaksOff, fails, readText, refuses, says, scripted, settle } from "./clients.ts"
+import {
+  answers,
+  apiFailure,
+  apiKey,
+  breaksOff,
+  fails,
+  readText,
+  refuses,
+  says,
+  scriptedClient,
+  settle
+} from "./clients.ts"
 
 describe("a client", () => {
   it.effect("tells instances apart by address and key, without showing the key", () =>
@@ -68,7 +79,7 @@ describe("the API key", () => {
           return span
         }
       })
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const exit = yield* settle(
         Effect.exit(n8n.getWorkflow("1")).pipe(
           Effect.tap((exit) => Effect.logError("asked", exit, n8n)),
@@ -90,10 +101,10 @@ describe("the API key", () => {
         if (error instanceof Errors.ApiError) shown.push(JSON.stringify(Envelope.fromError(error)), error.stack ?? "")
       }
       // It was sent, and logs and spans were taken.
-      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
       assert.isAbove(lines.length, 0)
       const sent = spans.filter(({ kind }) => kind === "client")
-      assert.strictEqual(sent.length, seen.length)
+      assert.strictEqual(sent.length, requests.length)
       for (const { attributes } of sent) {
         assert.strictEqual(attributes.get("http.request.header.x-n8n-api-key"), "<redacted>")
       }
@@ -102,7 +113,7 @@ describe("the API key", () => {
 
   it.effect("that is a common word does not spoil n8n's own", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([refuses(401)], { apiKey: "own" })
+      const { n8n } = yield* scriptedClient([refuses(401)], { apiKey: "own" })
       assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, "n8n's own words")
     }))
 })

@@ -12,17 +12,17 @@ import {
   apiFailure,
   apiKey,
   breaksOff,
+  eventLoopTurn,
   fails,
   failure,
-  gaps,
   neverAnswers,
   neverEnds,
+  pausesBetween,
   readText,
   refuses,
   says,
-  scripted,
+  scriptedClient,
   settle,
-  turn,
   workflow
 } from "./clients.ts"
 
@@ -41,23 +41,23 @@ describe("a request", () => {
     { base: "https://n8n.test/?from=mail#top", api: "https://n8n.test/api/v1" }
   ])("to $base goes to $api with the key", ({ api, base }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers], { url: base })
+      const { n8n, requests } = yield* scriptedClient([answers], { url: base })
       assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
-      assert.deepStrictEqual(seen.map(({ url }) => url), [`${api}/workflows/1`])
-      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
-      assert.strictEqual(seen[0]?.headers["accept"], "application/json")
+      assert.deepStrictEqual(requests.map(({ url }) => url), [`${api}/workflows/1`])
+      assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.strictEqual(requests[0]?.headers["accept"], "application/json")
       assert.strictEqual(n8n.instance.url, `${api.replace(/api\/v1$/, "")}`)
     }))
 
   it.effect("writes ids and parameters into the URL so that n8n reads them back", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers, says({ id: "1" }), says({ data: [] })])
+      const { n8n, requests } = yield* scriptedClient([answers, says({ id: "1" }), says({ data: [] })])
       yield* n8n.getWorkflow("a/b?c#d%")
       yield* readText(n8n, "7")
       yield* n8n.listWorkflows({ archived: false, limit: 5, name: "R&D + 100%", tags: ["a b", "c"] })
-      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
-      assert.strictEqual(seen[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
-      const { searchParams } = new URL(seen[2]?.url ?? "")
+      assert.strictEqual(requests[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
+      assert.strictEqual(requests[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
+      const { searchParams } = new URL(requests[2]?.url ?? "")
       assert.strictEqual(searchParams.get("name"), "R&D + 100%")
       assert.strictEqual(searchParams.get("tags"), "a b,c")
       assert.isFalse(searchParams.has("active"))
@@ -79,11 +79,11 @@ describe("repeats", () => {
     { what: "a body that breaks off", answer: breaksOff }
   ])("$what three times, then fails", ({ answer, statusCode }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(requests.length, 4)
       assert.strictEqual(error.statusCode, statusCode)
-      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+      assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
   it.effect.each([
@@ -108,24 +108,24 @@ describe("repeats", () => {
     { what: "a redirect elsewhere", answer: refuses(302, { location: "https://login.test/" }) }
   ])("never $what", ({ answer }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer, answers])
+      const { n8n, requests } = yield* scriptedClient([answer, answers])
       const exit = yield* settle(Effect.exit(n8n.getWorkflow("1")))
       assert.isTrue(Exit.isFailure(exit))
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
     }))
 
   it.effect("until it succeeds", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503), breaksOff, answers])
+      const { n8n, requests } = yield* scriptedClient([refuses(503), breaksOff, answers])
       assert.strictEqual((yield* settle(n8n.getWorkflow("1"))).name, "Daily")
-      assert.strictEqual(seen.length, 3)
+      assert.strictEqual(requests.length, 3)
     }))
 
   it.effect("after pauses that double, each jittered by a fifth", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503)])
+      const { n8n, requests } = yield* scriptedClient([refuses(503)])
       yield* failure(n8n.getWorkflow("1"))
-      const pauses = gaps(seen)
+      const pauses = pausesBetween(requests)
       assert.strictEqual(pauses.length, 3)
       for (const [index, pause] of pauses.entries()) {
         const planned = 200 * 2 ** index
@@ -137,12 +137,12 @@ describe("repeats", () => {
 
   it.effect("as the application says", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503)], { retry: Schedule.recurs(1) })
+      const { n8n, requests } = yield* scriptedClient([refuses(503)], { retry: Schedule.recurs(1) })
       yield* failure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 2)
-      const other = yield* scripted([refuses(400)], { retry: Schedule.recurs(5) })
+      assert.strictEqual(requests.length, 2)
+      const other = yield* scriptedClient([refuses(400)], { retry: Schedule.recurs(5) })
       yield* failure(other.n8n.getWorkflow("1"))
-      assert.strictEqual(other.seen.length, 1)
+      assert.strictEqual(other.requests.length, 1)
     }))
 
   const now = Date.UTC(2026, 0, 1)
@@ -155,9 +155,9 @@ describe("repeats", () => {
   ])("after as long as Retry-After: $given asks", ({ given, pause }) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
-      const { n8n, seen } = yield* scripted([limited(given), answers])
+      const { n8n, requests } = yield* scriptedClient([limited(given), answers])
       yield* settle(n8n.getWorkflow("1"))
-      assert.deepStrictEqual(gaps(seen), [pause])
+      assert.deepStrictEqual(pausesBetween(requests), [pause])
     }))
 
   it.effect.each([{ given: "0" }, { given: "-5" }, { given: "soon" }, { given: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
@@ -165,9 +165,9 @@ describe("repeats", () => {
     ({ given }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
-        const { n8n, seen } = yield* scripted([limited(given), answers])
+        const { n8n, requests } = yield* scriptedClient([limited(given), answers])
         yield* settle(n8n.getWorkflow("1"))
-        const [pause = 0] = gaps(seen)
+        const [pause = 0] = pausesBetween(requests)
         assert.isAtLeast(pause, 160)
         assert.isAtMost(pause, 240)
       })
@@ -178,10 +178,10 @@ describe("repeats", () => {
     ({ given }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
-        const { n8n, seen } = yield* scripted([limited(given), answers])
+        const { n8n, requests } = yield* scriptedClient([limited(given), answers])
         // No clock runs: it fails at once.
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
-        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(requests.length, 1)
         assert.strictEqual(error.message, "Failed to get workflow for Workflow '1' (HTTP 429)")
         assert.include(Hints.text(error.hint), "wait")
       })
@@ -189,9 +189,9 @@ describe("repeats", () => {
 
   it.effect("honours Retry-After on 503 as well", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503, { "retry-after": "9" }), answers])
+      const { n8n, requests } = yield* scriptedClient([refuses(503, { "retry-after": "9" }), answers])
       yield* settle(n8n.getWorkflow("1"))
-      assert.deepStrictEqual(gaps(seen), [9_000])
+      assert.deepStrictEqual(pausesBetween(requests), [9_000])
     }))
 })
 
@@ -211,9 +211,9 @@ describe("time", () => {
     { ...call, how: "whose body never ends", answer: neverEnds }
   ]))("bounds $what $how to $seconds s, and hangs up", ({ answer, ask, seconds }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
-      yield* turn
+      yield* eventLoopTurn
       yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 millis")
@@ -221,27 +221,27 @@ describe("time", () => {
       assert.instanceOf(error, Errors.ApiError)
       assert.strictEqual(error.errorDetails, `no answer within ${seconds} s`)
       assert.isUndefined(error.statusCode)
-      assert.strictEqual(seen.length, 1)
-      if (answer === neverAnswers) assert.isTrue(seen[0]?.signal.aborted)
+      assert.strictEqual(requests.length, 1)
+      if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
     }))
 
   it.effect("bounds all repetitions together", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": "25" })])
+      const { n8n, requests } = yield* scriptedClient([refuses(429, { "retry-after": "25" })])
       const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
       yield* TestClock.adjust("60 seconds")
       assert.strictEqual((yield* Fiber.join(fiber))._tag, "ApiError")
-      assert.deepStrictEqual(seen.map(({ at }) => at), [0, 25_000, 50_000])
+      assert.deepStrictEqual(requests.map(({ at }) => at), [0, 25_000, 50_000])
     }))
 
   it.effect("is not spent on what nobody waits for any more", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([neverAnswers])
+      const { n8n, requests } = yield* scriptedClient([neverAnswers])
       const fiber = yield* Effect.forkChild(n8n.getWorkflow("1"))
-      yield* turn
-      assert.isFalse(seen[0]?.signal.aborted)
+      yield* eventLoopTurn
+      assert.isFalse(requests[0]?.signal.aborted)
       yield* Fiber.interrupt(fiber)
-      assert.isTrue(seen[0]?.signal.aborted)
+      assert.isTrue(requests[0]?.signal.aborted)
     }))
 })
 
@@ -258,9 +258,9 @@ describe("a redirect", () => {
   ])("to $location is not followed: the key stays home", ({ location, named }) =>
     Effect.gen(function*() {
       for (const status of [301, 302, 303, 307, 308]) {
-        const { n8n, seen } = yield* scripted([to(location, status), answers])
+        const { n8n, requests } = yield* scriptedClient([to(location, status), answers])
         const error = yield* apiFailure(n8n.getWorkflow("1"))
-        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(requests.length, 1)
         assert.strictEqual(error.statusCode, status)
         assert.strictEqual(error.errorDetails, `redirect to ${named}`)
         assert.include(Hints.text(error.hint), "N8N_URL")
@@ -269,40 +269,40 @@ describe("a redirect", () => {
 
   it.effect("on the same origin is followed with the key", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([
+      const { n8n, requests } = yield* scriptedClient([
         to("https://n8n.test/n8n/api/v1/workflows/1", 308),
         to("/deeper/workflows/1"),
         to("2"),
         answers
       ])
       assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
-      assert.deepStrictEqual(seen.map(({ url }) => url), [
+      assert.deepStrictEqual(requests.map(({ url }) => url), [
         "https://n8n.test/api/v1/workflows/1",
         "https://n8n.test/n8n/api/v1/workflows/1",
         "https://n8n.test/deeper/workflows/1",
         "https://n8n.test/deeper/workflows/2"
       ])
-      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+      assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
   it.effect("keeps the query that its location names, and adds none", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
+      const { n8n, requests } = yield* scriptedClient([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
       yield* readText(n8n, "1")
-      assert.strictEqual(seen[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
+      assert.strictEqual(requests[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
     }))
 
   it.effect("that leads in circles ends", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([to("/api/v1/workflows/1")])
+      const { n8n, requests } = yield* scriptedClient([to("/api/v1/workflows/1")])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(requests.length, 4)
       assert.strictEqual(error.errorDetails, "redirect to https://n8n.test")
     }))
 
   it.effect("without a location is a failure like any other", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([refuses(300)])
+      const { n8n } = yield* scriptedClient([refuses(300)])
       assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).statusCode, 300)
     }))
 })
@@ -314,7 +314,7 @@ describe("an answer", () => {
     { what: "half of one", answer: says(`{"id":"1","name":`), details: "an answer that is not JSON" }
   ])("that is $what is no n8n", ({ answer, details }) =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
       assert.strictEqual(error.errorDetails, details)
       assert.include(Hints.text(error.hint), "N8N_URL")
@@ -322,7 +322,7 @@ describe("an answer", () => {
 
   it.effect("that is empty is no n8n either", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([says("")])
+      const { n8n } = yield* scriptedClient([says("")])
       assert.include(Hints.text((yield* apiFailure(n8n.getWorkflow("1"))).hint), "N8N_URL")
     }))
 
@@ -331,7 +331,7 @@ describe("an answer", () => {
     ({ key }) =>
       Effect.gen(function*() {
         const { [key]: _, ...rest }: Record<string, unknown> = workflow
-        const { n8n } = yield* scripted([says(rest)])
+        const { n8n } = yield* scriptedClient([says(rest)])
         assert.include((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, `["${key}"]`)
       })
   )
@@ -339,22 +339,25 @@ describe("an answer", () => {
   it.effect("may hold keys that nobody knows, and the nodes keep theirs", () =>
     Effect.gen(function*() {
       const node = { id: "n", name: "Start", type: "n8n-nodes-base.start", invented: { in: 2027 } }
-      const { n8n } = yield* scripted([says({ ...workflow, nodes: [node], invented: true, shared: [{}] })])
+      const { n8n } = yield* scriptedClient([says({ ...workflow, nodes: [node], invented: true, shared: [{}] })])
       assert.deepStrictEqual((yield* n8n.getWorkflow("1")).nodes, [node])
     }))
 
   it.effect("with execution data goes to its reader as it is, anew when it breaks off", () =>
     Effect.gen(function*() {
       const text = JSON.stringify({ id: "7", data: { text: "äöü" }, invented: 1 })
-      const { n8n, seen } = yield* scripted([breaksOff, says(text)])
+      const { n8n, requests } = yield* scriptedClient([breaksOff, says(text)])
       assert.strictEqual(yield* settle(readText(n8n, "7")), text)
-      assert.strictEqual(seen.length, 2)
+      assert.strictEqual(requests.length, 2)
     }))
 
   it.effect("with execution data is asked for whole when the caller says so", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers])
+      const { n8n, requests } = yield* scriptedClient([answers])
       yield* n8n.readExecution("7", { ignoreDataSizeLimit: true }, () => Effect.void)
-      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true")
+      assert.strictEqual(
+        requests[0]?.url,
+        "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true"
+      )
     }))
 })
