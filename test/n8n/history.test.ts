@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { memoryClient, webhookWorkflow } from "./clients.ts"
 
 describe("workflowHistory", () => {
-  it.effect("lists the versions of 2.x, newest first, each to be read", () =>
+  it.effect("lists the versions on 2.x, newest first, and reads each of them", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({ workflows: [webhookWorkflow] })
       yield* n8n.putWorkflow("w", { name: "Orders", nodes: [], connections: {}, settings: {} })
@@ -15,7 +15,7 @@ describe("workflowHistory", () => {
       assert.deepInclude(error, { _tag: "NotFoundError", resourceType: "Version", resourceId: "none" })
     }))
 
-  it.effect("is undefined on 1.x, which keeps none", () =>
+  it.effect("is undefined on 1.x, which has no history", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({ workflows: [webhookWorkflow] }, "1")
       assert.isUndefined(yield* n8n.workflowHistory("w"))

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { memoryClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("setWorkflowTags on n8n %s", (version) => {
-  it.effect("sets tags by name, creates those that are missing, and takes all away", () =>
+  it.effect("sets tags by name, creates missing ones, and removes all", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient(
         { workflows: [{ ...webhookWorkflow, tags: [{ id: "t", name: "old" }] }] },
@@ -18,7 +18,7 @@ describe.each(versions)("setWorkflowTags on n8n %s", (version) => {
       assert.deepStrictEqual(yield* names, [])
     }))
 
-  it.effect("knows no workflow that is not there", () =>
+  it.effect("fails for a missing workflow", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({}, version)
       assert.strictEqual((yield* Effect.flip(n8n.setWorkflowTags("nobody", [])))._tag, "NotFoundError")

@@ -4,7 +4,7 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { memoryClient, refuses, scriptedClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("a webhook on n8n %s", (version) => {
-  it.effect("takes its method once the workflow is published", () =>
+  it.effect("accepts its method once the workflow is published", () =>
     Effect.gen(function*() {
       const { n8n } = yield* memoryClient({ workflows: [webhookWorkflow] }, version)
       assert.strictEqual(n8n.webhookAddress("in"), "https://n8n.test/webhook/in")
@@ -20,7 +20,7 @@ describe.each(versions)("a webhook on n8n %s", (version) => {
 })
 
 describe("a webhook", () => {
-  it.effect("is called once, without the key, whatever it answers", () =>
+  it.effect("is called once, without the key, whatever its answer", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([refuses(500)])
       const answer = yield* n8n.callWebhook("in", { method: "POST", body: {}, seconds: 5 })

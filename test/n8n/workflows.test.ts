@@ -24,7 +24,7 @@ import {
 } from "./clients.ts"
 
 describe("writes", () => {
-  it.effect("go one after the other", () =>
+  it.effect("run one at a time", () =>
     Effect.gen(function*() {
       const body = { id: "w1", name: "W", active: false, nodes: [], connections: {} }
       const slow: Answer = (request, url) => Effect.delay(says(body)(request, url), "1 second")
@@ -64,7 +64,7 @@ describe("listWorkflows", () => {
   const archived = { isArchived: true }
 
   describe.each(versions)("on n8n %s", (version) => {
-    it.effect("fills the page although archived ones are left out", () =>
+    it.effect("fills the page although archived workflows are omitted", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 12 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
         const { n8n } = yield* memoryClient({ workflows }, version)
@@ -76,7 +76,7 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: true, limit: 3 })), [0, 1, 2].map(id))
       }))
 
-    it.effect("names no next page where nothing that shows is left", () =>
+    it.effect("has no next page if no matching workflow is left", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 9 }, (_, index) => entry(index, index < 4 ? {} : archived))
         const { n8n } = yield* memoryClient({ workflows }, version)
@@ -85,7 +85,7 @@ describe("listWorkflows", () => {
         assert.notProperty(page, "nextCursor")
       }))
 
-    it.effect("counts offset in workflows that show, from the cursor if there is one", () =>
+    it.effect("counts the offset in matching workflows, starting at the cursor", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 14 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
         const { n8n } = yield* memoryClient({ workflows }, version)
@@ -96,7 +96,7 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 7 })), [])
       }))
 
-    it.effect("takes the limit that is asked for, not the cursor's", () =>
+    it.effect("uses the requested limit, not the cursor's", () =>
       Effect.gen(function*() {
         const { n8n } = yield* memoryClient(
           { workflows: Array.from({ length: 9 }, (_, index) => entry(index)) },
@@ -107,7 +107,7 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(ids(next), [5, 6].map(id))
       }))
 
-    it.effect("finds by tags, all of them, one with a comma in it too", () =>
+    it.effect("filters by all tags, including one with a comma", () =>
       Effect.gen(function*() {
         const { n8n } = yield* memoryClient({
           workflows: [
@@ -128,7 +128,7 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(yield* find(), [0, 1, 2, 3, 4].map(id))
       }))
 
-    it.effect("finds by name and state", () =>
+    it.effect("filters by name and state", () =>
       Effect.gen(function*() {
         const { n8n } = yield* memoryClient({
           workflows: [
@@ -145,7 +145,7 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(yield* find({ name: "" }), [0, 1, 2].map(id))
       }))
 
-    it.effect("passes a thousand archived ones in few requests", () =>
+    it.effect("skips a thousand archived workflows in few requests", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 1_010 }, (_, index) =>
           entry(index, index >= 5 && index < 1_005 ? archived : {}))
@@ -156,7 +156,7 @@ describe("listWorkflows", () => {
         assert.isAtMost(yield* count, 12)
       }))
 
-    it.effect("reads no more than it needs where nothing is left out, and no pinned data", () =>
+    it.effect("requests no more than needed if nothing is filtered, and no pinned data", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 300 }, (_, index) => entry(index))
         const { n8n, queries } = yield* memoryClient({ workflows }, version)
@@ -169,7 +169,7 @@ describe("listWorkflows", () => {
       }))
   })
 
-  it.effect("loses none where n8n gives fewer than asked for", () =>
+  it.effect("loses none if n8n returns fewer than requested", () =>
     Effect.gen(function*() {
       const workflows = Array.from({ length: 10 }, (_, index) => entry(index))
       const Cursor = Schema.fromJsonString(Schema.Struct({ offset: Schema.Int }))
@@ -192,7 +192,7 @@ describe("listWorkflows", () => {
     { cursor: "%%%" },
     { cursor: btoa("nonsense") },
     { cursor: btoa(JSON.stringify({ lastId: "17", limit: 20 })) }
-  ])("refuses the cursor '$cursor' without asking n8n", ({ cursor }) =>
+  ])("refuses the cursor '$cursor' without a request", ({ cursor }) =>
     Effect.gen(function*() {
       const { count, n8n } = yield* memoryClient({})
       const error = yield* Effect.flip(n8n.listWorkflows({ archived: false, limit: 5, cursor }))
@@ -209,7 +209,7 @@ describe("listWorkflows", () => {
   })
 
   it.effect.prop(
-    "walks, page by page, exactly what matches",
+    "lists exactly the matching workflows, page by page",
     {
       kinds: Schema.Array(Kind).check(Schema.isMaxLength(40)),
       limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
@@ -256,7 +256,7 @@ describe("workflowName", () => {
 
   const workflows = [named("a", "Alpha"), named("b", "Beta")]
 
-  it.effect("asks once for each workflow, also when asked for side by side", () =>
+  it.effect("requests each workflow once, even for concurrent calls", () =>
     Effect.gen(function*() {
       const { count, n8n } = yield* memoryClient({ workflows })
       const names = yield* Effect.forEach(["a", "b", "a", "a", "b"], n8n.workflowName, { concurrency: "unbounded" })
@@ -265,7 +265,7 @@ describe("workflowName", () => {
       assert.strictEqual(yield* count, 2)
     }))
 
-  it.effect("keeps a name for a minute", () =>
+  it.effect("caches a name for a minute", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([says({ name: "Old" }), says({ name: "New" })])
       assert.strictEqual(yield* n8n.workflowName("a"), "Old")
@@ -277,7 +277,7 @@ describe("workflowName", () => {
       assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect("knows a deleted workflow, and keeps that too", () =>
+  it.effect("caches that a workflow was deleted", () =>
     Effect.gen(function*() {
       const { count, n8n } = yield* memoryClient({ workflows })
       assert.strictEqual(yield* n8n.workflowName("gone"), "Deleted Workflow")
@@ -289,7 +289,7 @@ describe("workflowName", () => {
     { what: "a refusal", answer: refuses(403), statusCode: 403 },
     { what: "a web page that says 404", answer: says("<html>", { status: 404 }), statusCode: 404 },
     { what: "an answer without a name", answer: says({ id: "a" }), statusCode: undefined }
-  ])("fails on $what, and does not keep that", ({ answer, statusCode }) =>
+  ])("fails on $what, and does not cache the failure", ({ answer, statusCode }) =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([answer, answer, answers])
       assert.strictEqual((yield* apiFailure(n8n.workflowName("a"))).statusCode, statusCode)
@@ -298,7 +298,7 @@ describe("workflowName", () => {
       assert.strictEqual(requests.length, 3)
     }))
 
-  it.effect("asks anew after a call that was given up", () =>
+  it.effect("requests again after an interrupted call", () =>
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers, answers])
       const fiber = yield* Effect.forkChild(n8n.workflowName("a"))
@@ -308,7 +308,7 @@ describe("workflowName", () => {
       assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect("still serves those who wait when one of them gives up", () =>
+  it.effect("still answers other callers when one is interrupted", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const { n8n, requests } = yield* scriptedClient([
