@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * It uses plain `node:child_process` and no SDK client, to keep the overhead of measuring small: a measurement ends when
- * the line with the answer is complete.
+ * It uses plain `node:child_process` and no SDK client, to keep the overhead small: a measurement ends when the line
+ * with the answer is complete.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -76,7 +76,7 @@ export const usageOf = (pid: number): Usage => {
     }
   }
   const status = read("status")
-  // After the name, which may contain anything: the state, and as 12th and 13th field the ticks in user and system mode.
+  // After the name, which may contain anything: the state, and as 12th and 13th field the user and system ticks.
   const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+)/s.exec(read("stat")) ?? []
   const field = (name: string) => {
     const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]

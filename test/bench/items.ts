@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:items`: the time to search a stored execution, with 66 MB of items in 14 nodes, by text, by an expression,
- * and with redaction of each item instead of whole segments. The results are CPU milliseconds, the median of five.
+ * `pnpm bench:items`: the time to search a stored execution of 66 MB in 14 nodes, by text, by an expression, and with
+ * redaction of each item instead of whole segments. The results are CPU milliseconds, the median of five.
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

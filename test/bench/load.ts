@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * It runs against the demo over loopback, prints Markdown on stdout and its progress on stderr, and stops everything that
- * it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
+ * It runs against the demo over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
+ * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

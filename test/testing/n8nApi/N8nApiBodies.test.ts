@@ -2,24 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-
-type Json = Record<string, unknown>
+import { type Json, noOp, webhook, workflow } from "./orders.ts"
 
 const versions = ["2", "1"] as const
 
-const webhook = {
-  id: "w",
-  name: "Webhook",
-  webhookId: "hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "orders", httpMethod: "POST" }
-}
-
-const noOp = { id: "n", name: "Done", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [200, 0], parameters: {} }
-const link = { Webhook: { main: [[{ node: "Done", type: "main", index: 0 }]] } }
-const workflow: Json = { name: "Orders", nodes: [webhook, noOp], connections: link, settings: {} }
 const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }
 
 /** What an empty n8n answers to `POST /workflows`, and what it holds then. */
