@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -62,11 +63,13 @@ export interface Any<out R = unknown> {
   readonly annotations: Annotations
   /** The scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
+  /** Scopes that only a part of the tool needs, with that part. */
+  readonly partialScopes: { readonly [scope: string]: string }
   /** The JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
-  /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget. */
+  /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
 }
 
@@ -104,18 +107,34 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** The short schema of marks, which occur in many places; the documentation describes them. */
-const marks = { type: ["object", "array"] }
+/** The short schema of marks, declared only at the root of an answer's data; nested objects also allow them. */
+const mark = { type: ["object", "array"] }
+
+/** The types of an `anyOf` of bare types; `undefined` for any other. */
+const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
+  Array.isArray(alternatives) &&
+    alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
+    ? alternatives.map(({ type }) => type)
+    : undefined
 
 /** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
 const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
   if (typeof schema !== "object" || schema === null) return schema
   return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) =>
-      isNoise(key, value, isRoot) ? [] : [[key, key === "_truncated" ? marks : shortenSchema(value)]]
-    )
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (isNoise(key, value, isRoot) || key === "_truncated") return []
+      const types = key === "anyOf" ? typesOf(value) : undefined
+      return types === undefined ? [[key, shortenSchema(value)]] : [["type", types]]
+    })
   )
+}
+
+/** Declares the mark in the data of an answer's schema. */
+const withMark = (schema: JsonSchema): JsonSchema => {
+  const data = schema.properties?.["data"] as JsonSchema
+  const properties = { ...data.properties, _truncated: mark }
+  return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
 }
 
 const lazy = <A>(make: () => A) => {
@@ -148,6 +167,7 @@ export const make = <
   readonly searchHint?: string
   readonly annotations: Annotations
   readonly scopes: ReadonlyArray<string>
+  readonly partialScopes?: { readonly [scope: string]: string }
   readonly input: Schema.ConstraintCodec<In, unknown>
   readonly output: Schema.ConstraintCodec<Out, unknown>
   readonly handler: (input: In) => Effect.Effect<Raw, Errors.N8nError, R>
@@ -155,18 +175,20 @@ export const make = <
   readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
   readonly totals?: (raw: NoInfer<Raw>) => Totals
   readonly next?: (input: NoInfer<In>, data: NoInfer<Out>) => Next
-  readonly maxChars?: (data: NoInfer<Out>) => number
-  readonly trim?: (data: NoInfer<Out>) => NoInfer<Out>
+  readonly maxChars?: (data: NoInfer<Out>, input: NoInfer<In>) => number
+  readonly trim?: (data: NoInfer<Out>, input: NoInfer<In>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
   // Lazy, so that a client gets its answer to `initialize` before any schema is made.
   const inputSchema = lazy(() => shortenSchema(jsonSchema(definition.input), true) as JsonSchema)
   const output = lazy(() => markable(definition.output))
   const outputSchema = lazy(() =>
-    shortenSchema(
-      jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
-      true
-    ) as JsonSchema
+    withMark(
+      shortenSchema(
+        jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
+        true
+      ) as JsonSchema
+    )
   )
   const decode = lazy(() => Arguments.decoder(name, definition.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(output()))
@@ -185,8 +207,11 @@ export const make = <
     const whole = clean(summarize(raw, input))
     const next: Next = (path, kept) => clean(definition.next?.(input, whole)(path, kept))
     const data = Minimize.markPages(whole, definition.totals?.(raw) ?? {}, next)
-    const budget = Math.min(definition.maxChars?.(data) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
-    return Minimize.fit(definition.trim?.(data) ?? data, budget, next)
+    const budget = Math.min(
+      definition.maxChars?.(data, input) ?? Infinity,
+      (yield* Minimize.MaxResultChars) - envelopeRoom
+    )
+    return Minimize.fit(definition.trim?.(data, input) ?? data, budget, next)
   })
 
   return {
@@ -196,6 +221,7 @@ export const make = <
     searchHint: definition.searchHint,
     annotations,
     scopes,
+    partialScopes: definition.partialScopes ?? {},
     get inputSchema() {
       return inputSchema()
     },
@@ -205,7 +231,7 @@ export const make = <
     call,
     run: Effect.fnUntraced(function*(args) {
       const input = yield* decode()(args)
-      const data = yield* call(input)
+      const data = yield* Deadline.bounded(call(input), !annotations.readOnlyHint)
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,

@@ -28,9 +28,13 @@ export const Advice = Schema.TaggedUnion({
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListExecutions: {},
+  /** n8n answers a retry only once it is over. */
+  FollowRetry: {},
   ListFiles: {},
   ListVersions: { maxSnapshots: Schema.Int },
   ListRestorableVersions: {},
+  /** There is no such version; `newest` are some that there are. */
+  ChooseVersion: { workflowId: Schema.String, newest: Schema.Array(Schema.String) },
   SearchNodeTypes: {},
   /** n8n may have created a workflow of this name although it answered with an error. */
   LookForCreated: { name: Schema.String },

@@ -7,6 +7,8 @@ export type Consent = "yes" | "no" | "unasked"
 
 /** The caller's side of one call. */
 export interface Service {
+  /** Whether `progress` reaches somebody, who then waits longer. */
+  readonly hearsProgress?: boolean
   /** Reports progress: `done` of `total` steps, if the total is known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Effect.Effect<void>
   /** Asks the person behind the client. */

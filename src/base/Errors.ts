@@ -16,6 +16,13 @@ export interface Target {
   readonly resourceId?: string | undefined
 }
 
+/** A target as the errors hold it. */
+export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
+  operation,
+  ...(resourceType === undefined ? {} : { resourceType }),
+  ...(resourceId === undefined ? {} : { resourceId })
+})
+
 const target = {
   operation: Schema.optionalKey(Schema.String),
   resourceType: Schema.optionalKey(Schema.String),

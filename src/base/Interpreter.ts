@@ -27,7 +27,11 @@ export interface Limits {
 }
 
 /** Whether an item matches. */
-export type Predicate = (item: Obj) => Result.Result<boolean, Problem>
+export interface Predicate {
+  (item: Obj): Result.Result<boolean, Problem>
+  /** The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`. */
+  readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+}
 
 /** Compiles expressions. */
 export interface Interpreter {
@@ -86,11 +90,11 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
-const predicate = ({ cost, evaluate }: Program, limits: Limits = {}): Predicate => {
+const predicate = ({ cost, evaluate, reads }: Program, limits: Limits = {}): Predicate => {
   const { perItem, total } = { ...defaultLimits, ...limits }
   const run = start({}, 0)
   let left = total
-  return (item) => {
+  const matches = (item: Obj) => {
     const steps = Math.min(perItem, left)
     run.scope = item
     run.steps = steps
@@ -110,6 +114,7 @@ const predicate = ({ cost, evaluate }: Program, limits: Limits = {}): Predicate 
       left -= steps - Math.max(run.steps, 0)
     }
   }
+  return Object.assign(matches, { reads })
 }
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */

@@ -35,3 +35,9 @@ export const member = (path: string, key: string): string =>
   /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? path === "" ? key : `${path}.${key}`
     : `${path}["${key.replace(/["\\]/g, "\\$&")}"]`
+
+/** How an expression over an item names one of its fields: `amount`, or `$json["order no"]`. */
+export const inExpression = (key: string): string => {
+  const path = member("", key)
+  return path.startsWith("[") ? `$json${path}` : path
+}

@@ -19,7 +19,7 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
 import * as Execution from "./Execution.ts"
 import { ExecutionReader } from "./executionReader.ts"
-import type { Failure } from "./FailureGroups.ts"
+import { type Failure, ofError } from "./FailureGroups.ts"
 import { FailureReader } from "./failureReader.ts"
 import { TestRuns } from "./TestRuns.ts"
 
@@ -113,9 +113,7 @@ const readFailure = (
 
 const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
-  if (failure === undefined) return undefined
-  const { message } = Execution.errorDetail(failure.error)
-  return failure.node === undefined ? { message } : { node: failure.node, message }
+  return failure === undefined ? undefined : ofError(failure.error, failure.node)
 }
 
 /** An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process. */

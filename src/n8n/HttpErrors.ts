@@ -5,8 +5,9 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConnectionProblem, Hint } from "../base/Advice.ts"
-import { ApiError, NotFoundError, type Target } from "../base/Errors.ts"
+import { ApiError, NotFoundError, type Target, targetFields } from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
+import * as body from "./body.ts"
 
 const hintForStatus = (status: number): Hint => {
   switch (status) {
@@ -73,18 +74,20 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
     : undefined
 
+const lateHint = "n8n is slow or stuck: call again, or look at its log."
+
 /** The error for a call that took too long. */
-export const timeoutError = (target: Target, seconds: number): ApiError =>
+export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     errorDetails: `no answer within ${seconds} s`,
-    hint: "n8n is slow or stuck: call again, or look at its log."
+    hint
   })
 
 /** The error for an answer with status 200 that this client cannot read. */
 export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     errorDetails: detail,
     hint: checkConnection("Unreadable")
   })
@@ -92,25 +95,19 @@ export const unreadableError = (target: Target, detail: string): ApiError =>
 /** The error for a redirect to another origin, which is never followed: the API key would be sent there. */
 export const redirectError = (target: Target, status: number, location: string): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     statusCode: status,
     errorDetails: `redirect to ${location}`,
     hint: checkConnection("Redirected")
   })
 
-const targetOf = (target: Target) => ({
-  operation: target.operation,
-  ...(target.resourceType === undefined ? {} : { resourceType: target.resourceType }),
-  ...(target.resourceId === undefined ? {} : { resourceId: target.resourceId })
-})
-
-const Body = Schema.Struct({ message: Schema.String })
+const Body = Schema.fromJsonString(Schema.Struct({ message: Schema.String }))
 
 /** n8n's message in an error body; `undefined` for a web page. */
 const message = (response: HttpClientResponse.HttpClientResponse) =>
-  response.json.pipe(
+  body.beginning(response, body.maxBytes.error).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Body)),
-    Effect.map((body) => body.message),
+    Effect.map(({ message }) => message),
     Effect.orElseSucceed(() => undefined)
   )
 
@@ -124,7 +121,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
       text !== ""
     )
     return yield* new ApiError({
-      ...targetOf(target),
+      ...targetFields(target),
       errorDetails: redactText(
         [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
       ),
@@ -135,12 +132,12 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const detail = yield* message(reason.response)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined) {
     return yield* new NotFoundError({
-      ...targetOf(target),
+      ...targetFields(target),
       hint: hintForMissing(target.resourceType)
     })
   }
   return yield* new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     statusCode: status,
     errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
     hint: status === 404 || detail === undefined && status < 500

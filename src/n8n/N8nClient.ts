@@ -22,7 +22,8 @@ import * as workflows from "./workflows.ts"
 
 export { isV1 } from "./about.ts"
 export { type Query as ExecutionQuery } from "./executions.ts"
-export { type Options, retrySchedule } from "./requests.ts"
+export { type VersionContent } from "./history.ts"
+export { hasStatus, type Options, retrySchedule } from "./requests.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 

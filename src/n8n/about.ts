@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
+import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
 /** n8n's version, and what the API key may do. */
@@ -50,7 +51,11 @@ export interface Service {
 
 /** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
-  const version = requests.send({ method: "GET", path: "", to: "editor" }, target, (response) => response.text).pipe(
+  const version = requests.send(
+    { method: "GET", path: "", to: "editor" },
+    target,
+    (response) => body.beginning(response, body.maxBytes.page)
+  ).pipe(
     Effect.map(versionIn),
     Effect.catchIf(isAnswer, () => Effect.succeed(undefined))
   )

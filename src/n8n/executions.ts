@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
 import { dataTimeout, getJson, isUnknownParameter, pageOf, type Requests, sendJson } from "./requests.ts"
@@ -179,12 +180,20 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
           seconds: dataTimeout
         },
         executionTarget("get execution", id),
-        (response, target) => consume(response.stream, target)
+        (response, target) =>
+          // What is large takes long by its nature, where somebody is told that it goes on.
+          Effect.andThen(Deadline.grantIfHeard(dataTimeout * 1000), consume(response.stream, target))
       ).pipe(Effect.withSpan("N8nClient.readExecution")),
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>
       sendJson(
         requests,
-        { method: "POST", path: `${path(id)}/retry`, body: { loadWorkflow }, seconds: dataTimeout },
+        {
+          method: "POST",
+          path: `${path(id)}/retry`,
+          body: { loadWorkflow },
+          seconds: dataTimeout,
+          lateHint: { _tag: "FollowRetry" }
+        },
         Retried,
         executionTarget("retry execution", id)
       )

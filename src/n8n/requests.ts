@@ -1,4 +1,5 @@
 /** Requests to n8n's public API: authentication, retries, timeouts and errors. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -8,13 +9,17 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
+import type { Hint } from "../base/Advice.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
+import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
 /** n8n's address and how to send requests to it. */
@@ -36,10 +41,15 @@ export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("2
 
 /** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
 const maxRetryAfter = 30_000
-/** The timeout of one call with its retries, in seconds. */
-const callTimeout = 60
+/** The timeout of a read with its retries, in seconds. */
+const readTimeout = 45
+/** The timeout of a write, in seconds: if it is not answered, its effect has to be found out. */
+const writeTimeout = 30
 /** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
 export const dataTimeout = 180
+
+/** Values of query parameters stay out of traces and errors. */
+const anyName = [/^/]
 
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
@@ -108,8 +118,10 @@ export interface Request {
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** The timeout of the call with its retries. Default: 60. */
+  /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
+  /** What to do if there is no answer in time. */
+  readonly lateHint?: Hint | undefined
   /** Default: the public API. To a webhook no key is sent, since executions show headers, and no request is retried. */
   readonly to?: "editor" | "webhook" | undefined
   /** Whether any status is a success. */
@@ -149,6 +161,13 @@ export interface Requests {
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
+/** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
+export const maxPages = 40
+
+/** n8n gave more pages than there can be, or the same again. */
+export const endless = (target: Errors.Target) =>
+  HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
+
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
@@ -177,12 +196,16 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
     target,
     (response) =>
       Effect.flatMap(
-        response.text,
-        (text) =>
-          Effect.try({
-            try: (): unknown => text === "" ? undefined : JSON.parse(text),
-            catch: () => notJson(target, text)
-          })
+        body.read(response, body.maxBytes.json),
+        ({ isCut, text }) =>
+          isCut
+            ? Effect.fail(
+              HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
+            )
+            : Effect.try({
+              try: (): unknown => text === "" ? undefined : JSON.parse(text),
+              catch: () => notJson(target, text)
+            })
       )
   ).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
@@ -197,6 +220,9 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
   target: Errors.Target,
   query?: Query
 ): Effect.Effect<S["Type"], Errors.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
+
+/** Nobody knows what came of a write that is not answered. */
+const uncertain = "n8n is slow or stuck, and may have done it all the same: read what is there before you call again."
 
 /** n8n's keys are longer: replacing a shorter one could garble words. */
 const minKey = 8
@@ -213,6 +239,17 @@ const redactKey = (apiKey: Redacted.Redacted<string>) => {
 /** Disables redirects in `fetch`, which would send the API key to any origin. */
 const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
+
+/** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
+const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+
+const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
+  new Errors.ValidationError({
+    reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
+    ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
+    hint:
+      "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
+  })
 
 /** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
@@ -248,29 +285,34 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
     })
 
-  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean) =>
+  /** Repeats while there is time: an n8n that asks for a longer pause is told of at once. */
+  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean, until: () => number) =>
     (options.retry ?? retrySchedule).pipe(
       Schedule.setInputType<HttpClientError.HttpClientError | Errors.N8nError>(),
-      Schedule.while(({ input, now }) =>
-        input._tag === "HttpClientError" && mayRepeat(input) && retryAfter(input, now) <= maxRetryAfter
-      ),
+      Schedule.while(({ input, now }) => {
+        if (input._tag !== "HttpClientError" || !mayRepeat(input)) return false
+        const pause = retryAfter(input, now)
+        return pause <= maxRetryAfter && now + pause < until()
+      }),
       Schedule.modifyDelay(({ duration, input, now }) =>
         Effect.succeed(
           input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
         )
       )
     )
-  const retryReads = retry(isTransient)
-  const retryWrites = retry((error) => isTransient(error) && hadNoEffect(error))
 
   const send: Requests["send"] = (request, target, consume) =>
-    Effect.suspend(() => {
-      const { body, headers = {}, method, path, query = {}, seconds = callTimeout, to } = request
+    Effect.gen(function*() {
+      const { body: json, headers = {}, method, path, query = {}, to } = request
+      if (climbs(path)) return yield* climbing(target, path)
+      const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
+      const start = yield* Clock.currentTimeMillis
+      const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
       const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        body === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(body)
+        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       const attempt = Effect.suspend(() => {
@@ -283,18 +325,35 @@ export const make = Effect.fnUntraced(function*(options: Options) {
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      return attempt.pipe(
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook"
+      const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)
         ),
-        Effect.retry(method === "POST" || method === "PUT" || to === "webhook" ? retryWrites : retryReads),
+        Effect.retry(retry(isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)),
         Effect.catchTag("HttpClientError", (error) => HttpErrors.fromHttp(error, target)),
-        Effect.mapError(redactKey(options.apiKey)),
-        Effect.timeoutOrElse({
-          duration: `${seconds} seconds`,
-          orElse: () => Effect.fail(HttpErrors.timeoutError(target, seconds))
-        }),
-        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+        Effect.mapError(redactKey(options.apiKey))
+      )
+      return yield* Deadline.before(
+        answered,
+        until,
+        () =>
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) =>
+              Effect.fail(
+                HttpErrors.timeoutError(
+                  target,
+                  Math.round((now - start) / 1000),
+                  request.lateHint ?? (isRead ? undefined : uncertain)
+                )
+              )
+          )
+      ).pipe(
+        Effect.ensuring(Deadline.answered),
+        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
+        // What a webhook is sent is nobody's but its workflow's.
+        Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
   return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests

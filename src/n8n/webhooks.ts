@@ -1,6 +1,7 @@
 /** Production webhooks, which are not part of the API: no key is sent to them. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
+import * as body from "./body.ts"
 import type { Query, Request, Requests } from "./requests.ts"
 
 /** A request to a webhook. */
@@ -48,7 +49,11 @@ export const make = (requests: Requests): Service => ({
     requests.send(
       { ...call, path: `webhook/${path}`, to: "webhook", anyStatus: true },
       { operation: "call the webhook" },
-      (response) => Effect.map(response.text, (text): Answer => ({ status: response.status, text }))
+      (response) =>
+        Effect.map(
+          body.beginning(response, body.maxBytes.webhook),
+          (text): Answer => ({ status: response.status, text })
+        )
     )
   )
 })

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, pageOf, type Requests, sendJson } from "./requests.ts"
+import { getJson, hasStatus, isUnknownParameter, maxPages, pageOf, type Requests, sendJson } from "./requests.ts"
 
 /** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
 export interface Query {
@@ -26,7 +26,10 @@ export interface Query {
 
 /** The workflow endpoints. A write is never sent again if it may have arrived. */
 export interface Service {
-  /** `GET /workflows`, page by page until `limit` workflows match; `offset` and `tags` work on every n8n version. */
+  /**
+   * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
+   * `offset` and `tags` work on every n8n version.
+   */
   readonly listWorkflows: (
     query: Query
   ) => Effect.Effect<
@@ -101,7 +104,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
     // The page size doubles: any number of archived workflows may follow.
-    for (let size = 0;;) {
+    for (let size = 0, pages = 0; pages < maxPages; pages++) {
       size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - results.length + 1))
       const page = yield* getJson(requests, "/workflows", Page, { operation: "list workflows" }, {
         limit: size,
@@ -125,6 +128,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       position += page.data.length
       if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
     }
+    return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })
 
   const names = yield* Cache.makeWith(

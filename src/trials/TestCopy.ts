@@ -14,7 +14,8 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
-import { isCyclic, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
+import { isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
+import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
 /** The workflow to copy, as read from n8n or a file. */
@@ -34,6 +35,14 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly testData?: unknown
   /** A node's name or id. */
   readonly startNode?: string | undefined
+  /** A node's name or id: nothing after it runs. */
+  readonly endNode?: string | undefined
+  /** What the start gives instead of test data: items as n8n stores them. */
+  readonly startItems?: ReadonlyArray<unknown> | undefined
+  /** What other nodes give instead of running; the workflow's own pinned data comes after. */
+  readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
+  /** Nodes that run although the workflow has pinned data for them. */
+  readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
   /** The copy's name. */
   readonly name: string
@@ -53,6 +62,10 @@ export interface Copy {
   readonly start: string
   /** The items to send to the webhook, as `{items}`. */
   readonly items: ReadonlyArray<Obj>
+  /** The nodes that give stored items instead of running, by name. */
+  readonly pinned: ReadonlyArray<string>
+  /** The nodes that do not run because nothing is stored for them, by name. */
+  readonly notRun: ReadonlyArray<string>
   /** How many nodes can run. */
   readonly nodeCount: number
   /** The names of the nodes that the workflow does not have. */
@@ -66,7 +79,7 @@ export interface Copy {
 /** Why no copy can be made. */
 export interface Refusal {
   readonly message: string
-  readonly field: "workflowId" | "startNode"
+  readonly field: "workflowId" | "startNode" | "endNode" | "replay"
   readonly hint: string
 }
 
@@ -88,22 +101,6 @@ const disable = (node: Node): Node => ({
   disabled: true,
   ...(node.type === errorTrigger ? { type: "n8n-nodes-base.noOp", typeVersion: 1 } : {})
 })
-
-/** A Code node that returns pinned data, which production runs ignore. */
-const pinnedDataNode = ({ id, name, position }: Node, items: ReadonlyArray<unknown>): Node => {
-  const output = items.map((item) => {
-    const { binary, json } = obj(item) ?? {}
-    return { json: obj(json) ?? obj(item) ?? {}, ...(binary === undefined ? {} : { binary }) }
-  })
-  return {
-    ...(id === undefined ? {} : { id }),
-    name,
-    type: "n8n-nodes-base.code",
-    typeVersion: 2,
-    position: position ?? [0, 0],
-    parameters: { jsCode: `return ${JSON.stringify(output)}` }
-  }
-}
 
 /** An id for an added node within {@link nodeIdLength}. */
 const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
@@ -131,15 +128,22 @@ export const idInStaticData = (staticData: unknown): string | undefined => {
   return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
 }
 
-/** The node to start at: the requested one, or else the enabled trigger that reaches the most nodes. */
+/** The node that a name or an id means. */
+const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode" | "endNode") => {
+  const node = nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+  return node === undefined
+    ? refuse(
+      `There is no node '${nameOrId}' to ${field === "startNode" ? "start" : "end"} at`,
+      `The nodes are ${quoteNames(nodes)}.`,
+      field
+    )
+    : Result.succeed(node)
+}
+
+/** The node to start at: the one asked for, else the enabled trigger that leads to most nodes. */
 const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Link>, options: Options) => {
   const { isTrigger, startNode } = options
-  if (startNode !== undefined) {
-    const node = nodes.find(({ name }) => name === startNode) ?? nodes.find(({ id }) => id === startNode)
-    return node === undefined
-      ? refuse(`There is no node '${startNode}' to start at`, `The nodes are ${quoteNames(nodes)}.`, "startNode")
-      : Result.succeed(node)
-  }
+  if (startNode !== undefined) return nodeOf(nodes, startNode, "startNode")
   const triggers = nodes.filter(isTrigger)
   const [best] = triggers.filter((node) => node.disabled !== true)
     .map((node) => ({ node, reach: reachableFrom(links, node.name).size }))
@@ -176,32 +180,56 @@ const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): 
   }
 }
 
-/** Makes a copy, or fails if the workflow cannot be run. */
+/** Links as the copy has them: a disabled trigger passes on what it is sent by its first output. */
+const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Connections.Link>) => {
+  if (!startsAtTrigger) return all
+  const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
+  const used = Math.min(...outputs.map(({ output }) => output.index))
+  return all.flatMap((link) => {
+    if (link.to === start.name) return []
+    if (link.from !== start.name || link.output.type !== "main") return [link]
+    return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
+  })
+}
+
+/** What the whole copy may hold, in characters of JSON: n8n takes 16 MB. */
+export const maxChars = 12_000_000
+
+/** Makes the copy, or tells why the workflow cannot be run. */
 export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
   Result.gen(function*() {
-    const { isTrigger, listsWaiting, now, path, testData, webhookUrl } = options
+    const { endNode, isTrigger, listsWaiting, now, path, startItems, testData, webhookUrl } = options
     const nodes = subject.nodes.filter(({ type }) => type !== note)
     const byName = new Map(nodes.map((node) => [node.name, node]))
     const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
     const start = yield* startOf(nodes, all, options)
+    const end = endNode === undefined ? undefined : yield* nodeOf(nodes, endNode, "endNode")
     const startsAtTrigger = isTrigger(start)
-    const pins = obj(subject.pinData) ?? {}
-    const pinOf = ({ disabled, name }: Node) =>
-      disabled === true || startsAtTrigger && name === start.name || arr(pins[name]).length === 0
+    const pinData = obj(subject.pinData) ?? {}
+    const ownPin = ({ name }: Node) =>
+      options.unpinned?.has(name) === true || arr(pinData[name]).length === 0
         ? undefined
-        : arr(pins[name])
+        : pins.constant(arr(pinData[name]))
+    const chosen = new Map<string, pins.Pin | undefined>()
+    const pinOf = (node: Node): pins.Pin | undefined => {
+      if (node.disabled === true || startsAtTrigger && node === start) return undefined
+      if (!chosen.has(node.name)) chosen.set(node.name, options.pinOf?.(node) ?? ownPin(node))
+      return chosen.get(node.name)
+    }
+    const isPinned = (name: string) => {
+      const node = byName.get(name)
+      return node !== undefined && pinOf(node) !== undefined
+    }
 
-    // A disabled node passes its input on by its first output.
-    const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
-    const used = Math.min(...outputs.map(({ output }) => output.index))
-    const outgoing = startsAtTrigger
-      ? all.flatMap((link) => {
-        if (link.to === start.name) return []
-        if (link.from !== start.name || link.output.type !== "main") return [link]
-        return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
-      })
-      : all
-    const flow = reachableFrom(outgoing, start.name)
+    const outgoing = linksFrom(start, startsAtTrigger, all).filter(({ from, output }) =>
+      from !== end?.name || output.type !== "main"
+    )
+    const reached = reachableFrom(outgoing, start.name)
+    if (end !== undefined && !reached.has(end.name)) {
+      return yield* refuse(`'${start.name}' does not lead to '${end.name}'`, "Name another startNode.", "endNode")
+    }
+    const wanted = end === undefined ? reached : leadingTo(outgoing, end.name)
+    const flow = new Set([...reached].filter((name) => wanted.has(name)))
     const main = [...flow].flatMap((name) => byName.get(name) ?? [])
     const enabled = main.filter((node) => node.disabled !== true && !(startsAtTrigger && node === start))
     if (enabled.length === 0) {
@@ -212,31 +240,34 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         "Connect or enable one, or name another startNode."
       )
     }
-    const running = new Set([
-      ...flow,
-      ...withSubNodes(outgoing, main.filter((node) => pinOf(node) === undefined).map(({ name }) => name))
-    ])
-    const isPinned = (name: string) => {
-      const node = byName.get(name)
-      return node !== undefined && pinOf(node) !== undefined
-    }
+    const running = new Set([...flow, ...withSubNodes(outgoing, [...flow].filter((name) => !isPinned(name)))])
     const links = outgoing.filter(({ from, output, to }) =>
       running.has(from) && running.has(to) && (output.type === "main" ? flow.has(from) : !isPinned(to))
     )
-    const parametersJson = JSON.stringify(main.map(({ parameters }) => parameters))
-    const copiedNodes = nodes.flatMap((node): ReadonlyArray<Node> => {
-      const pin = pinOf(node)
-      if (!running.has(node.name)) return isTrigger(node) || mentions(parametersJson, node.name) ? [disable(node)] : []
-      if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disable(node)]
-      return [pin === undefined ? node : pinnedDataNode(node, pin)]
-    })
 
     const taken = new Set(byName.keys())
     const named = (name: string) => freeName(name, taken)
+    const parametersJson = JSON.stringify(main.map(({ parameters }) => parameters))
+    const beforePins = new Map<string, Node>()
+    const copiedNodes = nodes.flatMap((node): ReadonlyArray<Node> => {
+      if (!running.has(node.name)) return isTrigger(node) || mentions(parametersJson, node.name) ? [disable(node)] : []
+      if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disable(node)]
+      const pin = pinOf(node)
+      if (pin === undefined) return [node]
+      const made = pins.nodes(node, pin, {
+        id: idOf(path, `-pin${beforePins.size}`),
+        name: named(`test_workflow pin ${node.name}`)
+      })
+      if (made.before === undefined) return [made.node]
+      beforePins.set(node.name, made.before)
+      return [made.before, made.node]
+    })
+
     const [x = 0, y = 0] = start.position ?? []
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
     const storesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+    const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
     const added: ReadonlyArray<Node> = [
       {
         id: idOf(path, ""),
@@ -250,14 +281,9 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       ...(!responds || storesId
         ? [{ id: idOf(path, "-id"), name: named(idNodeName), position: [first - 440, y], ...idNode(!responds) }]
         : []),
-      {
-        id: idOf(path, "-items"),
-        name: named("test_workflow items"),
-        type: "n8n-nodes-base.splitOut",
-        typeVersion: 1,
-        position: [first - 220, y],
-        parameters: { fieldToSplitOut: "body.items" }
-      }
+      startItems === undefined
+        ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
+        : pins.source(entry, startItems)
     ]
     const addedNames = added.map(({ name }) => name)
     const linkTo = (from: string, to: string): Connections.Link => {
@@ -270,26 +296,48 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       webhookUrl,
       timezone: zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
     }
-    const pin = testData === undefined && startsAtTrigger ? arr(pins[start.name]) : []
+    const pin = testData === undefined && startsAtTrigger
+      ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinData[start.name])
+      : []
+    const entrance = (name: string) => beforePins.get(name)?.name ?? name
+    const connections = [
+      ...addedNames.map((name, index) => linkTo(name, addedNames[index + 1] ?? entrance(start.name))),
+      ...links.map((link) => link.input.type === "main" ? { ...link, to: entrance(link.to) } : link),
+      ...[...beforePins].map(([name, node]) => linkTo(node.name, name))
+    ]
+    const body = {
+      name: options.name,
+      nodes: [...added, ...copiedNodes],
+      connections: toConnections(connections),
+      settings: settingsOf(subject, options.timeout, isCyclic(links)),
+      ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
+    }
+    if (chosen.size > 0 || startItems !== undefined) {
+      const size = JSON.stringify(body).length
+      if (size > maxChars) {
+        return yield* refuse(
+          `its copy with the stored data would be ${Math.ceil(size / 1e6)} MB, more than n8n takes`,
+          "Give pins for the nodes that give most, or test a part with startNode and endNode.",
+          "replay"
+        )
+      }
+    }
+    const isMissing = (name: string) => chosen.get(name)?.isMissing === true
+    const pinnedNames = [...flow].filter(isPinned)
     return {
-      body: {
-        name: options.name,
-        nodes: [...added, ...copiedNodes],
-        connections: toConnections([
-          ...addedNames.map((name, index) => linkTo(name, addedNames[index + 1] ?? start.name)),
-          ...links
-        ]),
-        settings: settingsOf(subject, options.timeout, isCyclic(links)),
-        ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
-      },
+      body,
       start: start.name,
-      items: pin.length > 0
+      items: startItems !== undefined
+        ? []
+        : pin.length > 0
         ? TriggerItems.fromTestData(pin)
         : startsAtTrigger
         ? TriggerItems.fromTrigger(start, testData, context)
         : TriggerItems.fromTestData(testData),
+      pinned: pinnedNames.filter((name) => !isMissing(name)),
+      notRun: pinnedNames.filter(isMissing),
       nodeCount: enabled.length,
-      addedNodes: addedNames,
+      addedNodes: [...addedNames, ...[...beforePins.values()].map(({ name }) => name)],
       responds,
       storesId
     }

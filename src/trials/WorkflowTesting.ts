@@ -15,8 +15,10 @@ import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
+import * as Nearest from "../base/Nearest.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -28,6 +30,8 @@ import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
+import { constant } from "./pins.ts"
+import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
 import * as TestMark from "./TestMark.ts"
@@ -39,23 +43,47 @@ export interface Options {
   readonly timeout: number
   /** A node's name or id. */
   readonly startNode?: string | undefined
+  /** A node's name or id: nothing after it runs. */
+  readonly endNode?: string | undefined
+  /** What nodes give instead of running, by name or id: items, or `"run"` for one that a replay would not run. */
+  readonly pins?: Pins | undefined
+  /** An execution whose trigger data starts the test, and whose data every node gives that reaches outside. */
+  readonly replay?: string | undefined
   readonly mode: "copy" | "live"
 }
+
+/** Items by node; plain objects are items too. */
+export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
 
 /** The result of a test. */
 export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
   /** The execution, without the nodes added to the copy. */
   readonly execution: Execution.Execution
+  /** The node that started it. */
+  readonly start: string
+  /** The nodes that gave stored items instead of running. */
+  readonly pinned: ReadonlyArray<string>
+  /** The nodes that reach outside and for which the replayed execution has no data: they did not run. */
+  readonly notRun: ReadonlyArray<string>
   readonly timedOut: boolean
   /** The workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
 }
 
+/** How long it may take to end an execution and to read it: milliseconds. */
+const wrappingUp = 6_000
+
+/** How long a copy may take to go, in seconds. */
+const removing = 30
+
 const Nodes = Schema.Array(Workflow.Node)
 
-const cannotRun = (name: string, { field, hint, message }: Omit<TestCopy.Refusal, "hint"> & { readonly hint: Hint }) =>
-  new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
+const cannotRun = (name: string, { field, hint, message }: {
+  readonly message: string
+  readonly field: string
+  readonly hint: Hint
+}) => new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
 
 /** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
@@ -63,7 +91,8 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
   if (place.kind === "n8n") {
     const workflow = value as Workflow.Workflow
     const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
-    return { subject: workflow satisfies TestCopy.Subject, projectId: str(owner?.["projectId"]) }
+    const projectId = str(owner?.["projectId"])
+    return { subject: workflow satisfies TestCopy.Subject, projectId, sourceId: workflow.id }
   }
   const { workflow } = yield* prepare(value, "file")
   const nodes = yield* Effect.mapError(
@@ -71,7 +100,7 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
     ({ message }) =>
       cannotRun(workflow.name, { message, field: "workflowId", hint: { _tag: "ValidateWorkflow", detail: "More" } })
   )
-  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined }
+  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
 })
 
 const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
@@ -110,10 +139,13 @@ const observe = Effect.fnUntraced(function*(options: {
   readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
 }) {
   const { added, nodeCount, timeout } = options
+  const granted = Deadline.grant(timeout + wrappingUp)
+  yield* granted
   const call = yield* Effect.forkScoped(options.call)
   const find = options.find(call)
   const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(options.patience))
   let id = Option.getOrUndefined(start)
+  yield* granted
   const end = id === undefined
     ? Option.none()
     : yield* executionWatch.awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
@@ -139,18 +171,56 @@ const observe = Effect.fnUntraced(function*(options: {
   }
 }, Effect.scoped)
 
+/** The pins of the caller by node name. */
+const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, given: Pins = {}) {
+  const byName = new Map<string, ReadonlyArray<unknown> | "run">()
+  for (const [nameOrId, pin] of Object.entries(given)) {
+    const node = nodes.find((node) => node.name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+    if (node === undefined) {
+      return yield* cannotRun(name, {
+        message: `pins name '${nameOrId}', which is no node`,
+        field: "pins",
+        hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
+          "get_workflow_connections lists the nodes."
+      })
+    }
+    byName.set(node.name, pin)
+  }
+  return byName
+})
+
 const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options) {
   const n8n = yield* N8nClient
   const executions = yield* Executions
   const { progress } = yield* CallContext
-  const { projectId, subject } = yield* subjectOf(workflowId)
+  const { projectId, sourceId, subject } = yield* subjectOf(workflowId)
   const release = yield* n8n.release
   const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type), release)
   const path = randomUUID()
   const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
+  const isTrigger = isTriggerOf(lookups)
+  const pinned = yield* pinsOf(subject, options.pins)
+  const running = new Set([...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : []))
+  const { replay } = options
+  const replayed = replay === undefined ? undefined : yield* Replay.of({
+    executionId: replay,
+    subject,
+    workflowId: sourceId,
+    startNode: options.startNode,
+    hasTestData: options.testData !== undefined,
+    isTrigger,
+    running,
+    find: lookups.find
+  })
   const copy = yield* Effect.fromResult(TestCopy.make(subject, {
     ...options,
-    isTrigger: isTriggerOf(lookups),
+    ...replayed,
+    pinOf: (node) => {
+      const pin = pinned.get(node.name)
+      return pin === undefined || pin === "run" ? replayed?.pinOf(node) : constant(pin)
+    },
+    unpinned: running,
+    isTrigger,
     path,
     listsWaiting: release !== undefined && !isV1(release),
     name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)),
@@ -158,6 +228,16 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? path)
   })).pipe(Effect.mapError((refusal) => cannotRun(subject.name, refusal)))
+  const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
+  if (idle !== undefined) {
+    return yield* cannotRun(subject.name, {
+      message: `pins name '${idle[0]}', which does not run in this test`,
+      field: "pins",
+      hint: `Leave it out: the test goes from '${copy.start}' ${
+        options.endNode === undefined ? "onward" : `to '${options.endNode}'`
+      }, and disabled nodes and sub-nodes of pinned ones do not run.`
+    })
+  }
   yield* checks.checkRunnable(subject.name, copy, release)
   yield* Effect.ignore(TestCopies.sweep)
 
@@ -183,6 +263,9 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
         return {
           workflow: { id: workflowId, name: subject.name },
           execution: Execution.without(execution, copy.addedNodes),
+          start: copy.start,
+          pinned: copy.pinned,
+          notRun: copy.notRun,
           timedOut,
           response: copy.responds ? answer : undefined
         } satisfies TestResult
@@ -190,12 +273,21 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     ({ id }) =>
       (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
         Effect.andThen(TestCopies.remove(id)),
-        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`))
+        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
+        Deadline.renewed(removing)
       )
   )
 })
 
 const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options) {
+  for (const field of ["pins", "replay", "endNode"] as const) {
+    if (options[field] === undefined) continue
+    return yield* new Errors.ValidationError({
+      reason: `${field} has no effect on a live workflow`,
+      field,
+      hint: "Nothing ran. mode: 'copy' takes it."
+    })
+  }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)
   const { answer, execution, timedOut } = yield* observe({
@@ -208,8 +300,9 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     added: 0,
     read: executions.get
   })
-  const workflow = { id: workflowId, name: target.name }
-  return { workflow, execution, timedOut, response: answer } satisfies TestResult
+  const workflow = { id: target.id, name: target.name }
+  const { name } = target.node
+  return { workflow, execution, start: name, pinned: [], notRun: [], timedOut, response: answer } satisfies TestResult
 })
 
 /** Runs a workflow and returns when its execution has ended or waits, or the timeout has passed. */

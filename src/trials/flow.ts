@@ -9,6 +9,14 @@ export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: str
   return reached
 }
 
+/** The node and the nodes that lead to it through main connections. */
+export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> => {
+  const previous = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ to }) => to)
+  const result = new Set([end])
+  for (const name of result) for (const { from } of previous.get(name) ?? []) result.add(from)
+  return result
+}
+
 /** The nodes and their sub-nodes (models, tools, memories), at any depth. */
 export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> => {
   const providers = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)

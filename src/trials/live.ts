@@ -7,7 +7,7 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
-import { placeOf } from "../workflows/WorkflowPlace.ts"
+import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
@@ -45,7 +45,10 @@ export const target = Effect.fnUntraced(function*(
   options: { readonly testData?: unknown; readonly startNode?: string | undefined; readonly timeout: number }
 ) {
   const n8n = yield* N8nClient
-  const place = placeOf(workflowId)
+  const { place, version } = Reference.parse(workflowId)
+  if (version !== undefined && version !== Reference.published) {
+    return yield* refuse("The real webhook runs what is published, no other version", "workflowId")
+  }
   if (place.kind !== "n8n") return yield* refuse("Only a workflow on n8n is live", "workflowId")
   const workflow = yield* n8n.getWorkflow(place.id)
   if (!workflow.active) return yield* refuse(`'${workflow.name}' is not published: it has no live webhook`, "mode")
@@ -102,5 +105,5 @@ export const target = Effect.fnUntraced(function*(
     return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }
   })
 
-  return { name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodeCount: nodes.length }
 })

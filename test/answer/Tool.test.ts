@@ -203,7 +203,7 @@ describe("an answer", () => {
 })
 
 describe("the output schema", () => {
-  it("allows marks only at its root and beside lists", () => {
+  it("declares marks at the root of the data and allows them beside lists", () => {
     const { tool } = listing(one("x"))
     const data = tool.outputSchema.properties?.["data"]
     assert.hasAllKeys((data as Tool.JsonSchema).properties, ["rows", "count", "_truncated"])

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { memoryClient, refuses, scriptedClient, versions, webhookWorkflow } from "./clients.ts"
+import { memoryClient, refuses, says, scriptedClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("a webhook on n8n %s", (version) => {
   it.effect("accepts its method once the workflow is published", () =>
@@ -29,3 +30,26 @@ describe("a webhook", () => {
       assert.notProperty(requests[0]?.headers, "x-n8n-api-key")
     }))
 })
+
+it.effect("traces do not contain what a webhook is sent", () =>
+  Effect.gen(function*() {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const { n8n } = yield* scriptedClient([says("ok")])
+    yield* n8n.callWebhook("orders", {
+      method: "POST",
+      seconds: 5,
+      query: { token: "canary-1", q: "canary-2" },
+      headers: { "x-shop-key": "canary-3" },
+      body: { password: "canary-4" }
+    }).pipe(Effect.provideService(Tracer.Tracer, tracer))
+    const text = spans.map(({ attributes, name }) => `${name} ${JSON.stringify([...attributes])}`).join("\n")
+    assert.include(text, "/webhook/orders")
+    assert.notInclude(text, "canary")
+  }))

@@ -59,7 +59,15 @@ export interface Options {
 export interface Compiled {
   readonly evaluate: (run: Run) => unknown
   readonly cost: number
+  /** The places of an item that it names outright, each with those it lies in: `customer`, `customer.id`. */
+  readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
+
+/** What n8n's expressions know beside the item: here they would be fields that no item has. */
+const beyondItem = new Set([
+  ..."$binary $env $execution $input $item $itemIndex $items $node $now $pageCount $parameter $position".split(" "),
+  ..."$prevNode $request $response $runIndex $secrets $today $vars $workflow".split(" ")
+])
 
 /** The deepest nesting that is compiled. */
 const maxNesting = 250
@@ -192,6 +200,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
   let cost = 0
   let level = 0
   let deepest = 0
+  const reads = new Map<string, ReadonlyArray<string | number>>()
 
   const measure = <A>(body: () => A): readonly [A, { readonly cost: number; readonly nesting: number }] => {
     const before = [cost, deepest] as const
@@ -260,6 +269,38 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     return { values, parent }
   }
 
+  /** The steps from the item to what a node names; `undefined` where that is not written outright. */
+  const stepsTo = (
+    node: Acorn.Expression | Acorn.Super,
+    block: Block | undefined
+  ): ReadonlyArray<string | number> | undefined => {
+    switch (node.type) {
+      case "Identifier": {
+        if (resolve(block, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
+        return node.name === "$json" ? [] : [node.name]
+      }
+      case "MemberExpression": {
+        const { computed, object, property } = node
+        const before = stepsTo(object, block)
+        if (before === undefined) return undefined
+        if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
+        if (property.type !== "Literal") return undefined
+        const { value } = property
+        return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
+      }
+      case "ChainExpression":
+      case "ParenthesizedExpression":
+        return stepsTo(node.expression, block)
+      default:
+        return undefined
+    }
+  }
+
+  const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, block: Block | undefined) => {
+    const steps = isItem ? stepsTo(node, block) : undefined
+    if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
+  }
+
   const identifier = (node: Acorn.Identifier, block: Block | undefined): Evaluate => {
     const { name, start } = node
     const local = resolve(block, name)
@@ -273,6 +314,10 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       }
     }
     if (isItem && name === "$json") return (_, run) => run.scope
+    if (isItem && beyondItem.has(name)) {
+      return stop(node, "refused", `'${name}' is not known here: only one item's fields and $json are`)
+    }
+    noteRead(node, block)
     const isGlobal = Object.hasOwn(globals, name)
     const value = isGlobal ? globals[name] : undefined
     return (_, run) => {
@@ -690,6 +735,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       const constant = staticOf(source, property.name, block)
       if (constant !== undefined) return () => constant
     }
+    noteRead(node, block)
     const { key, object } = member(node, block)
     const { optional, start } = { optional: node.optional, start: node.property.start }
     if (typeof key === "string") {
@@ -751,6 +797,9 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           : fail(run, "type", `${kindOf(self)} has no method '${name}'`)
       }
     }
+    const isUnknown = isItem && callee.type === "Identifier" && resolve(block, callee.name) === undefined &&
+      !(globals[callee.name] instanceof Fn)
+    if (isUnknown) return stop(callee, "refused", `There is no function '${callee.name}' here`)
     const target = expression(callee, block)
     return (env, run) => {
       const value = target(env, run)
@@ -969,5 +1018,5 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     })
 
   const evaluate = expression(root, undefined)
-  return { evaluate: (run) => evaluate(undefined, run), cost }
+  return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()] }
 }
