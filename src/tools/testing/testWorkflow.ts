@@ -177,12 +177,12 @@ export const testWorkflow = Tool.make({
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, startNode, testData, workflowId, timeout: asked }) =>
+  handler: ({ mode, testData, timeout: asked, workflowId, ...options }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
-        startNode,
+        ...options,
         timeout,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
