@@ -26,6 +26,7 @@ import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { validation } from "./validation.ts"
+import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
@@ -547,6 +548,8 @@ export const suite = (version: Version) => {
       }))
 
     writes(it, v2)
+
+    versions(it, v2)
     validation(it, v2)
     building(it, v2)
     if (v2) balanced(it)

@@ -178,6 +178,26 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
       }))
 
+    it.effect("says what was changed since the version that the caller has seen", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
+            const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))], raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other", raw: false })
+            const error = yield* Effect.flip(
+              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
+            )
+            assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+            const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
+            assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
+            assert.isBelow(details.length, 700)
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
     it.effect("sends no POST twice when its answer was lost, and says where to look", () =>
       Effect.gen(function*() {
         const n8n = yield* world({
