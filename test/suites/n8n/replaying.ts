@@ -5,7 +5,7 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { chain, code, connected, copiesLeft, jsons, made, manual, node, set, test } from "./making.ts"
+import { chain, code, connected, copiesLeft, jsons, made, manual, node, set, test } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -184,7 +184,10 @@ export const replaying = (it: It) => {
       const path = `replay-${crypto.randomUUID()}`
       const sub = yield* made(
         "called",
-        [node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }), set("Out", "{ called: $json.body.n }")],
+        [
+          node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
+          set("Out", "{ called: $json.body.n }")
+        ],
         chain("T", "Out")
       )
       yield* Effect.ignore(scenarios.publish(sub))

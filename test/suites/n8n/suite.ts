@@ -1,4 +1,4 @@
-/** Every tool against a real n8n, held against what the API itself says. */
+/** Every tool against a real n8n, compared with the answers of its API. */
 import { assert, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
-/** How many requests our client has sent. */
+/** The number of requests that our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}
 
 const client = Layer.unwrap(Effect.gen(function*() {
@@ -56,7 +56,7 @@ const tokens = (value: unknown) => countTokens(JSON.stringify(value))
 const dataOf = <R>(tool: Tool.Any<R>, args: object) =>
   Effect.map(tool.run(args), ({ data }) => data as Record<string, unknown>)
 
-/** The API's run data, read without any code of ours but the JSON accessors. */
+/** The API's run data, read with our JSON accessors only. */
 const runDataOf = (execution: unknown) => obj(obj(obj(obj(execution)?.["data"])?.["resultData"])?.["runData"]) ?? {}
 
 const outputsOf = (run: unknown) =>
@@ -77,7 +77,7 @@ const rows = (input: Partial<Parameters<typeof tools.listExecutions.call>[0]>) =
     ({ executions = [], nextCursor }) => ({ executions, nextCursor })
   )
 
-/** Every number of the summary, and every item of every run, recounted from what the API answers. */
+/** Compares every number of the summary, and every item of every run, with the API's answer. */
 const agrees = Effect.fnUntraced(function*(id: string) {
   const api = yield* apiExecution(id)
   const runData = Object.entries(runDataOf(api))
@@ -120,7 +120,7 @@ const agrees = Effect.fnUntraced(function*(id: string) {
   return found
 })
 
-/** One session over stdio with the built-in server process: requests in, answers by id. */
+/** Runs a session over stdio with the built server and returns the answers by id. */
 const overStdio = (env: Record<string, string>, calls: ReadonlyArray<{ name: string; arguments: object }>) =>
   Effect.callback<{ code: number | null; answers: Map<unknown, unknown> }>((resume) => {
     const main = new URL("../../../src/main.ts", import.meta.url).pathname

@@ -77,7 +77,7 @@ for (const version of ["2", "1"] as const) {
   describe(`n8n ${version}`, () => {
     it.effect("creates, publishes and tags", () =>
       Effect.gen(function*() {
-        const n8n = yield* world({ version, settling: 3 })
+        const n8n = yield* world({ version, webhookLag: 3 })
         const made = yield* inTime(
           tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
         )
@@ -268,7 +268,7 @@ for (const version of ["2", "1"] as const) {
         let refusing = false
         const n8n: World = yield* world({
           version,
-          unpublishing: 3,
+          deletionLag: 3,
           before: ({ method }) =>
             refusing && method === "DELETE"
               ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
