@@ -8,6 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
+import { counted } from "../../base/Plural.ts"
 import * as CaseFiles from "../../trials/cases/CaseFiles.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as Options from "../Options.ts"
@@ -42,17 +43,20 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
 })
 
 /** Prints each as soon as all before it have been. */
-const inOrder = (count: number, show: (outcome: CaseReport.Named) => Effect.Effect<void>) => {
-  const outcomes = Array.from<CaseReport.Named | undefined>({ length: count })
+const inOrder = (total: number, show: (outcome: CaseReport.Named) => Effect.Effect<void>) => {
+  const outcomes = Array.from<CaseReport.Named | undefined>({ length: total })
   let shown = 0
-  return (outcome: CaseReport.Named, index: number) =>
-    Effect.gen(function*() {
-      outcomes[index] = outcome
-      for (let next = outcomes[shown]; next !== undefined; next = outcomes[shown]) {
-        shown++
-        yield* show(next)
-      }
-    })
+  return {
+    add: (outcome: CaseReport.Named, index: number) =>
+      Effect.gen(function*() {
+        outcomes[index] = outcome
+        for (let next = outcomes[shown]; next !== undefined; next = outcomes[shown]) {
+          shown++
+          yield* show(next)
+        }
+      }),
+    count: () => outcomes.filter((outcome) => outcome !== undefined).length
+  }
 }
 
 export const test = Command.make(
@@ -86,7 +90,7 @@ export const test = Command.make(
     const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
     const startedAt = yield* Clock.currentTimeMillis
     const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
-    const finish = inOrder(files.length, show)
+    const report = inOrder(files.length, show)
 
     const outcomes = yield* Effect.gen(function*() {
       if (yield* Tool.ReadOnly) {
@@ -98,7 +102,7 @@ export const test = Command.make(
           const outcome = yield* CaseRun.run(file, { update, redacts })
           const name = path.relative("", file).split(path.sep).join("/")
           const named: CaseReport.Named = { ...outcome, name }
-          yield* finish(named, index)
+          yield* report.add(named, index)
           return named
         }), { concurrency })
     }).pipe(
@@ -108,8 +112,11 @@ export const test = Command.make(
         transport: "stdio",
         filesRoot: [...Options.filesRoots({ ...options, transport: "stdio" }, process.env), ...folders]
       })),
-      // Stopped halfway, it is no success.
-      Effect.onInterrupt(() => Effect.sync(() => void (process.exitCode = 1)))
+      Effect.onInterrupt(() => {
+        // Stopped halfway, it is no success.
+        process.exitCode = 1
+        return json ? Effect.void : print(`\nInterrupted: ${report.count()} of ${counted(files.length, "case")} ran`)
+      })
     )
 
     const milliseconds = (yield* Clock.currentTimeMillis) - startedAt

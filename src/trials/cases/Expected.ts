@@ -68,10 +68,11 @@ export const matches = (expected: unknown, actual: unknown): boolean => {
     Object.entries(members).every(([key, each]) => matches(each, own(actual, key)))
 }
 
-/** What an expectation of exactly this value holds; where a secret is, any value is expected. */
+/** What an expectation of exactly this value holds; what is not shown as it is, such as a secret, may be any value. */
 export const exactly = (actual: Seen): unknown => {
   const { shown, value } = actual
   if (typeof value === "string") return shown === value ? asExpected(value) : any
+  if (typeof value === "number") return shown === value ? value : any
   if (isList(value)) return value.map((_, index) => exactly(at(actual, index)))
   const members = obj(value)
   if (members === undefined) return value

@@ -83,9 +83,10 @@ export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<
     ),
     ...(Result.isFailure(decoded)
       ? format(decoded.failure.issue).issues.map(({ message, path }) => ({ path: pathOf(path), message }))
-      : Object.entries(decoded.success.expect?.nodes ?? {}).flatMap(([name, { items }]) =>
-        Expected.faults(items ?? [], `${member("expect.nodes", name)}.items`)
-      ))
+      : []),
+    ...Object.entries(nodes).flatMap(([name, node]) =>
+      Expected.faults(obj(node)?.["items"], `${member("expect.nodes", name)}.items`)
+    )
   ]
   return faults.length === 0 && Result.isSuccess(decoded) ? Result.succeed(decoded.success) : Result.fail(faults)
 }

@@ -1,5 +1,5 @@
 /** What came of a case, held against what it expects. Pure. */
-import { type Obj, obj } from "../../base/Json.ts"
+import { mapValues, type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Execution from "../../executions/Execution.ts"
@@ -77,6 +77,36 @@ export const differences = (
   ...Object.entries(nodes).flatMap(ofNode(execution, redact))
 ]
 
+/** A timestamp's milliseconds: of a text in ISO 8601, or of a number that is one. */
+const timeOf = (value: unknown): number =>
+  typeof value === "number"
+    ? value
+    : typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value)
+    ? Date.parse(value)
+    : NaN
+
+/** How far n8n's clock within a run may be from the times that it notes of it: milliseconds. */
+const slack = 1_000
+
+/** Takes out what is another value in the next run: the execution's id, and times within the run. */
+const withoutFresh = ({ id, startedAt, stoppedAt }: Execution.Execution) => {
+  const from = Date.parse(startedAt ?? "") - slack
+  const to = Date.parse(stoppedAt ?? "") + slack
+  const isFresh = (value: unknown) => {
+    const time = timeOf(value)
+    return value === id || time >= from && time <= to
+  }
+  const open = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(open)
+      : obj(value) !== undefined
+      ? mapValues(obj(value) ?? {}, open)
+      : isFresh(value)
+      ? undefined
+      : value
+  return <A>(value: A) => open(value) as A
+}
+
 /** How many items a new expectation lists: a case is for people to read. */
 const maxItems = 10
 
@@ -109,13 +139,16 @@ const updatedNode = (
  * **Details**
  *
  * What holds already stays, wildcards included. Of a node without any expectation, and of the last node where the case
- * has none at all, all items are expected, but no more than ten are listed.
+ * has none at all, all items are expected, but no more than ten are listed. Times within the run and its id are left
+ * open: the next run has others.
  */
 export const updated = (
   { expect }: Pick<TestCase, "expect">,
   execution: Execution.Execution,
   redact: Redaction
 ): Obj => {
+  const open = withoutFresh(execution)
+  const shown: Redaction = (value) => open(redact(value))
   const last = Execution.lastToRun(execution)
   const isOpen = expect?.status === undefined && Object.keys(expect?.nodes ?? {}).length === 0
   const nodes = isOpen && last !== undefined ? { [last]: {} } : expect?.nodes
@@ -124,7 +157,7 @@ export const updated = (
     ...(saysStatus ? { status: execution.status } : {}),
     ...(nodes === undefined ? {} : {
       nodes: Object.fromEntries(
-        Object.entries(nodes).map(([name, node]) => [name, updatedNode(execution, name, node, redact)])
+        Object.entries(nodes).map(([name, node]) => [name, updatedNode(execution, name, node, shown)])
       )
     })
   }
