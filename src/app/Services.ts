@@ -17,6 +17,7 @@ import * as Executions from "../executions/Executions.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
+import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
 /** Everything that the tools need but the `N8nClient`. */
@@ -24,6 +25,7 @@ export type Services =
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
   | Snapshots.Snapshots
+  | Versions.Versions
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
@@ -45,7 +47,7 @@ const assemble = (
   return Layer.mergeAll(
     executions,
     files,
-    Layer.provideMerge(WorkflowStore.layer, Layer.merge(snapshots, catalogue))
+    Layer.merge(WorkflowStore.layer, Versions.layer).pipe(Layer.provideMerge(Layer.merge(snapshots, catalogue)))
   )
 }
 

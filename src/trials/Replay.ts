@@ -11,7 +11,7 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
-import { servants } from "./flow.ts"
+import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import { maxChars, type Options, type Subject } from "./TestCopy.ts"
 
@@ -143,7 +143,7 @@ export const of = Effect.fn("Replay.of")(function*(
   const links = Connections.links(subject.connections)
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
   const isOutside = (node: Node) =>
-    [...servants(links, [node.name])].some((name) => {
+    [...withSubNodes(links, [node.name])].some((name) => {
       const each = byName.get(name)
       return each !== undefined && each.disabled !== true && reachesOutside(find(each.type), each)
     })

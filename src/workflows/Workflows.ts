@@ -4,72 +4,162 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj } from "../base/Json.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Placeholders from "./Placeholders.ts"
+import * as Reference from "./Reference.ts"
 import * as WorkflowInput from "./repair/WorkflowInput.ts"
 import { Snapshots } from "./store/Snapshots.ts"
+import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
-/** A workflow as it is found. */
+/** A workflow as it is found, or as it was in a version. */
 export interface Opened {
   readonly place: WorkflowPlace
+  /** The version that was asked for. */
+  readonly version?: string
   /** What n8n answers, or the JSON in the file: whether it is a workflow is for others to judge. */
   readonly value: unknown
   /** Of a file: what was no JSON but surely meant. */
   readonly repairs: ReadonlyArray<string>
+  /** What a reader must know of the version. */
+  readonly notes: ReadonlyArray<string>
 }
 
-const noDraft = (id: string, { hint, isServerFault, reason }: Errors.ValidationError) =>
+const noDraft = (id: string, field: string, { hint, isServerFault, reason }: Errors.ValidationError) =>
   new Errors.ValidationError({
     reason: `Draft '${id}' cannot be opened: ${reason}`,
-    field: "workflowId",
+    field,
     hint: [hint, { _tag: "ListFiles" } as const].flat(),
     ...(isServerFault === undefined ? {} : { isServerFault })
   })
 
-const ofWorkflowId = (place: WorkflowPlace) => (error: Errors.ValidationError) =>
-  place.kind === "draft" ? noDraft(place.id, error) : new Errors.ValidationError({ ...error, field: "workflowId" })
+const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
+  place.kind === "draft"
+    ? noDraft(place.id, field, error)
+    : new Errors.ValidationError({ ...error, field })
 
-/** Reads the workflow that an id of whatever form means. */
-export const open = Effect.fn("Workflows.open")(function*(workflowId: string) {
-  const place = placeOf(workflowId)
+/** A snapshot of a file, which holds its text. */
+const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
+  const path = yield* WorkflowFiles.use((files) => files.locate(place.path))
+  if (version === Reference.published) {
+    return yield* new Errors.ValidationError({
+      reason: "A file is not published",
+      field: "version",
+      hint: "Leave out @published to read the file."
+    })
+  }
+  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files, path, version))
+  return yield* Effect.mapError(
+    Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
+    (fault) =>
+      new Errors.ValidationError({
+        reason: `Snapshot '${version}' is no JSON: ${fault}`,
+        field: "version",
+        hint: { _tag: "ListRestorableVersions" }
+      })
+  )
+})
+
+/**
+ * Reads the workflow that a reference names (see {@link Reference.parse}); `field` is the argument that it came in.
+ *
+ * **Details**
+ *
+ * Of an earlier version the value is as `GET /workflows/{id}` would have answered it.
+ */
+export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
+  const { place, version } = Reference.parse(reference)
+  const inField = (error: Errors.N8nError) =>
+    error._tag === "ValidationError" && error.field === "version"
+      ? new Errors.ValidationError({ ...error, field })
+      : error
+  if (version === "") {
+    return yield* new Errors.ValidationError({
+      reason: `'${reference}' names no version after the @`,
+      field,
+      hint: "Write ID@published or ID@VERSION, or leave out the @."
+    })
+  }
+  const from = { place, ...(version === undefined ? {} : { version }) }
   if (place.kind === "n8n") {
+    if (version !== undefined) {
+      const { notes, workflow } = yield* Effect.mapError(
+        Versions.use((versions) => versions.read(place.id, version)),
+        inField
+      )
+      return { ...from, value: workflow, repairs: [], notes } satisfies Opened
+    }
     const value = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
-    return { place, value, repairs: [] } satisfies Opened
+    return { ...from, value, repairs: [], notes: [] } satisfies Opened
+  }
+  if (version !== undefined) {
+    const { repairs, value } = yield* Effect.mapError(openFileVersion(place, version), inField)
+    return { ...from, value, repairs, notes: [] } satisfies Opened
   }
   const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(place.path)).pipe(
-    Effect.mapError(ofWorkflowId(place))
+    Effect.mapError(ofWorkflowId(place, field))
   )
-  return { place, value, repairs } satisfies Opened
+  return { ...from, value, repairs, notes: [] } satisfies Opened
 })
 
-const Graph = Schema.Struct({
-  name: Schema.String,
-  nodes: Schema.Array(Workflow.Node),
-  connections: Connections.Connections
+/** What a file may leave out. */
+const InFile = Schema.StructWithRest(
+  Schema.Struct({
+    name: Schema.String,
+    nodes: Schema.Array(Workflow.Node),
+    connections: Connections.Connections
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+
+const noGraph = (reason: string, field: string) =>
+  new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
+
+const tagsIn = (value: unknown) =>
+  arr(obj(value)?.["tags"]).flatMap((tag) => {
+    const name = str(tag) ?? str(obj(tag)?.["name"])
+    return name === undefined ? [] : [{ name }]
+  })
+
+/** The workflow that a reference names, whole; small faults of a file are repaired. */
+export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
+  const { notes, place, value, version } = yield* open(reference, field)
+  const from = { place, version, notes }
+  const fault = ({ message }: Schema.SchemaError) => noGraph(`It is no workflow: ${message}`, field)
+  if (place.kind === "n8n") {
+    return { ...from, workflow: yield* Effect.mapError(Schema.decodeUnknownEffect(Workflow.Workflow)(value), fault) }
+  }
+  const prepared = WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
+  if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message, field)
+  const inFile = yield* Effect.mapError(Schema.decodeUnknownEffect(InFile)(prepared.success.workflow), fault)
+  const workflow: Workflow.Workflow = {
+    ...inFile,
+    id: str(obj(value)?.["id"]) ?? reference,
+    active: obj(value)?.["active"] === true,
+    tags: tagsIn(value)
+  }
+  return { ...from, workflow }
 })
 
-const noGraph = (reason: string) =>
-  new Errors.ValidationError({ reason, field: "id", hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
+/** Whether links go by the names of nodes, as they should. */
+const isByName = (workflow: Obj) => {
+  const names = new Set(arr(workflow["nodes"]).map((node) => obj(node)?.["name"]))
+  return obj(workflow["connections"]) !== undefined &&
+    Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
+}
 
-/** The nodes and connections of the workflow that an id of whatever form means; small faults of a file are repaired. */
-export const graphOf = Effect.fn("Workflows.graphOf")(function*(workflowId: string) {
-  const { place, value } = yield* open(workflowId)
-  const prepared = place.kind === "n8n"
-    ? Result.succeed({ workflow: value })
-    : WorkflowInput.prepare(value, { source: "file", newId: () => "", versionOf: () => 1 })
-  if (Result.isFailure(prepared)) return yield* noGraph(prepared.failure.message)
-  const graph = yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Graph)(prepared.success.workflow),
-    ({ message }) => noGraph(`It is no workflow: ${message}`)
-  )
-  return { ...graph, place }
+/** The workflow that a reference names, to be compared: of a file as it stands there, unless it needs repairs. */
+export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
+  const { notes, value } = yield* open(reference, field)
+  const workflow = obj(value)
+  if (workflow !== undefined && isWorkflow(workflow) && isByName(workflow)) return { workflow, notes }
+  return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
 })
 
 /** A changed workflow, and what else there is to say of the change. */

@@ -103,6 +103,7 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("replace_workflow_from_file", { id: made, filePath: "slack.json", confirm: true })
     const { versions } = yield* ask("workflow_history", { id: made })
     const oldest = obj((versions as ReadonlyArray<unknown>).at(-1))?.["version"]
+    yield* ask("workflow_diff", { a: `${made}@${text(oldest)}` })
     yield* ask("workflow_restore", { id: made, version: oldest, confirm: true })
     yield* ask("delete_workflow", { id: made, confirm: true })
 

@@ -173,14 +173,14 @@ for (const version of ["2", "1"] as const) {
 }
 
 describe("a workflow", () => {
-  it.effect("on n8n is opened as n8n has it, and a graph is made of it", () =>
+  it.effect("on n8n is opened as n8n has it, and read as a workflow", () =>
     Effect.gen(function*() {
       const { id, run, stored } = yield* world()
       const { place, repairs, value } = yield* run(Workflows.open(id))
       assert.deepStrictEqual([place, repairs], [{ kind: "n8n", id }, []])
       assert.strictEqual(obj(value)?.["versionId"], (yield* stored)["versionId"])
-      const graph = yield* run(Workflows.graphOf(id))
-      assert.deepStrictEqual([graph.name, graph.nodes.map(({ name }) => name)], ["W", ["Start"]])
+      const { workflow } = yield* run(Workflows.read(id))
+      assert.deepStrictEqual([workflow.name, workflow.nodes.map(({ name }) => name)], ["W", ["Start"]])
     }))
 
   it.effect("whose change fails is not written, and the next change goes on", () =>

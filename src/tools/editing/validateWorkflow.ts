@@ -5,13 +5,13 @@ import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { Outdated } from "../../workflows/Outdated.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const input = {
-  workflowId: Schema.optionalKey(
-    Schema.String.annotate({ description: "n8n id, .json path or draft id." })
-  ),
+  workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
   workflow: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
       description: "Instead: the workflow itself, {name, nodes, connections, settings}."
@@ -27,7 +27,7 @@ const oneOf = new Errors.ValidationError({
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
-    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [] })
+    return Effect.succeed({ place: { kind: "given" as const }, value: workflow, repairs: [], notes: [] })
   }
   return workflow !== undefined || workflowId === undefined || workflowId === ""
     ? Effect.fail(oneOf)
@@ -47,7 +47,7 @@ export const validateWorkflow = Tool.make({
   title: "Validate workflow",
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once).",
+    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once). outdated names nodes with newer versions or successors.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
@@ -55,21 +55,36 @@ export const validateWorkflow = Tool.make({
     valid: Schema.Boolean,
     /** Where workflowId leads. */
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
+    note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
-    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated }))
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    /** Nodes with a newer version or of a deprecated type: no problems. */
+    outdated: Schema.optionalKey(Schema.Array(Schema.Struct({ ...Outdated.fields, ...truncated })))
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
-      const [{ place, repairs, value }, release] = yield* Effect.all([
+      const [{ notes, place, repairs, value }, release] = yield* Effect.all([
         source(workflowId, workflow),
         N8nClient.use((n8n) => n8n.release)
       ], {
         concurrency: 2
       })
       const validation = yield* WorkflowValidation.validate(value, release)
-      return { ...validation, place, problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)] }
+      return {
+        ...validation,
+        place,
+        notes,
+        problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
+      }
     }),
-  summarize: ({ place, problems, valid }) => ({ valid, source: place.kind, counts: counts(problems), problems }),
+  summarize: ({ notes, outdated, place, problems, valid }) => ({
+    valid,
+    source: place.kind,
+    ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+    counts: counts(problems),
+    problems,
+    ...(outdated.length === 0 ? {} : { outdated })
+  }),
   message: ({ counts: { errors, warnings }, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${countOf(errors, "error")}`}, ${countOf(warnings, "warning")}`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"

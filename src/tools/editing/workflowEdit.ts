@@ -27,8 +27,7 @@ export const workflowEdit = Tool.make({
     operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
       description: "Done in order. node, from, to, after: a name or id."
     }),
-    dryRun: Schema.Boolean.annotate({ description: "Only show what would change.", default: false })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+    dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,
     raw: editing.raw
   }),

@@ -14,7 +14,7 @@ export const workflowLoad = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowIdOrPath: parameters.required("Workflow ID or path", "A .json path, a draft's id, or an n8n id.")
+    workflowIdOrPath: parameters.reference
   }),
   output: Schema.Struct({
     workflowId: Schema.String,
@@ -22,14 +22,14 @@ export const workflowLoad = Tool.make({
     workflowData: Schema.Json,
     warnings: Schema.optionalKey(Schema.Array(Schema.String))
   }),
-  handler: ({ workflowIdOrPath }) => Workflows.open(workflowIdOrPath),
-  summarize: ({ place, repairs, value }, { workflowIdOrPath }) => {
+  handler: ({ workflowIdOrPath }) => Workflows.open(workflowIdOrPath, "workflowIdOrPath"),
+  summarize: ({ notes, place, repairs, value }, { workflowIdOrPath }) => {
     const { activeVersion: _, shared: __, ...data } = obj(value) ?? {}
     return defined({
       workflowId: workflowIdOrPath,
       source: place.kind,
       workflowData: (obj(value) === undefined ? value : data) as Schema.Json,
-      warnings: repairs.length === 0 ? undefined : repairs
+      warnings: repairs.length + notes.length === 0 ? undefined : [...repairs, ...notes]
     })
   },
   message: ({ source, workflowId }) => ({

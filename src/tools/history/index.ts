@@ -1,7 +1,8 @@
 /** Tools for versions of workflows, in the order clients see them. */
+import { workflowDiff } from "./workflowDiff.ts"
 import { workflowHistory } from "./workflowHistory.ts"
 import { workflowRestore } from "./workflowRestore.ts"
 
-export { workflowHistory, workflowRestore }
+export { workflowDiff, workflowHistory, workflowRestore }
 
-export default [workflowHistory, workflowRestore] as const
+export default [workflowHistory, workflowDiff, workflowRestore] as const

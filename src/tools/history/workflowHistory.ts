@@ -1,10 +1,15 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
-import { Snapshots } from "../../workflows/store/Snapshots.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Snapshots from "../../workflows/store/Snapshots.ts"
+import { Versions } from "../../workflows/store/Versions.ts"
 import { placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
@@ -15,66 +20,149 @@ const Row = Schema.Struct({
   source: Schema.Literals(["n8n", "snapshot"]),
   createdAt: Schema.String,
   authors: Schema.optionalKey(Schema.String),
-  operation: Schema.optionalKey(Schema.String)
+  operation: Schema.optionalKey(Schema.String),
+  /** It is what runs. */
+  published: Schema.optionalKey(Schema.Boolean),
+  /** It is the workflow as it is. */
+  current: Schema.optionalKey(Schema.Boolean),
+  /** Against the version before from the same source. */
+  changed: Schema.optionalKey(Schema.String)
 })
 type Row = typeof Row.Type
 
-const snapshotsOfFile = Effect.fnUntraced(function*(path: string) {
+/** What one workflow has of versions. */
+interface History {
+  /** Newest first. */
+  readonly rows: ReadonlyArray<Row>
+  /** What changed from one version to the next; both are of one source. */
+  readonly changed: (older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
+  /** The workflow as it is, where no row is that; the newest version is compared with it. */
+  readonly current?: WorkflowDiff.Document
+  /** Where a person sees the versions of n8n. */
+  readonly url?: string
+}
+
+const snapshotRow = ({ createdAt, operation, version }: Snapshots.Snapshot): Row => ({
+  version,
+  source: "snapshot",
+  createdAt,
+  operation: `before ${operation}`
+})
+
+const newestFirst = (rows: ReadonlyArray<Row>) => rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
+
+const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
   const located = yield* WorkflowFiles.use((files) => files.locate(path))
-  return yield* Snapshots.use((snapshots) => snapshots.list(Workflows.files, located))
+  const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(Workflows.files, located))
+  const read = (reference: string) => Effect.map(Workflows.document(reference, "id"), ({ workflow }) => workflow)
+  const services = yield* Effect.context<Effect.Services<ReturnType<typeof read>>>()
+  return {
+    rows: newestFirst(snapshots.map(snapshotRow)),
+    changed: (older, newer) =>
+      Effect.all([read(Reference.format(id, older)), read(Reference.format(id, newer))]).pipe(
+        Effect.map(([before, after]) => WorkflowDiff.line(WorkflowDiff.make(before, after))),
+        Effect.provideContext(services)
+      ),
+    ...yield* Effect.option(read(id)).pipe(
+      Effect.map(Option.match({ onNone: () => ({}), onSome: (current) => ({ current }) }))
+    )
+  } satisfies History
+})
+
+const historyOnN8n = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  const all = yield* Versions
+  const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(n8n.instance, id))
+  // A workflow that is gone still has its snapshots; without any, it is simply not found.
+  const { versions, workflow } = yield* Effect.all(
+    { workflow: n8n.getWorkflow(id), versions: n8n.workflowHistory(id) },
+    { concurrency: 2 }
+  ).pipe(
+    Effect.catchTag(
+      "NotFoundError",
+      (error) => snapshots.length > 0 ? Effect.succeed({ workflow: undefined, versions: [] }) : Effect.fail(error)
+    )
+  )
+  yield* all.note(id, (versions ?? []).map(({ versionId }) => versionId))
+  const own = (versions ?? []).map(({ authors, createdAt, versionId }): Row =>
+    defined({
+      version: versionId,
+      source: "n8n" as const,
+      createdAt,
+      authors: authors ?? undefined,
+      published: workflow?.active === true && workflow.activeVersionId === versionId ? true : undefined,
+      current: workflow?.versionId === versionId ? true : undefined
+    })
+  )
+  return defined({
+    rows: newestFirst([...own, ...snapshots.map(snapshotRow)]),
+    changed: (older: string, newer: string) => all.changed(id, older, newer),
+    current: versions === undefined ? workflow : undefined,
+    url: own.length === 0 ? undefined : links.history(n8n.instance, id)
+  }) satisfies History
+})
+
+/** How long what changed is looked for: the versions themselves matter more. */
+const patience = "20 seconds"
+
+const atOnce = 4
+
+/** The rows of the page, with what changed in each, as far as that can be told in time. */
+const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {
+  const lines = new Map<string, string>()
+  yield* Effect.forEach(
+    rows.slice(0, limit),
+    ({ source, version }, index) => {
+      const older = rows.slice(index + 1).find((row) => row.source === source)
+      return older === undefined ? Effect.void : changed(older.version, version).pipe(
+        Effect.tap((line) => Effect.sync(() => lines.set(version, line))),
+        Effect.ignore
+      )
+    },
+    { concurrency: atOnce, discard: true }
+  ).pipe(Effect.timeoutOption(patience))
+  return rows.slice(0, limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
 })
 
 /** n8n's own versions (2.x) and the snapshots of before our writes, in one list. */
 export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",
-  searchHint: "versions, snapshots, who changed it, undo",
+  searchHint: "versions, snapshots, who changed what, which change broke it, undo",
   description:
-    "List a workflow's versions, newest first: n8n's own and this server's snapshots from before each write, even if it was deleted. Next: workflow_restore.",
+    "List a workflow's versions, newest first, with what each changed: n8n's own and this server's snapshots from before each write, even if it was deleted. Next: workflow_diff, workflow_restore.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),
   output: Schema.Struct({
     id: Schema.String,
     versions: Schema.Array(Row),
+    /** What the workflow as it is, which is no version here, changed against the newest snapshot. */
+    changedSince: Schema.optionalKey(Schema.String),
     /** Where a person sees those of n8n. */
     url: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ id }) =>
+  handler: ({ id, limit }) =>
     Effect.gen(function*() {
       const place = placeOf(id)
-      if (place.kind !== "n8n") return { snapshots: yield* snapshotsOfFile(place.path), versions: [], url: undefined }
-      const n8n = yield* N8nClient
-      const snapshots = yield* Snapshots.use((store) => store.list(n8n.instance, id))
-      // A workflow that is gone still has its snapshots; without any, it is simply not found.
-      const versions = yield* n8n.getWorkflow(id).pipe(
-        Effect.andThen(n8n.workflowHistory(id)),
-        Effect.catchTag("NotFoundError", (error) => snapshots.length > 0 ? Effect.succeed([]) : Effect.fail(error))
+      const history: History = place.kind === "n8n"
+        ? yield* historyOnN8n(id)
+        : yield* historyOfFile(id, place.path)
+      const { current, rows: [newest] } = history
+      const changedSince = current === undefined || newest === undefined ? undefined : yield* Effect.option(
+        Effect.map(
+          Workflows.document(Reference.format(id, newest.version), "id"),
+          ({ workflow }) => WorkflowDiff.line(WorkflowDiff.make(workflow, current))
+        )
       )
       return {
-        snapshots,
-        versions: versions ?? [],
-        url: versions === undefined || versions.length === 0 ? undefined : links.history(n8n.instance, id)
+        versions: yield* page(history, limit),
+        total: history.rows.length,
+        changedSince: changedSince && Option.getOrUndefined(changedSince),
+        url: history.url
       }
     }),
-  summarize: ({ snapshots, url, versions }, { id, limit }) => {
-    const rows: ReadonlyArray<Row> = [
-      ...versions.map(({ authors, createdAt, versionId }): Row =>
-        defined({ version: versionId, source: "n8n" as const, createdAt, authors: authors ?? undefined })
-      ),
-      ...snapshots.map(({ createdAt, operation, version }): Row => ({
-        version,
-        source: "snapshot",
-        createdAt,
-        operation: `before ${operation}`
-      }))
-    ]
-    return defined({
-      id,
-      versions: rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, limit),
-      url
-    })
-  },
+  summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
   message: ({ id, versions }) => ({
     en: `${versions.length} versions of workflow '${id}'`,
     ja: "ワークフローの履歴を取得しました"

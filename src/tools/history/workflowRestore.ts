@@ -1,28 +1,31 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
-import { defined, obj, str } from "../../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
+import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import { placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
+import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const isSnapshot = (version: string) => version.startsWith("snapshot-")
-
 /** The parts of a snapshot that a PUT takes. */
-const partsOf = (snapshot: unknown) => {
-  const { connections, name, nodeGroups, nodes, pinData, settings, staticData } = obj(snapshot) ?? {}
+const partsOf = (snapshot: Obj) => {
+  const { connections, name, nodeGroups, nodes, pinData, settings, staticData } = snapshot
   return defined({ name: str(name), nodes, connections, settings, pinData, staticData, nodeGroups })
 }
 
-const recreate = Effect.fnUntraced(function*(id: string, snapshot: unknown) {
+const tagsOf = (snapshot: Obj): ReadonlyArray<string> =>
+  arr(snapshot["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
+
+const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   const store = yield* WorkflowStore
   const written = yield* store.create(partsOf(snapshot), { source: "file", tags: tagsOf(snapshot) })
   return {
@@ -34,32 +37,32 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: unknown) {
   }
 })
 
-const tagsOf = (snapshot: unknown): ReadonlyArray<string> => {
-  const tags = obj(snapshot)?.["tags"]
-  return Array.isArray(tags) ? tags.flatMap((tag) => str(obj(tag)?.["name"]) ?? []) : []
-}
-
-const restore = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean) {
-  const n8n = yield* N8nClient
-  const store = yield* WorkflowStore
-  const snapshot = isSnapshot(version)
-    ? (yield* Snapshots.use((snapshots) => snapshots.read(n8n.instance, id, version))).workflow
-    : undefined
-  const current = yield* n8n.getWorkflow(id).pipe(
-    Effect.catchTag("NotFoundError", (error) => snapshot === undefined ? Effect.fail(error) : Effect.succeed(undefined))
+/** The version, and the workflow as it is: `undefined` where it was deleted, of which only snapshots are left. */
+const states = Effect.fnUntraced(function*(id: string, version: string) {
+  const { workflow: former } = yield* Versions.use((versions) => versions.read(id, version))
+  const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
   )
-  const name = current?.name ?? str(obj(snapshot)?.["name"]) ?? id
-  yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
-  if (current === undefined) return yield* recreate(id, snapshot)
-  const options = { operation: "workflow_restore", source: "file" } as const
-  if (snapshot === undefined) {
-    const { connections, nodeGroups, nodes } = yield* n8n.workflowVersion(id, version)
-    return yield* store.update(id, defined({ nodes, connections, nodeGroups }), options)
-  }
-  const tags = tagsOf(snapshot)
+  // n8n's versions hold nodes, links and groups alone.
+  const { connections, nodeGroups, nodes } = former
+  const parts: Obj = Reference.isSnapshot(version) ? partsOf(former) : defined({ nodes, connections, nodeGroups })
+  return { former, current, parts }
+})
+
+const restore = Effect.fnUntraced(function*(
+  id: string,
+  version: string,
+  { current, former, parts }: Effect.Success<ReturnType<typeof states>>
+) {
+  const store = yield* WorkflowStore
+  if (current === undefined) return yield* recreate(id, former)
+  // Production goes on with what is published until somebody says otherwise.
+  const options = { operation: "workflow_restore", source: "file", isDraft: true } as const
+  if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
+  const tags = tagsOf(former)
   const isRetagged = tags.toSorted().join("\n") !== [...Workflow.tagNames(current)].toSorted().join("\n")
-  const written = yield* store.update(id, partsOf(snapshot), { ...options, ...(isRetagged ? { tags } : {}) })
-  const settings = obj(obj(snapshot)?.["settings"]) ?? {}
+  const written = yield* store.update(id, parts, { ...options, ...(isRetagged ? { tags } : {}) })
+  const settings = obj(former["settings"]) ?? {}
   const left = Object.keys(obj(written.workflow.settings) ?? {}).filter((key) => settings[key] === undefined)
   return left.length === 0
     ? written
@@ -69,22 +72,72 @@ const restore = Effect.fnUntraced(function*(id: string, version: string, confirm
     }
 })
 
-const restoreOnN8n = (id: string, version: string, confirm: boolean) =>
-  restore(id, version, confirm).pipe(
-    Effect.catchIf(
-      (error): error is Errors.NotFoundError => error._tag === "NotFoundError" && error.resourceType === "Version",
-      (error) => Effect.fail(new Errors.NotFoundError({ ...error, hint: "workflow_history lists the versions." }))
-    ),
-    writing.withUrl,
-    Effect.map((written) => writing.summarize(written, false))
-  )
+/** Room of what would change, and of what is told beside it. */
+const maxDifference = 2_000
+const room = 600
+
+/** The call that shows one node of what would change. */
+const whole = (id: string, version: string) =>
+  `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
+
+const difference = (id: string, version: string, before: Obj, after: Obj) =>
+  Effect.map(differences.view(before, after), (view) => differences.trim(view, maxDifference, whole(id, version)))
+
+const dryHint = (current: Workflow.Workflow | undefined, isV1: boolean) =>
+  current === undefined
+    ? "Nothing was written. The workflow was deleted: restoring creates it anew, unpublished."
+    : !current.active
+    ? "Nothing was written."
+    : isV1
+    ? "Nothing was written. This n8n has no drafts: restoring takes effect at once."
+    : "Nothing was written. Restoring makes a draft; what is published goes on."
+
+const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
+  const both = yield* states(id, version)
+  const { current, former, parts } = both
+  if (dryRun) {
+    const release = yield* N8nClient.use((n8n) => n8n.release)
+    const before: Obj = current ?? { name: former.name, nodes: [], connections: {} }
+    const settings = { ...obj(before["settings"]), ...obj(parts["settings"]) }
+    return {
+      id,
+      name: current?.name ?? former.name,
+      active: current?.active ?? false,
+      hint: dryHint(current, isV1(release)),
+      difference: yield* difference(id, version, before, { ...before, ...parts, settings })
+    }
+  }
+  const name = current?.name ?? former.name
+  yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
+  const written = yield* writing.withUrl(restore(id, version, both))
+  return writing.summarize(written, false, writing.draftHint(id, written.published))
+})
 
 /** Restores a file byte for byte. */
-const restoreFile = Effect.fnUntraced(function*(id: string, path: string, version: string, confirm: boolean) {
+const restoreFile = Effect.fnUntraced(function*(
+  id: string,
+  path: string,
+  version: string,
+  confirm: boolean,
+  dryRun: boolean
+) {
   const files = yield* WorkflowFiles
   const located = yield* files.locate(path)
   const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(Workflows.files, located, version))
   const text = str(obj(workflow)?.["text"]) ?? ""
+  if (dryRun) {
+    const [before, after] = yield* Effect.all([
+      Workflows.document(id, "id"),
+      Workflows.document(Reference.format(id, version), "id")
+    ])
+    return {
+      id,
+      name: str(after.workflow["name"]) ?? id,
+      active: after.workflow["active"] === true,
+      hint: "Nothing was written.",
+      difference: yield* difference(id, version, before.workflow, after.workflow)
+    }
+  }
   yield* writing.requireConsent(confirm, `Restore version ${version} of the file ${located}?`)
   yield* files.save(path, () => Effect.succeed(text), Workflows.keepFile("workflow_restore"))
   const { value } = yield* files.read(path)
@@ -98,22 +151,32 @@ export const workflowRestore = Tool.make({
   title: "Restore workflow",
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
-    "Restore a version from workflow_history. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
+    "Restore a version from workflow_history, on n8n 2 as a draft. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
   annotations: Tool.destructive,
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
     id: parameters.anyWorkflowId,
     version: parameters.required("Version", "A version from workflow_history."),
+    dryRun: writing.dryRun,
     confirm: writing.confirm
   }),
-  output: writing.Output,
-  handler: ({ confirm, id, version }) =>
+  output: Schema.Struct({
+    ...writing.Output.fields,
+    /** What restoring would change, as workflow_diff tells it. */
+    difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+  }),
+  handler: ({ confirm, dryRun, id, version }) =>
     Effect.gen(function*() {
       const place = placeOf(id)
       return place.kind === "n8n"
-        ? yield* restoreOnN8n(id, version, confirm)
-        : yield* restoreFile(id, place.path, version, confirm)
+        ? yield* restoreOnN8n(id, version, confirm, dryRun)
+        : yield* restoreFile(id, place.path, version, confirm, dryRun)
     }),
   summarize: (workflow) => workflow,
-  message: ({ id }) => ({ en: `Restored workflow '${id}'`, ja: "ワークフローを復元しました" })
+  message: ({ id }, { dryRun }) =>
+    dryRun
+      ? { en: `Would restore workflow '${id}'`, ja: "復元の内容を確認しました" }
+      : { en: `Restored workflow '${id}'`, ja: "ワークフローを復元しました" },
+  next: ({ id, version }) => () => whole(id, version),
+  maxChars: (_, { dryRun }) => dryRun ? maxDifference + room : Infinity
 })

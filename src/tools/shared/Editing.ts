@@ -9,6 +9,7 @@ import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "./Parameters.ts"
+import * as writing from "./Writing.ts"
 
 /** Scopes of a tool that edits. */
 export const scopes = ["workflow:update", "workflow:read"]
@@ -43,13 +44,6 @@ export const outcomeFields = {
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-const hintOf = (id: string, published: boolean | undefined) =>
-  published === undefined
-    ? undefined
-    : published
-    ? "This n8n has no drafts: the change takes effect at once."
-    : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
-
 /** Where a change was written, and whether it is live. */
 export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed<A>, raw = false) =>
   defined({
@@ -57,7 +51,7 @@ export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed
     filePath: path,
     versionId: written?.workflow.versionId ?? undefined,
     published: written?.published,
-    hint: place.kind === "n8n" ? hintOf(place.id, written?.published) : undefined,
+    hint: place.kind === "n8n" ? writing.draftHint(place.id, written?.published) : undefined,
     warnings: written === undefined || written.warnings.length === 0 ? undefined : written.warnings,
     workflowData: raw ? workflow as Schema.Json : undefined
   })

@@ -2,6 +2,7 @@
 import type { Execution } from "../../executions/Execution.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as TestMark from "../../trials/TestMark.ts"
+import * as Reference from "../../workflows/Reference.ts"
 
 /** The list of all workflows. */
 export const workflows = ({ url }: Instance): string => `${url}home/workflows`
@@ -12,8 +13,13 @@ export const credentials = ({ url }: Instance): string => `${url}home/credential
 /** n8n's versions of a workflow. */
 export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
 
-/** One workflow. */
-export const workflow = ({ url }: Instance, id: string): string => `${url}workflow/${encodeURIComponent(id)}`
+/** One workflow, or a version that n8n keeps of it. */
+export const workflow = ({ url }: Instance, id: string, version?: string): string => {
+  const editor = `${url}workflow/${encodeURIComponent(id)}`
+  return version === undefined || version === Reference.published || Reference.isSnapshot(version)
+    ? editor
+    : `${editor}/history/${encodeURIComponent(version)}`
+}
 
 /** The list of executions, of one workflow or of all. */
 export const executions = (instance: Instance, workflowId: string | undefined): string =>

@@ -33,10 +33,24 @@ export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
     return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
+/** What runs after a change that is never published along the way. */
+export const draftHint = (id: string, published: boolean | undefined): string | undefined =>
+  published === undefined
+    ? undefined
+    : published
+    ? "There is no draft: the change takes effect at once."
+    : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
+
+const foreignDraft = (id: string, published: boolean | undefined) =>
+  published === false
+    ? `Saved as a draft: it has unpublished changes of somebody else. activate_workflow(id: '${id}') publishes all.`
+    : undefined
+
 /** The answer of a write. */
 export const summarize = (
   { changed, published, url, warnings, workflow }: Written & { readonly url: string },
-  raw: boolean
+  raw: boolean,
+  hint = foreignDraft(workflow.id, published)
 ): typeof Output.Type =>
   defined({
     id: workflow.id,
@@ -45,9 +59,7 @@ export const summarize = (
     versionId: workflow.versionId ?? undefined,
     changed,
     published,
-    hint: published === false
-      ? `Saved as a draft: it has unpublished changes of somebody else. activate_workflow(id: '${workflow.id}') publishes all.`
-      : undefined,
+    hint,
     warnings: warnings.length === 0 ? undefined : warnings,
     url,
     workflow: raw ? withoutCopies(workflow) as Schema.Json : undefined
@@ -76,9 +88,12 @@ export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, ques
 
 /** Parameters of several writing tools. */
 export const confirm = Schema.Boolean.annotate({
-  description: "The user has agreed; do not ask again.",
-  default: false
+  description: "The user has agreed; do not ask again."
 })
+  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+
+/** Nothing is written. */
+export const dryRun = Schema.Boolean.annotate({ description: "Only show what would change." })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 
 /** The version that the caller has seen: the write fails when it has moved. */

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { CallContext } from "../../base/CallContext.ts"
 import { defined, equals } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
@@ -44,6 +45,12 @@ const Output = Schema.Struct({
   failure: Schema.optionalKey(ExecutionSummary.Failure)
 })
 type Output = typeof Output.Type
+
+/** Bounds of `timeout`, in milliseconds. */
+const timeouts = { minimum: 1_000, maximum: 3_600_000 }
+
+/** The default where nobody is told that it goes on: with all around it, within the time that a client waits. */
+const unheardTimeout = 35_000
 
 const maxItems = 20
 const maxLogs = 60
@@ -92,7 +99,7 @@ const parseJson = (data: unknown): unknown => {
 
 /** What the caller got; a body that the items already show is not shown twice. */
 const responseOf = (
-  { response }: WorkflowTesting.Tested,
+  { response }: WorkflowTesting.TestResult,
   { data: { items }, total }: ReturnType<typeof lastOutput>
 ) => {
   if (response === undefined) return undefined
@@ -107,7 +114,7 @@ const responseOf = (
     : { status, body: text.slice(0, 4_000) }
 }
 
-const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number) => {
+const hintOf = ({ execution, timedOut }: WorkflowTesting.TestResult, timeout: number) => {
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
   if (execution.status !== "waiting") return undefined
   const node = Execution.lastToRun(execution)
@@ -139,27 +146,30 @@ export const testWorkflow = Tool.make({
     "execution:read"
   ],
   input: Schema.Struct({
-    workflowId: parameters.anyWorkflowId,
+    workflowId: parameters.reference,
     testData: Schema.optionalKey(
       Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),
-    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
+    timeout: Schema.optionalKey(
+      Schema.Int.check(
+        Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
+      ).annotate({ description: "ms.", default: 60_000 })
+    ),
     startNode: Schema.optionalKey(
       Schema.String.annotate({ description: "Node to start at." })
     ),
     endNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Last node to run; with an equal startNode only that one." })
+      Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
-        description: "Items per node that it gives instead of running; \"run\": run it in a replay."
+        description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
       })
     ),
     replay: Schema.optionalKey(
-      parameters.executionId.annotate({
-        description:
-          "Execution id: take its trigger data, and pin what reaches outside (HTTP, mail, databases, files) to what it gave then."
-      })
+      parameters.executionIdFor(
+        "Execution whose data it takes: the trigger's, and for each node that reaches outside what that gave then."
+      )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
       description: "live: the real webhook.",
@@ -167,17 +177,20 @@ export const testWorkflow = Tool.make({
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, testData, workflowId, ...options }) =>
+  handler: ({ mode, startNode, testData, workflowId, timeout: asked }) =>
     Effect.gen(function*() {
+      const { hearsProgress } = yield* CallContext
+      const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
-        ...options,
+        startNode,
+        timeout,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
       })
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
-      return { tested, output: lastOutput(tested.execution, namesOf) }
+      return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested }, { endNode, startNode, timeout }) => {
+  summarize: ({ output, tested, timeout }, { endNode, startNode }) => {
     const { execution, notRun, pinned, start } = tested
     const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
     const left = new Set([start, ...pinned, ...notRun])

@@ -8,6 +8,7 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -34,7 +35,10 @@ const Output = Schema.Struct({
   isArchived: Schema.optionalKey(Schema.Boolean),
   /** Somebody changed it since it was published: what runs is the older version. */
   hasUnpublishedChanges: Schema.optionalKey(Schema.Boolean),
-  url: Schema.String,
+  /** What the id was taken for, if not for one of n8n. */
+  source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
+  note: Schema.optionalKey(Schema.String),
+  url: Schema.optionalKey(Schema.String),
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String),
   nodes: Schema.optionalKey(Schema.Array(Schema.Union([WholeNode, NodeSummary]))),
@@ -45,14 +49,14 @@ const Output = Schema.Struct({
 const everyNode = "*"
 
 /** The nodes asked for, in the workflow's order; fails when one does not exist. */
-const pick = (workflow: Workflow.Workflow, wanted: ReadonlyArray<string>) => {
-  const names = workflow.nodes.map((node) => node.name)
+const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: ReadonlyArray<string>) => {
+  const names = nodes.map((node) => node.name)
   const missing = wanted.find((name) => name !== everyNode && !names.includes(name))
   return missing === undefined
-    ? Effect.succeed(workflow.nodes.filter((node) => wanted.includes(everyNode) || wanted.includes(node.name)))
+    ? Effect.succeed(nodes.filter((node) => wanted.includes(everyNode) || wanted.includes(node.name)))
     : Effect.fail(
       new Errors.ValidationError({
-        reason: `Node '${missing}' not found in workflow '${workflow.id}'`,
+        reason: `Node '${missing}' not found in workflow '${id}'`,
         field: "nodes",
         hint: suggestion(missing, names)
       })
@@ -78,7 +82,7 @@ export const getWorkflow = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    id: parameters.workflowId,
+    id: parameters.reference,
     nodes: Schema.optionalKey(
       Schema.Array(Schema.String).annotate({
         description: "Names of nodes to return whole, with parameters and credentials; [\"*\"] for all."
@@ -89,20 +93,22 @@ export const getWorkflow = Tool.make({
   output: Output,
   handler: ({ id, nodes, raw }) =>
     Effect.gen(function*() {
-      const n8n = yield* N8nClient
-      const workflow = yield* n8n.getWorkflow(id)
+      const { instance } = yield* N8nClient
+      const { notes, place, version, workflow } = yield* Workflows.read(id)
       return {
         workflow,
-        whole: nodes === undefined ? undefined : yield* pick(workflow, nodes),
-        url: links.workflow(n8n.instance, workflow.id),
+        place,
+        notes,
+        whole: nodes === undefined ? undefined : yield* pick(id, workflow, nodes),
+        url: place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined,
         namesOf: yield* OutputNames.forNodes(
           raw ? Connections.withPorts(workflow.nodes, workflow.connections) : []
         )
       }
     }),
-  summarize: ({ namesOf, url, whole, workflow }, { raw }) =>
+  summarize: ({ namesOf, notes, place, url, whole, workflow }, { id, raw }) =>
     defined({
-      id: workflow.id,
+      id: place.kind === "n8n" ? workflow.id : id,
       name: workflow.name,
       active: workflow.active,
       nodeCount: workflow.nodes.length,
@@ -110,12 +116,14 @@ export const getWorkflow = Tool.make({
       versionId: workflow.versionId ?? undefined,
       isArchived: workflow.isArchived === true ? true : undefined,
       hasUnpublishedChanges: Workflow.hasDraft(workflow) ? true : undefined,
+      source: place.kind === "n8n" ? undefined : place.kind,
+      note: notes.length === 0 ? undefined : notes.join(" "),
       url,
       createdAt: raw ? workflow.createdAt : undefined,
       updatedAt: raw ? workflow.updatedAt : undefined,
       nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
         (raw ? workflow.nodes.map(summaryOf) : undefined),
-      connections: raw ? Connections.simplified(workflow.nodes, workflow.connections, namesOf) : undefined,
+      connections: raw ? Connections.simplify(workflow.nodes, workflow.connections, namesOf) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),
   message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),

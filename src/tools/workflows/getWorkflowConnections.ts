@@ -37,7 +37,7 @@ export const getWorkflowConnections = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    id: parameters.workflowId.annotate({ description: "n8n id, .json path or draft id." }),
+    id: parameters.reference,
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
@@ -51,20 +51,22 @@ export const getWorkflowConnections = Tool.make({
     graph: Schema.optionalKey(Schema.Array(GraphNode)),
     mermaid: Schema.optionalKey(Schema.String),
     rawConnections: Schema.optionalKey(Schema.Json),
+    note: Schema.optionalKey(Schema.String),
     /** With the flowchart, which is for a person: where they see it in n8n. */
     url: Schema.optionalKey(Schema.String)
   }),
   handler: ({ format, id }) =>
     Effect.gen(function*() {
       const { instance } = yield* N8nClient
-      const workflow = yield* Workflows.graphOf(id)
-      const { connections, nodes } = workflow
+      const { notes, place, version, workflow } = yield* Workflows.read(id)
+      const { connections, name, nodes } = workflow
       const namesOf = yield* OutputNames.forNodes(
         format === "mermaid" ? nodes : Connections.withPorts(nodes, connections)
       )
-      return { ...workflow, instance, namesOf }
+      const url = place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined
+      return { connections, name, nodes, notes, place, url, namesOf }
     }),
-  summarize: ({ connections, instance, name, namesOf, nodes, place }, { format, id, raw }) => ({
+  summarize: ({ connections, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({
     id,
     ...(place.kind === "n8n" ? {} : { source: place.kind }),
     name,
@@ -72,7 +74,8 @@ export const getWorkflowConnections = Tool.make({
       ? { mermaid: Mermaid.flowchart(nodes, connections, namesOf) }
       : { graph: Connections.graph(nodes, connections, namesOf) }),
     ...(raw ? { rawConnections: connections } : {}),
-    ...(format === "mermaid" && place.kind === "n8n" ? { url: links.workflow(instance, id) } : {})
+    ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+    ...(format === "mermaid" && url !== undefined ? { url } : {})
   }),
   message: ({ id }) => ({ en: `Connections of '${id}'`, ja: "ワークフロー接続情報を取得しました" }),
   next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined

@@ -12,7 +12,9 @@ export const hunks = (before: string, after: string): string => {
   const patch = structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength: 5_000 })
   if (patch === undefined) return `all of it: ${before.split("\n").length} lines became ${after.split("\n").length}`
   return patch.hunks.map(({ lines, newLines, newStart, oldLines, oldStart }) =>
-    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n")
+    // Whether code ends in an end of line says nothing.
+    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines.filter((line) => !line.startsWith("\\"))]
+      .join("\n")
   ).join("\n")
 }
 

@@ -160,10 +160,14 @@ const renameKeys = (value: unknown, names: ReadonlyMap<string, string>): unknown
     : Object.fromEntries(Object.entries(object).map(([key, inner]) => [names.get(key) ?? key, inner]))
 }
 
+/** `null`, `{}` and `[]` say no more than a key that is not there: n8n writes one or the other. */
+const isNothing = (value: unknown) =>
+  value === undefined || value === null || typeof value === "object" && Object.keys(value).length === 0
+
 const pick = (workflow: Document, names: ReadonlyMap<string, string>): Obj =>
   Object.fromEntries(
     restKeys.flatMap((key) =>
-      workflow[key] === undefined || workflow[key] === null
+      isNothing(workflow[key])
         ? []
         : [[key, key === "pinData" ? renameKeys(workflow[key], names) : workflow[key]]]
     )
@@ -321,19 +325,32 @@ export interface View {
   readonly other?: ReadonlyArray<FieldView>
 }
 
-/** What a person calls the end of a link, such as `true` of an If; the index where it has no name. */
-export type PortName = (node: string, side: "input" | "output", port: Connections.Port) => string | undefined
+/** What a person calls the output that a link starts from, such as `true` of an If; the index where it has no name. */
+export type PortName = (
+  link: Connections.Link,
+  state: "before" | "after"
+) => string | undefined
 
-const end = (node: string, side: "input" | "output", port: Connections.Port, portName: PortName) => {
-  const name = portName(node, side, port)
+const end = (node: string, port: Connections.Port, name?: string) => {
   if (name !== undefined) return `${node}.${name}`
   return port.type === "main" && port.index === 0 ? node : `${node}.${Connections.portLabel(port)}`
 }
 
-const linkView = ({ from, input, output, to }: Connections.Link, portName: PortName) =>
-  `${end(from, "output", output, portName)} → ${end(to, "input", input, portName)}`
+const linkView = (link: Connections.Link, state: "before" | "after", portName: PortName) =>
+  `${end(link.from, link.output, portName(link, state))} → ${end(link.to, link.input)}`
+
+/** What is gone and come under the same names is a link of a port that has another index now: a person sees no change. */
+const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName): View["connections"] => {
+  const come = added.map((link) => linkView(link, "after", portName))
+  const gone = removed.map((link) => linkView(link, "before", portName))
+  return { added: come.filter((link) => !gone.includes(link)), removed: gone.filter((link) => !come.includes(link)) }
+}
 
 const asText = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+
+/** An id that one side does not have says nothing: files that people write have none. */
+const isTold = ({ after, before, path }: valueDiff.FieldChange) =>
+  path !== "id" || before !== undefined && after !== undefined
 
 const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
   if (typeof before === "string" && typeof after === "string") {
@@ -374,7 +391,7 @@ export const view = (
       const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
       const fields = value === undefined || whole !== undefined && node === undefined
         ? undefined
-        : valueDiff.fields(value).map(fieldView(node !== undefined))
+        : valueDiff.fields(value).filter(isTold).map(fieldView(node !== undefined))
       return defined({
         node: name,
         change: change === "moved" ? "changed" as const : change,
@@ -383,10 +400,10 @@ export const view = (
         fields
       })
     }),
-    connections: {
-      added: links.added.filter(touches).map((link) => linkView(link, portName)),
-      removed: links.removed.filter(touches).map((link) => linkView(link, portName))
-    },
+    connections: linksView(
+      { added: links.added.filter(touches), removed: links.removed.filter(touches) },
+      portName
+    ),
     settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),
     name: name === undefined || node !== undefined ? undefined : { before: name.before, after: name.after },
     other: other.length === 0 || node !== undefined ? undefined : other.map(fieldView(false))

@@ -66,6 +66,8 @@ export interface Service {
     { readonly snapshot: Snapshot; readonly workflow: unknown },
     Errors.NotFoundError | Errors.ValidationError
   >
+  /** The id of the workflow that a version is a state of; `undefined` where no workflow of this n8n has it. */
+  readonly owner: (instance: Instance, version: string) => Effect.Effect<string | undefined>
 }
 
 /** The kept states. Like the executions it holds no client: the call says of which n8n. */
@@ -157,12 +159,11 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
       const write = (file: string, content: AtomicFile.Content) =>
         Effect.provideService(AtomicFile.write(file, content), FileSystem.FileSystem, fs)
 
-      const folderOf = ({ key, url }: Instance, workflowId: string) =>
-        path.join(
-          folder,
-          folderName(URL.canParse(url) ? new URL(url).host : "n8n", key),
-          folderName(workflowId, workflowId)
-        )
+      const instanceFolder = ({ key, url }: Instance) =>
+        path.join(folder, folderName(URL.canParse(url) ? new URL(url).host : "n8n", key))
+
+      const folderOf = (instance: Instance, workflowId: string) =>
+        path.join(instanceFolder(instance), folderName(workflowId, workflowId))
 
       /** Newest first; `.tmp` is what a process that died left behind. */
       const filesIn = (folder: string, ending: ".json" | ".tmp") =>
@@ -233,7 +234,19 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
         read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
           if (!isVersion(version)) return yield* notFound(version)
           return yield* load(folderOf(instance, workflowId), workflowId, version)
-        })
+        }),
+
+        owner: Effect.fn("Snapshots.owner")(
+          function*(instance, version) {
+            if (!isVersion(version)) return undefined
+            const all = instanceFolder(instance)
+            const files = (yield* fs.readDirectory(all)).map((own) => path.join(all, own, `${version}.json`))
+            const found = yield* Effect.filter(files, (file) => fs.exists(file), { concurrency: 8 })
+            const [kept] = yield* Effect.forEach(found, (file) => Effect.flatMap(fs.readFileString(file), decode))
+            return str(obj(kept?.workflow)?.["id"])
+          },
+          Effect.orElseSucceed(() => undefined)
+        )
       })
     })
   )
@@ -257,6 +270,11 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
     read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
       const kept = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
       return kept ?? (yield* notFound(version))
-    })
+    }),
+    owner: ({ key }, version) =>
+      Effect.sync(() => {
+        const kept = [...all].flatMap(([place, states]) => place.startsWith(`${key}/`) ? states : [])
+        return str(obj(kept.find(({ snapshot }) => snapshot.version === version)?.workflow)?.["id"])
+      })
   })
 })

@@ -310,7 +310,12 @@ export const writes = (it: It, v2: boolean) => {
         assert.strictEqual((yield* scenarios.request("GET", `workflows/${id}`)).status, 404)
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 5 })
         assert.strictEqual(versions[0]?.operation, "before delete_workflow")
-        const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
+        const back = yield* tools.workflowRestore.call({
+          id,
+          version: versions[0]?.version ?? "",
+          dryRun: false,
+          confirm: true
+        })
         assert.notStrictEqual(back.id, id)
         assert.isFalse(back.active)
         const found = yield* get(back.id)
@@ -330,14 +335,16 @@ export const writes = (it: It, v2: boolean) => {
       yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"], raw: false })
       const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
       const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
-      yield* tools.workflowRestore.call({ id, version: snapshot, confirm: true })
+      yield* tools.workflowRestore.call({ id, version: snapshot, dryRun: false, confirm: true })
       assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
       if (v2) {
         const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
-        yield* tools.workflowRestore.call({ id, version: n8ns, confirm: true })
+        yield* tools.workflowRestore.call({ id, version: n8ns, dryRun: false, confirm: true })
         assert.include(says(yield* get(id)), "second")
       }
-      const unknown = yield* Effect.flip(tools.workflowRestore.call({ id, version: "snapshot-none", confirm: true }))
+      const unknown = yield* Effect.flip(
+        tools.workflowRestore.call({ id, version: "snapshot-none", dryRun: false, confirm: true })
+      )
       assert.strictEqual(unknown._tag, "NotFoundError")
     }))
 

@@ -12,6 +12,8 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import { validateWorkflow } from "../../../src/tools/editing/validateWorkflow.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
+import * as Versions from "../../../src/workflows/store/Versions.ts"
 import * as fixtures from "../../support/fixtures.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -46,12 +48,39 @@ const withFiles = Layer.unwrap(
   })
 )
 
-const offline = Layer.mergeAll(NodeCatalogue.layer(), withFiles).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
+const offline = Layer.mergeAll(
+  NodeCatalogue.layer(),
+  withFiles,
+  Layer.provideMerge(Versions.layer, Snapshots.layerMemory)
+).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
 
 const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
+  it.effect("names outdated nodes, which are no problems", () =>
+    Effect.gen(function*() {
+      const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
+      const connections = { Hook: { main: [[{ node: "Old", type: "main", index: 0 }]] } }
+      const data = yield* validate({ workflow: { ...good, nodes: [hook, old], connections } })
+      same([data.valid, data.problems], [true, []])
+      same(data.outdated, [
+        {
+          node: "Old",
+          type: "n8n-nodes-base.function",
+          has: 1,
+          newest: 1,
+          deprecated: true,
+          use: ["n8n-nodes-base.code"]
+        },
+        { node: "Hook", type: "n8n-nodes-base.webhook", has: 2, newest: 2.1 }
+      ])
+      const current = yield* validate({
+        workflow: { ...good, nodes: [{ ...hook, typeVersion: 2.1 }] }
+      })
+      assert.notProperty(current, "outdated")
+    }))
+
   it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
     Effect.gen(function*() {
       const merge = {
@@ -71,7 +100,9 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
   it.effect("judges a live workflow", () =>
     Effect.gen(function*() {
       const answer = yield* validateWorkflow.run({ workflowId: fixtures.workflowId("branch") })
-      same(answer.data, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
+      const { outdated, ...rest } = yield* validate({ workflowId: fixtures.workflowId("branch") })
+      same(rest, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
+      assert.isTrue(outdated?.every(({ has, newest }) => has < newest))
       same(answer.message, "Valid, 0 warnings")
     }))
 

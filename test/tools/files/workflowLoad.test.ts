@@ -23,7 +23,7 @@ describe("workflow_load", () => {
         const load = (workflowIdOrPath: string) => Effect.flip(tools.workflowLoad.run({ workflowIdOrPath }))
         assert.include((yield* load("missing.json")).message, "missing.json")
         assert.strictEqual((yield* load("nobody"))._tag, "NotFoundError")
-        assert.strictEqual((yield* load("")).message, "Workflow ID or path is required")
+        assert.strictEqual((yield* load("")).message, "Workflow ID is required")
       })
     ))
 })

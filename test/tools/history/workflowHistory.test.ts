@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
-import { draft, inWorld } from "../world.ts"
+import { draft, inWorld, setCode, versioned } from "../world.ts"
 
 describe("workflow_history", () => {
   for (const version of ["2", "1"] as const) {
@@ -21,6 +21,66 @@ describe("workflow_history", () => {
           assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
         }), version))
   }
+
+  it.effect("says what each version changed, which runs, and which is there now", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { id, versions: [first, second, third] } = yield* versioned
+        yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" }, raw: false })
+        const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+        const rows = (wanted: string) =>
+          versions.filter(({ source }) => source === wanted)
+            .map(({ changed, current, published, version }) => [version, changed, published, current])
+        assert.deepStrictEqual(rows("n8n"), [
+          [third, "changed 'Price' (jsCode)", undefined, true],
+          [second, "changed 'Price' (jsCode)", true, undefined],
+          [first, undefined, undefined, undefined]
+        ])
+        assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), [
+          "changed 'Price' (jsCode)",
+          "changed 'Price' (jsCode)",
+          undefined
+        ])
+        assert.isUndefined(changedSince)
+        // The version before the page's last is looked at, too.
+        assert.lengthOf((yield* tools.workflowHistory.call({ id, limit: 1 })).versions, 1)
+      })
+    ))
+
+  it.effect("reads each version once, and only those of the page", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { id } = yield* versioned
+        for (let price = 0; price < 20; price++) yield* setCode(id, `${price}`)
+        const reads = Effect.map(
+          api.requests,
+          (all) => all.filter(({ url }) => url.includes("/versions/")).length
+        )
+        const before = yield* reads
+        yield* tools.workflowHistory.call({ id, limit: 6 })
+        const some = (yield* reads) - before
+        assert.isAtLeast(some, 3)
+        assert.isAtMost(some, 7)
+        yield* tools.workflowHistory.call({ id, limit: 6 })
+        assert.strictEqual((yield* reads) - before, some)
+        const { versions } = yield* tools.workflowHistory.call({ id, limit: 100 })
+        // The oldest of n8n and the oldest snapshot follow none.
+        assert.lengthOf(versions.filter(({ changed }) => changed !== "changed 'Price' (jsCode)"), 2)
+      })
+    ))
+
+  it.effect("says what changed since the newest snapshot where the workflow as it is is no version", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { id } = yield* versioned
+        const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
+        assert.strictEqual(changedSince, "changed 'Price' (jsCode)")
+        assert.deepStrictEqual(versions.map(({ changed }) => changed), ["changed 'Price' (jsCode)", undefined])
+        const { workflowId } = yield* draft()
+        const file = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
+        assert.strictEqual(file.changedSince, "added 'End', 1 connection")
+        assert.deepStrictEqual(file.versions.map(({ changed }) => changed), ["added 'Hook'", undefined])
+      }), "1"))
 
   it.effect("knows no workflow that never was", () =>
     inWorld(() =>

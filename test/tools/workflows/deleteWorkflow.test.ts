@@ -26,7 +26,7 @@ describe("delete_workflow", () => {
           const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
           const [snapshot] = versions
           assert.strictEqual(snapshot?.operation, "before delete_workflow")
-          yield* tools.workflowRestore.call({ id, version: snapshot?.version ?? "", confirm: true })
+          yield* tools.workflowRestore.call({ id, version: snapshot?.version ?? "", dryRun: false, confirm: true })
           assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
         }), version))
   }

@@ -107,8 +107,8 @@ describe("WorkflowDiff", () => {
       from: "Code",
       to: "取得"
     })
-    const portName: WorkflowDiff.PortName = (node, side, { index }) =>
-      node === "If" && side === "output" ? ["true", "false"][index] : undefined
+    const portName: WorkflowDiff.PortName = ({ from, output }) =>
+      from === "If" ? ["true", "false"][output.index] : undefined
     assert.deepStrictEqual(WorkflowDiff.view(WorkflowDiff.make(before, after), { portName }).connections, {
       added: ["Code → 取得"],
       removed: ["If.false → 取得"]

@@ -246,7 +246,12 @@ for (const version of ["2", "1"] as const) {
             yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
             assert.deepStrictEqual(yield* n8n.api.workflows, [])
             const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
-            const back = yield* tools.workflowRestore.call({ id, version: versions[0]?.version ?? "", confirm: true })
+            const back = yield* tools.workflowRestore.call({
+              id,
+              version: versions[0]?.version ?? "",
+              dryRun: false,
+              confirm: true
+            })
             assert.strictEqual(textOf(yield* stored(n8n, back.id)), "hi")
           }).pipe(Effect.provide(n8n.layer))
         )

@@ -1,0 +1,88 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { arr, defined, obj, str } from "../../base/Json.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as differences from "../shared/Differences.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const field = (reason: string, hint: string, name: "a" | "b" | "node") =>
+  new Errors.ValidationError({ reason, field: name, hint })
+
+/** What `a` alone is compared with. */
+const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
+  const { place, version } = Reference.parse(a)
+  if (b !== undefined) return [a, b] as const
+  const id = place.kind === "file" ? place.path : place.id
+  if (version !== undefined) return [a, id] as const
+  if (place.kind !== "n8n") {
+    return yield* field("A file is compared with nothing by itself", "Give b: another file, or a workflow on n8n.", "b")
+  }
+  const { active } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+  if (!active) {
+    return yield* field(
+      `Nothing of workflow '${id}' is published, so there is nothing to compare it with`,
+      `Name a version: a: '${id}@VERSION', as workflow_history(id: '${id}') lists them.`,
+      "a"
+    )
+  }
+  return [Reference.format(id, Reference.published), id] as const
+})
+
+const namesIn = (workflow: WorkflowDiff.Document) =>
+  arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["name"]) ?? [])
+
+const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
+  `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
+
+/** 1,500 tokens; a node that is asked for has the room of any answer. */
+const maxChars = 2_200
+
+/** What differs between two states of a workflow, or two workflows. */
+export const workflowDiff = Tool.make({
+  name: "workflow_diff",
+  title: "Compare workflows",
+  searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
+  description:
+    "Show what differs from workflow a to b. Without b: from a version to the workflow as it is, or from what is published to its draft.",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:read"],
+  input: Schema.Struct({
+    a: parameters.required("a", parameters.referenceForms),
+    b: Schema.optionalKey(Schema.String.annotate({ description: "Likewise." })),
+    node: Schema.optionalKey(Schema.String.annotate({ description: "Show this node's difference, whole." }))
+  }),
+  output: Schema.Struct({
+    /** What was compared. */
+    from: Schema.String,
+    to: Schema.String,
+    ...differences.fields,
+    note: Schema.optionalKey(Schema.String)
+  }),
+  handler: ({ a, b, node }) =>
+    Effect.gen(function*() {
+      const [from, to] = yield* ends(a, b)
+      const [before, after] = yield* Effect.all([
+        Workflows.document(from, "a"),
+        Workflows.document(to, b === undefined ? "a" : "b")
+      ], { concurrency: 2 })
+      const names = [...namesIn(after.workflow), ...namesIn(before.workflow)]
+      if (node !== undefined && !names.includes(node)) {
+        return yield* field(`Neither has a node '${node}'`, suggestion(node, names), "node")
+      }
+      const view = yield* differences.view(before.workflow, after.workflow, node)
+      const line = WorkflowDiff.line(WorkflowDiff.make(before.workflow, after.workflow))
+      return { from, to, view, line, notes: [...new Set([...before.notes, ...after.notes])] }
+    }),
+  summarize: ({ from, notes, to, view }) =>
+    defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
+  message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
+  next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
+  maxChars: (_, { node }) => node === undefined ? maxChars : Infinity,
+  trim: (data, input) => input.node === undefined ? differences.trim(data, maxChars, oneNode(input)) : data
+})

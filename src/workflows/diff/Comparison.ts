@@ -1,0 +1,72 @@
+/** What a reader is shown of two states of a workflow: ports by their names, secrets hidden. Pure. */
+import { arr, obj, str } from "../../base/Json.ts"
+import { marker, redact } from "../../base/Redact.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as WorkflowDiff from "./WorkflowDiff.ts"
+
+/** How it is shown. */
+export interface Options {
+  /** Only this node, by its name on either side; its texts are whole. */
+  readonly node?: string | undefined
+  /** The names of outputs; see `OutputNames` of the catalogue. */
+  readonly namesOf?: Connections.OutputNames
+  /** Secrets are shown as they are. */
+  readonly showsSecrets?: boolean
+}
+
+const shapesIn = (workflow: WorkflowDiff.Document) => {
+  const counts = new Map(
+    [...Map.groupBy(Connections.links(workflow["connections"]), ({ from }) => from)].map(([from, out]) =>
+      [from, Connections.connectedOutputs(out)] as const
+    )
+  )
+  return new Map(
+    arr(workflow["nodes"]).flatMap((each) => {
+      const node = obj(each) ?? {}
+      const [name, type] = [str(node["name"]), str(node["type"])]
+      if (name === undefined || type === undefined) return []
+      const shape = { ...node, type } as Connections.NodeShape
+      return [[name, { shape, count: counts.get(name) ?? 0 }] as const]
+    })
+  )
+}
+
+/** The fields that differ only in what is hidden, as such. */
+const withHidden = (
+  visible: ReadonlyArray<WorkflowDiff.NodeView>,
+  whole: ReadonlyArray<WorkflowDiff.NodeView>
+): ReadonlyArray<WorkflowDiff.NodeView> => {
+  const known = new Map(visible.map((view) => [view.node, view]))
+  return whole.map((raw) => {
+    const view = known.get(raw.node)
+    if (view !== undefined && (view.fields === undefined || raw.fields === undefined)) return view
+    const paths = new Set(view?.fields?.map(({ path }) => path))
+    const hidden = (raw.fields ?? []).flatMap(({ path }) =>
+      paths.has(path) ? [] : [{ path, before: marker, after: marker }]
+    )
+    const { fields: _, ...rest } = raw
+    return {
+      ...view ?? rest,
+      ...(raw.fields === undefined ? {} : { fields: [...view?.fields ?? [], ...hidden] })
+    }
+  })
+}
+
+/** What differs from `before` to `after`. */
+export const make = (
+  before: WorkflowDiff.Document,
+  after: WorkflowDiff.Document,
+  { namesOf = () => undefined, node, showsSecrets = false }: Options = {}
+): WorkflowDiff.View => {
+  const diff = WorkflowDiff.make(before, after)
+  const former = new Map(diff.nodes.map(({ formerName, name }) => [name, formerName ?? name]))
+  const shapes = { before: shapesIn(before), after: shapesIn(after) }
+  const portName: WorkflowDiff.PortName = ({ from, output }, state) => {
+    const found = shapes[state].get(state === "before" ? former.get(from) ?? from : from)
+    return found && Connections.outputName(found.shape, output, namesOf, found.count)
+  }
+  const whole = WorkflowDiff.view(diff, { node, portName })
+  if (showsSecrets) return whole
+  const clean = WorkflowDiff.view(WorkflowDiff.make(redact(before), redact(after)), { node, portName })
+  return { ...clean, same: whole.same, nodes: withHidden(clean.nodes, whole.nodes) }
+}
