@@ -5,7 +5,7 @@ import * as Path from "effect/Path"
 import * as Errors from "../../base/Errors.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
-import { placeOf } from "../../workflows/WorkflowPlace.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowTesting from "../WorkflowTesting.ts"
 import * as CaseFiles from "./CaseFiles.ts"
@@ -50,15 +50,15 @@ const defaultTimeout = 60_000
 /** A path in a case starts at its folder. */
 const referenceIn = Effect.fnUntraced(function*(file: string, workflow: string) {
   const path = yield* Path.Path
-  return placeOf(workflow).kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
+  return Reference.parse(workflow).place.kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
 })
 
 /** Refuses names of nodes that the workflow does not have: they would pass as nodes that gave nothing. */
 const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: TestCase) {
   const expected = Object.keys(expect?.nodes ?? {})
   if (expected.length === 0) return
-  const { nodes } = yield* Workflows.graphOf(workflowId)
-  const names = new Set(nodes.map(({ name }) => name))
+  const { workflow } = yield* Workflows.read(workflowId, "workflow")
+  const names = new Set(workflow.nodes.map(({ name }) => name))
   const unknown = expected.find((name) => !names.has(name))
   if (unknown === undefined) return
   return yield* new Errors.ValidationError({
