@@ -23,6 +23,45 @@ const coerce = (value: unknown, schema: unknown): unknown => {
   return typeof inner === "string" ? value : inner
 }
 
+const wrapped = "arguments"
+
+/** Arguments that are no object, as one: the decoder says what is wrong with them, or reads the JSON that they are. */
+export const wrap = (args: unknown): Obj => ({ [wrapped]: args })
+
+const unwrap = (args: unknown): unknown => {
+  const keys = Object.keys(obj(args) ?? {})
+  const inner = keys.length === 1 && keys[0] === wrapped ? obj(args)?.[wrapped] : undefined
+  return inner === undefined || obj(inner) !== undefined ? args : inner
+}
+
+/** Deeper than any workflow: what walks through values does so level by level on the stack. */
+const maxDepth = 200
+
+const parameterOf = (path: string) => path.split(".")[0] ?? ""
+
+/** What no file, header or URL can hold, keys included, and what is nested too deeply. */
+const malformed = (value: unknown, path: string, depth = 0): ReadonlyArray<Issue> => {
+  const half = (field: string) => [{ field, reason: `${field} holds half of a UTF-16 surrogate pair` }]
+  if (typeof value === "string") return value.isWellFormed() ? [] : half(path)
+  if (typeof value !== "object" || value === null) return []
+  if (depth >= maxDepth) {
+    const field = parameterOf(path)
+    return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
+  }
+  return Object.entries(value).flatMap(([key, each]) => {
+    const at = under(path, key.toWellFormed())
+    return key.isWellFormed() ? malformed(each, at, depth + 1) : half(at)
+  })
+}
+
+const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
+
+interface Issue {
+  readonly field: string
+  readonly reason: string
+  readonly hint?: string
+}
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
@@ -31,7 +70,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
  * **Details**
  *
  * A JSON string where an object, array, number or boolean is expected is accepted; `null` counts as left out; an
- * unknown key is refused with the nearest valid one. Every failure is a `Validation` naming the field.
+ * unknown key is refused with the nearest valid one. All that is wrong is told at once, each with its field.
  */
 export const decoder = <A, R>(
   tool: string,
@@ -42,42 +81,54 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const failed = (error: Schema.SchemaError) => {
-    const issues = format(error.issue).issues.map(({ message, path }) => ({
-      field: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-      message
-    }))
-    const field = issues[0]?.field ?? ""
-    return new Errors.ValidationError({
-      reason: issues.map((issue) => sentence(issue.field, issue.message)).join("; "),
-      field,
-      hint: usage
-    })
-  }
-
-  return (args: unknown): Effect.Effect<A, Errors.ValidationError, R> => {
-    const given: Obj | undefined = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
-    if (given === undefined) {
-      return Effect.fail(
-        new Errors.ValidationError({ reason: "arguments must be a JSON object", field: "arguments", hint: usage })
-      )
-    }
-    const unknown = Object.keys(given).find((key) => !Object.hasOwn(properties, key))
-    if (unknown !== undefined) {
-      return Effect.fail(
-        new Errors.ValidationError({
-          reason: `Unknown parameter '${unknown}'`,
-          field: unknown,
-          hint: `${suggestion(unknown, Object.keys(properties))} ${usage}`
-        })
-      )
-    }
-    const entries = Object.entries(given).filter(([, value]) => value !== null)
-    return decode(Object.fromEntries(entries.map(([key, value]) => [key, coerce(value, properties[key])]))).pipe(
-      Effect.mapError(failed)
+  const fail = (issues: ReadonlyArray<Issue>) => {
+    const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
+    const unique = issues.slice(0, maxIssues)
+    const more = issues.length - unique.length
+    return Effect.fail(
+      new Errors.ValidationError({
+        reason: [...unique.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+        field: issues[0]?.field ?? "",
+        hint: [...hints, usage].join(" ")
+      })
     )
   }
+
+  const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
+    format(error.issue).issues.map(({ message, path }) => {
+      const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+      return { field, reason: sentence(field, message) }
+    })
+
+  return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
+    const whole = unwrap(args)
+    const found = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
+    if (found === undefined) {
+      return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
+    }
+    const entries = Object.entries(found)
+    const unknown = entries.flatMap(([key]): ReadonlyArray<Issue> =>
+      Object.hasOwn(properties, key) ? [] : [{
+        field: key.toWellFormed(),
+        reason: `Unknown parameter '${key.toWellFormed()}'`,
+        hint: suggestion(key, Object.keys(properties))
+      }]
+    )
+    const known = entries.flatMap(([key, value]) =>
+      Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
+    )
+    const broken = known.flatMap(([key, value]) => malformed(value, key))
+    // What is broken is no value that a schema could judge, nor show.
+    const isBroken = (path: string) => broken.some(({ field }) => parameterOf(field) === parameterOf(path))
+    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isBroken(key)))))
+    const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
+    const issues = [...unknown, ...broken, ...refused.filter(({ field }) => !isBroken(field))]
+    return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)
+  })
 }
+
+/** Of so many wrong arguments each is told. */
+const maxIssues = 20
 
 /** A message of a schema's own ("Workflow ID is required") stands alone; the library's gets the field before it. */
 const sentence = (field: string, message: string) =>

@@ -56,6 +56,8 @@ const sentence = (advice: Advice): string =>
       }') before you call again.`,
     OpenExistingFile: () => "Open it with workflow_load, or give another path.",
     ReadWhole: () => "Leave out what you do not change, or read it whole first: get_workflow(id, nodes: [\"Name\"]).",
+    FollowRetry: () =>
+      "n8n answers only when the new execution is over, and it may go on: list_executions shows it, get_execution with wait follows it. Retry no second time.",
     ReadAgain: () => "Read it again with get_workflow, then make your change to what is there now.",
     RestoreEarlierVersion: ({ workflowId }) =>
       `workflow_history(id: '${workflowId}') has the earlier version; what runs is unchanged.`,
@@ -92,7 +94,7 @@ export const executionByNode = (
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number }
+    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -106,8 +108,8 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: compare them with what the error says.`,
-        example: executionByNode(execution.id, step.nodeName)
+          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
       }
     case "Workflow":
       return {

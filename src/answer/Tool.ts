@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
@@ -62,10 +63,12 @@ export interface Any<out R = unknown> {
   readonly annotations: Annotations
   /** What the API key must be allowed, in n8n's words. */
   readonly scopes: ReadonlyArray<string>
+  /** What only a part of the tool needs, and which part. */
+  readonly partialScopes: { readonly [scope: string]: string }
   /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
   readonly inputSchema: JsonSchema
   readonly outputSchema: JsonSchema
-  /** For transports: JSON in, JSON inside the budget out. */
+  /** For transports: JSON in, JSON inside the budget out, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
 }
 
@@ -103,18 +106,34 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** Marks of what was cut stand in many places: their shape is told in the documentation, not in each of them. */
-const marks = { type: ["object", "array"] }
+/** Marks of what was cut are named at the root of an answer's data; objects within are open to them. */
+const mark = { type: ["object", "array"] }
+
+/** The types of an `anyOf` that says nothing else; `undefined` where it does. */
+const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
+  Array.isArray(alternatives) &&
+    alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
+    ? alternatives.map(({ type }) => type)
+    : undefined
 
 /** The schema in as few words as tell a model what to send, or a program what it gets. */
 const lean = (schema: unknown, isRoot = false): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => lean(each))
   if (typeof schema !== "object" || schema === null) return schema
   return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) =>
-      isNoise(key, value, isRoot) ? [] : [[key, key === "_truncated" ? marks : lean(value)]]
-    )
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (isNoise(key, value, isRoot) || key === "_truncated") return []
+      const types = key === "anyOf" ? typesOf(value) : undefined
+      return types === undefined ? [[key, lean(value)]] : [["type", types]]
+    })
   )
+}
+
+/** An answer's schema, with the mark in its data. */
+const withMark = (schema: JsonSchema): JsonSchema => {
+  const data = schema.properties?.["data"] as JsonSchema
+  const properties = { ...data.properties, _truncated: mark }
+  return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
 }
 
 const once = <A>(make: () => A) => {
@@ -147,6 +166,7 @@ export const make = <
   readonly searchHint?: string
   readonly annotations: Annotations
   readonly scopes: ReadonlyArray<string>
+  readonly partialScopes?: { readonly [scope: string]: string }
   readonly input: Schema.ConstraintCodec<In, unknown>
   readonly output: Schema.ConstraintCodec<Out, unknown>
   readonly handler: (input: In) => Effect.Effect<Raw, Errors.N8nError, R>
@@ -162,10 +182,12 @@ export const make = <
   const inputSchema = once(() => lean(jsonSchema(definition.input), true) as JsonSchema)
   const output = once(() => markable(definition.output))
   const outputSchema = once(() =>
-    lean(
-      jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
-      true
-    ) as JsonSchema
+    withMark(
+      lean(
+        jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
+        true
+      ) as JsonSchema
+    )
   )
   const decode = once(() => Arguments.decoder(name, definition.input, inputSchema()))
   const encode = once(() => Schema.encodeEffect(output()))
@@ -198,6 +220,7 @@ export const make = <
     searchHint: definition.searchHint,
     annotations,
     scopes,
+    partialScopes: definition.partialScopes ?? {},
     get inputSchema() {
       return inputSchema()
     },
@@ -207,7 +230,7 @@ export const make = <
     call,
     run: Effect.fnUntraced(function*(args) {
       const input = yield* decode()(args)
-      const data = yield* call(input)
+      const data = yield* Deadline.bounded(call(input), !annotations.readOnlyHint)
       const text = message(data, input)[yield* Locale.CurrentLocale]
       return {
         success: true as const,

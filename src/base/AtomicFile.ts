@@ -1,17 +1,17 @@
-/** Files that are there whole or not at all. */
+/** Writes files atomically: readers see the whole file or none of it. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
 
-/** What is written, and through which file. */
+/** The content of a file, and the temporary file that it is written through. */
 export interface Content {
   readonly bytes: Uint8Array
-  /** Where the bytes are written first: on the same file system, under a name that no other writer uses. */
+  /** A path on the same file system that no other writer uses. */
   readonly temporary: string
   readonly mode: number
 }
 
-/** Writes the bytes to disk as `temporary`, and has `place` bring that where it belongs; afterwards it is gone. */
+/** Writes the bytes to `temporary` and syncs them, runs `place` to link or rename that file, then removes it. */
 export const stage = <E, R>(
   { bytes, mode, temporary }: Content,
   place: (staged: FileSystem.File.Info) => Effect.Effect<void, E, R>
@@ -27,6 +27,6 @@ export const stage = <E, R>(
     yield* Effect.ensuring(Effect.flatMap(write, place), Effect.ignore(fs.remove(temporary)))
   }).pipe(Effect.uninterruptible)
 
-/** Writes a file or replaces it: others find the old content or the new, also when this process is killed. */
+/** Writes or replaces a file: readers see the old content or the new, even if this process is killed. */
 export const write = (file: string, content: Content) =>
   stage(content, () => FileSystem.FileSystem.use((fs) => fs.rename(content.temporary, file)))

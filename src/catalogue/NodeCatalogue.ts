@@ -15,6 +15,7 @@ import { nearest } from "../base/Nearest.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
+import type { Deprecations } from "./types/Deprecations.ts"
 import { nearestTypes } from "./types/NearestTypes.ts"
 import type * as NodeType from "./types/NodeType.ts"
 import type { Releases } from "./types/Releases.ts"
@@ -26,6 +27,8 @@ export interface Service {
   readonly release: Effect.Effect<string, Errors.ValidationError>
   /** What earlier releases of n8n lack. */
   readonly releases: Effect.Effect<Releases, Errors.ValidationError>
+  /** The deprecated types, and what to use instead. */
+  readonly deprecations: Effect.Effect<Deprecations, Errors.ValidationError>
   /** Every type, without the tool variants that n8n makes of some. */
   readonly types: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
   /** The type; it may be a tool variant. */
@@ -108,6 +111,7 @@ const make = (
     return {
       release: Effect.map(file, ({ release }) => release),
       releases: Effect.map(file, ({ releases }) => releases),
+      deprecations: Effect.map(file, ({ deprecations }) => deprecations),
       types,
       find,
       get: Effect.fnUntraced(function*(type) {

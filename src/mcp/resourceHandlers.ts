@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
+import * as Deadline from "../base/Deadline.ts"
 import { orMcpError, type RunFor, shorten } from "./handling.ts"
 
 const mimeType = "application/json"
@@ -17,7 +18,7 @@ const mimeType = "application/json"
 const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, cursor: string | undefined) => {
   const listable = resources.find((resource) => resource.list !== undefined)
   if (listable?.list === undefined) return Effect.succeed({ resources: [] })
-  return listable.list(cursor).pipe(
+  return Deadline.bounded(listable.list(cursor), false).pipe(
     Effect.map(({ entries, nextCursor }) => ({
       resources: entries.map(({ id, title }) => ({
         uri: Resource.uri(listable, id),

@@ -1,8 +1,7 @@
-/** The names of test copies: whose they are, so that what a process left behind is found and removed. */
-
+/** The names of test copies, which identify the owner, so that abandoned copies can be found and removed. */
 import { nameLength } from "../n8n/model/Limits.ts"
 
-/** What every copy's name begins with. */
+/** The prefix of every copy's name. */
 export const mark = "effect-n8n-mcp test copy"
 
 const pattern = /^effect-n8n-mcp test copy ([\da-z]+)-(\d+)-[\da-z]+: (.*)$/s
@@ -13,23 +12,23 @@ export interface Owner {
   readonly pid: number
 }
 
-/** The name of a copy; `token` tells copies of one process apart. */
+/** The name of a copy; `token` distinguishes the copies of one process. */
 export const nameOf = (workflow: string, { machine, pid }: Owner, token: string): string =>
   [...`${mark} ${machine}-${pid}-${token}: ${workflow}`].slice(0, nameLength).join("")
 
-/** Whose copy it is; `undefined` where it is none. */
+/** The owner in a copy's name; `undefined` for any other name. */
 export const ownerOf = (name: string): Owner | undefined => {
   const [, machine, pid] = pattern.exec(name) ?? []
   return machine === undefined ? undefined : { machine, pid: Number(pid) }
 }
 
-/** The name of the workflow that was copied; any other name is its own. */
-export const original = (name: string): string => pattern.exec(name)?.[3] ?? name
+/** The name of the workflow that was copiedNodes; any other name is returned as it is. */
+export const originalName = (name: string): string => pattern.exec(name)?.[3] ?? name
 
-/** After this a copy is left over, whoever made it: milliseconds. */
+/** The age in milliseconds after which any copy counts as abandoned. */
 const maxAge = 3_600_000
 
-/** Whether nobody will come back for it: it is old, or its process is gone. */
+/** Whether a workflow is an abandoned copy: it is old, or its process has ended. */
 export const isLeftover = (
   { createdAt, name }: { readonly name: string; readonly createdAt?: string | undefined },
   now: number,

@@ -11,9 +11,11 @@ import { isV1 } from "../n8n/N8nClient.ts"
 import type { Lookups } from "./check/CheckedWorkflow.ts"
 
 /** {@link Lookups}, and the version of a type that a new node gets: the newest that the connected n8n has. */
-export type NodeLookups = Required<Pick<Lookups, "isLacked" | "removed">> & Omit<Lookups, "isLacked" | "removed"> & {
+export type NodeLookups = Required<Pick<Lookups, FromReleases>> & Omit<Lookups, FromReleases> & {
   readonly newest: (type: string) => number | undefined
 }
+
+type FromReleases = "isLacked" | "removed" | "successors"
 
 /** Looks these types up; `connected` is the release of the n8n that the workflow is for, where it is known. */
 export const make = Effect.fn("NodeLookups.make")(function*(
@@ -21,11 +23,12 @@ export const make = Effect.fn("NodeLookups.make")(function*(
   connected?: string
 ): Effect.fn.Return<NodeLookups, Errors.ValidationError, NodeCatalogue> {
   const catalogue = yield* NodeCatalogue
-  const { evaluate, parse, release, releases, known } = yield* Effect.all({
+  const { deprecations, evaluate, known, parse, release, releases } = yield* Effect.all({
     evaluate: Evaluate.make,
     parse: JavaScript.parser,
     release: catalogue.release,
     releases: catalogue.releases,
+    deprecations: catalogue.deprecations,
     known: catalogue.types
   })
   const find = yield* findAll(types)
@@ -43,6 +46,10 @@ export const make = Effect.fn("NodeLookups.make")(function*(
       if (nodeType === undefined) return undefined
       const byDefault = NodeType.defaultVersion(nodeType)
       return NodeType.versions(nodeType).findLast((version) => version <= byDefault && !isLacked(type, version))
+    },
+    successors: (type) => {
+      const successors = Object.hasOwn(deprecations, type) ? deprecations[type] : undefined
+      return successors?.filter((each) => connected === undefined || !Releases.isTypeLacked(releases, each, connected))
     },
     removed: (type) => Object.hasOwn(releases.removed, type) ? releases.removed[type] : undefined,
     nearest,

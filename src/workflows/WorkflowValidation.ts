@@ -6,6 +6,7 @@ import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import { problems } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
+import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
 
 /** What is wrong with a workflow. */
@@ -13,6 +14,7 @@ export interface Validation {
   /** Whether there are no errors. */
   readonly valid: boolean
   readonly problems: ReadonlyArray<Problem>
+  readonly outdated: ReadonlyArray<Outdated>
 }
 
 /** The workflow in an input, as it is; one that had to be taken out of a wrapper is repaired, with warnings. */
@@ -42,9 +44,11 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
 ) {
   const [workflow, remarks] = yield* unwrapped(input)
   const types = arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-  const all = problems(workflow, yield* NodeLookups.make(types, connected))
+  const lookups = yield* NodeLookups.make(types, connected)
+  const all = problems(workflow, lookups)
   return {
     valid: all.every(({ severity }) => severity !== "error"),
-    problems: [...all, ...remarks]
+    problems: [...all, ...remarks],
+    outdated: outdated(workflow, lookups)
   } satisfies Validation
 })

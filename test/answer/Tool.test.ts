@@ -203,7 +203,7 @@ describe("what an answer holds", () => {
 })
 
 describe("the output schema", () => {
-  it("admits marks at its root and beside lists, nowhere else", () => {
+  it("names marks at the root of the data, and is open to them beside lists", () => {
     const { tool } = listing(one("x"))
     const data = tool.outputSchema.properties?.["data"]
     assert.hasAllKeys((data as Tool.JsonSchema).properties, ["rows", "count", "_truncated"])

@@ -35,9 +35,9 @@ const listening = (answer: RequestListener, secure = false) =>
     Effect.map((server) => `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   )
 
-const reading = Tool.offered(tools.all, true).filter((tool) =>
-  !["workflow_history", "list_credentials", "validate_workflow", "workflow_load"].includes(tool.name)
-)
+/** Four that need a key, of which two need nothing but execution:read, and one that needs none. */
+const names = new Set(["list_workflows", "get_workflow", "get_execution", "get_execution_by_node", "node_search"])
+const reading = Tool.offered(tools.all, true).filter((tool) => names.has(tool.name))
 
 const look = (more: Partial<Doctor.Subject> = {}) =>
   Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
@@ -106,8 +106,8 @@ describe("doctor", () => {
       assert.strictEqual(checks.get("API key")?.status, "ok")
       const allowed = checks.get("Scopes")
       assert.strictEqual(allowed?.status, "warning")
-      assert.include(allowed?.detail, "allows 2 of 6 tools, not list_workflows, get_workflow")
-      assert.include(allowed?.cure, "workflow:list, workflow:read, execution:list")
+      assert.include(allowed?.detail, "allows 2 of 4 tools, not list_workflows, get_workflow")
+      assert.include(allowed?.cure, "workflow:list, workflow:read")
     }))
 
   it.live("fails a key that allows nothing", () =>

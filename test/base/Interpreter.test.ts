@@ -470,6 +470,33 @@ describe("where", () => {
     }
   })
 
+  it("refuses functions and names that no item can have, by their place", () => {
+    const refusal = (source: string) => {
+      const compiled = where(source)
+      return Result.isFailure(compiled) ? [compiled.failure.kind, compiled.failure.at, compiled.failure.message] : []
+    }
+    same(refusal("amount > 1 && fetch('x')"), ["refused", 14, "There is no function 'fetch' here"])
+    same(refusal("$('Webhook').item"), ["refused", 0, "There is no function '$' here"])
+    same(
+      refusal("1 < $input.item.json.amount"),
+      ["refused", 4, "'$input' is not known here: only one item's fields and $json are"]
+    )
+    same(matches("[1, 2].some((Number) => Number === 2) && ((f) => f(3) === 3)((x) => x)"), Result.succeed(true))
+  })
+
+  it("names the places of an item that it reads outright", () => {
+    const reads = (source: string) => Result.getOrThrow(where(source)).reads.map((steps) => steps.join("/"))
+    same(reads("$json['order no'] === customer?.name.length && tags[0] !== Number(NaN)"), [
+      "order no",
+      "customer/name",
+      "customer",
+      "tags/0",
+      "tags"
+    ])
+    same(reads("tags.some((tag) => tag.id === wanted[tag])"), ["wanted", "tags"])
+    same(reads("JSON.stringify($json).includes('x') && Math.PI > 3"), [])
+  })
+
   it("tells an item that does not fit from a condition that does not hold", () => {
     const result = matches("amount.includes('1')")
     same(Result.isFailure(result) && [result.failure.kind, result.failure.at], ["type", 7])

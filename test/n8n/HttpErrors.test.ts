@@ -66,9 +66,9 @@ describe("an error's envelope", () => {
       const ask = (n8n: N8nClient.Service) => n8n.listWorkflows({ archived: false, limit: 1, cursor: "page 2" })
       assert.deepStrictEqual(yield* envelope(answers, ask), {
         name: "ValidationError",
-        message: "cursor is not one that list_workflows gave",
+        message: "cursor is not a nextCursor of this list",
         context: { field: "cursor" },
-        hint: "Pass nextCursor of the page before, unchanged, or leave it out to start anew."
+        hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
       })
     }))
 
@@ -108,7 +108,7 @@ describe("an error's envelope", () => {
         const { context, hint, name, statusCode } = yield* envelope(says(page, { status: 404 }))
         assert.strictEqual(name, "ApiError")
         assert.strictEqual(statusCode, 404)
-        assert.strictEqual(context["errorDetails"], "no words of n8n's in the answer")
+        assert.strictEqual(context["errorDetails"], "the answer has no message from n8n")
         assert.include(hint, "N8N_URL")
       }
     }))

@@ -101,7 +101,7 @@ describe("listExecutions", () => {
           errorDetails:
             "request/query/status must be equal to one of the allowed values: canceled, error, running, success, waiting"
         },
-        hint: "errorDetails lists the values that it knows."
+        hint: "errorDetails lists the values that it accepts."
       })
     }))
 

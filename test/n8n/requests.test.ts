@@ -64,6 +64,45 @@ describe("a request", () => {
     }))
 })
 
+describe("a path that would lead elsewhere", () => {
+  const ids = [".", ".."].flatMap((id) => [
+    { what: `a workflow '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow(id)) },
+    { what: `to delete '${id}'`, ask: (n8n: N8nClient.Service) => n8n.deleteWorkflow(id) },
+    { what: `to publish '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.publishWorkflow(id)) },
+    { what: `to unpublish '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.unpublishWorkflow(id)) },
+    { what: `a version '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.workflowVersion("1", id)) },
+    { what: `to tag '${id}'`, ask: (n8n: N8nClient.Service) => n8n.setWorkflowTags(id, []) },
+    { what: `an execution '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, id)) }
+  ])
+  const hooks = [
+    "../../rest/login",
+    "%2e%2e/%2E%2e/rest/login",
+    "a/..%5c../b/.%2e/c",
+    "..\\..\\rest",
+    "./orders",
+    "orders/."
+  ].map((path) => ({
+    what: `the webhook '${path}'`,
+    ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.callWebhook(path, { method: "POST", seconds: 5 }))
+  }))
+
+  it.effect.each([...ids, ...hooks])("is refused: $what", ({ ask }) =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers])
+      const error = yield* Effect.flip(ask(n8n))
+      assert.instanceOf(error, Errors.ValidationError)
+      assert.include(error.reason, "would lead to another address")
+      assert.deepStrictEqual(seen, [])
+    }))
+
+  it.effect("is none where dots are part of a name", () =>
+    Effect.gen(function*() {
+      const { n8n, seen } = yield* scripted([answers])
+      yield* n8n.callWebhook("v1.2/.well-known/...", { method: "POST", seconds: 5 })
+      assert.strictEqual(seen[0]?.url, "https://n8n.test/webhook/v1.2/.well-known/...")
+    }))
+})
+
 describe("repeats", () => {
   it.effect.each([
     { what: "408", answer: refuses(408), statusCode: 408 },
@@ -197,11 +236,16 @@ describe("repeats", () => {
 
 describe("time", () => {
   const calls = [
-    { what: "a call", seconds: 60, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow("1")) },
+    { what: "a call", seconds: 45, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow("1")) },
     {
       what: "a listing",
-      seconds: 60,
+      seconds: 45,
       ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.listExecutions({ limit: 1 }))
+    },
+    {
+      what: "a write",
+      seconds: 30,
+      ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.createWorkflow({ name: "A" }))
     },
     { what: "execution data", seconds: 180, ask: (n8n: N8nClient.Service) => Effect.asVoid(readText(n8n, "1")) }
   ]
@@ -225,13 +269,14 @@ describe("time", () => {
       if (answer === neverAnswers) assert.isTrue(seen[0]?.signal.aborted)
     }))
 
-  it.effect("bounds all repetitions together", () =>
+  it.effect("bounds all repetitions together: what cannot be repeated in time fails at once, in n8n's words", () =>
     Effect.gen(function*() {
       const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": "25" })])
       const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
-      yield* TestClock.adjust("60 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "ApiError")
-      assert.deepStrictEqual(seen.map(({ at }) => at), [0, 25_000, 50_000])
+      yield* TestClock.adjust("25 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error._tag === "ApiError" && error.statusCode, 429)
+      assert.deepStrictEqual(seen.map(({ at }) => at), [0, 25_000])
     }))
 
   it.effect("is not spent on what nobody waits for any more", () =>

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { connected, refuses, scripted, versions } from "./clients.ts"
+import { connected, refuses, says, scripted, versions } from "./clients.ts"
 
 const workflow: N8nApi.Workflow = {
   id: "w",
@@ -46,3 +47,26 @@ describe("a webhook", () => {
       assert.notProperty(seen[0]?.headers, "x-n8n-api-key")
     }))
 })
+
+it.effect("what a webhook is sent stands in no trace", () =>
+  Effect.gen(function*() {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const { n8n } = yield* scripted([says("ok")])
+    yield* n8n.callWebhook("orders", {
+      method: "POST",
+      seconds: 5,
+      query: { token: "canary-1", q: "canary-2" },
+      headers: { "x-shop-key": "canary-3" },
+      body: { password: "canary-4" }
+    }).pipe(Effect.provideService(Tracer.Tracer, tracer))
+    const told = spans.map(({ attributes, name }) => `${name} ${JSON.stringify([...attributes])}`).join("\n")
+    assert.include(told, "/webhook/orders")
+    assert.notInclude(told, "canary")
+  }))

@@ -57,8 +57,7 @@ describe("no tool that reads writes", () => {
             const sent = (yield* api.requests).slice(length).map(({ method }) => method)
             assert.deepStrictEqual([...new Set(sent)], ["GET"])
           }),
-        version,
-        Demo.seed
+        { version, seed: Demo.seed }
       ))
   }
 })

@@ -75,7 +75,7 @@ describe("a copy", () => {
       nodes: [manual, node("R", "n8n-nodes-base.respondToWebhook", more)],
       connections: { T: to("R") }
     })
-    const told = (made: TestCopy.Copy) => [made.responds, find(made, "test_workflow id")?.type, made.added.length]
+    const told = (made: TestCopy.Copy) => [made.responds, find(made, "test_workflow id")?.type, made.addedNodes.length]
     const answer = "n8n-nodes-base.respondToWebhook"
     assert.deepStrictEqual(told(copy({ nodes: [manual, node("A")], connections: { T: to("A") } })), [false, answer, 3])
     assert.deepStrictEqual(told(copy(respond())), [true, undefined, 2])
@@ -86,8 +86,8 @@ describe("a copy", () => {
     const off = copy({ nodes: [...nodes, node("A")], connections: { ...connections, R: to("A") } })
     assert.deepStrictEqual(told(off), [false, answer, 3])
 
-    assert.strictEqual(TestCopy.idInAnswer("42"), "42")
-    assert.isUndefined(TestCopy.idInAnswer("{\"message\":\"Workflow was started\"}"))
+    assert.strictEqual(TestCopy.idInResponse("42"), "42")
+    assert.isUndefined(TestCopy.idInResponse("{\"message\":\"Workflow was started\"}"))
     assert.strictEqual(TestCopy.idInStaticData({ global: {}, "node:test_workflow id": { id: "42" } }), "42")
     assert.isUndefined(TestCopy.idInStaticData(null))
   })
@@ -221,7 +221,7 @@ describe("what a trigger emits", () => {
     webhookUrl: "http://h/webhook/x"
   }
   const emit = (type: string, testData: unknown, parameters: object = {}) =>
-    TriggerItems.ofTrigger(node("T", type, { parameters }), testData, around)
+    TriggerItems.fromTrigger(node("T", type, { parameters }), testData, around)
 
   it("of a schedule is the time, as n8n writes it", () => {
     assert.deepStrictEqual(emit("n8n-nodes-base.scheduleTrigger", undefined), [{
@@ -271,8 +271,8 @@ describe("a copy's name", () => {
     const name = TestMark.nameOf(`受付: ${"x".repeat(200)}`, mine, "t0")
     assert.isAtMost([...name].length, 128)
     assert.deepStrictEqual(TestMark.ownerOf(name), mine)
-    assert.match(TestMark.original(name), /^受付: x+$/)
-    assert.strictEqual(TestMark.original("Orders"), "Orders")
+    assert.match(TestMark.originalName(name), /^受付: x+$/)
+    assert.strictEqual(TestMark.originalName("Orders"), "Orders")
     assert.isUndefined(TestMark.ownerOf("effect-n8n-mcp test copy of mine"))
   })
 

@@ -49,6 +49,15 @@ layer(NodeCatalogue.layer({}).pipe(Layer.provide(NodeServices.layer)))("looking 
         assert.isUndefined(newest(http))
       }))
 
+    it.effect("names the successors that the connected n8n has", () =>
+      Effect.gen(function*() {
+        const { successors } = yield* NodeLookups.make([])
+        assert.deepStrictEqual(successors("n8n-nodes-base.function"), ["n8n-nodes-base.code"])
+        assert.deepStrictEqual(successors("n8n-nodes-base.line"), [])
+        assert.isUndefined(successors(http))
+        assert.isUndefined(successors("constructor"))
+      }))
+
     it.effect("lacks nothing while no n8n is known", () =>
       Effect.gen(function*() {
         const offline = yield* NodeLookups.make([http])

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 import * as Errors from "../../base/Errors.ts"
+import * as Deprecations from "../types/Deprecations.ts"
 import * as NodeType from "../types/NodeType.ts"
 import * as Releases from "../types/Releases.ts"
 
@@ -22,7 +23,8 @@ const Index = Schema.fromJsonString(Schema.Struct({
   release: Schema.String,
   search: Schema.Int,
   types: Schema.Record(Schema.String, Schema.Int),
-  releases: Releases.Releases
+  releases: Releases.Releases,
+  deprecations: Deprecations.Deprecations
 }))
 
 const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
@@ -39,18 +41,20 @@ export interface Contents {
   readonly types: ReadonlyArray<NodeType.NodeType>
   /** What other releases lack. */
   readonly releases: Releases.Releases
+  readonly deprecations: Deprecations.Deprecations
   /** The search's documents and word lists, as `Search.serialize` returns them. */
   readonly search: string
 }
 
 /** Encodes a catalogue as the file's bytes. */
-export const pack = ({ release, releases, search, types }: Contents): Uint8Array => {
+export const pack = ({ deprecations, release, releases, search, types }: Contents): Uint8Array => {
   const blocks = types.map(({ descriptions }) => compress(Schema.encodeSync(Descriptions)(descriptions)))
   const searchBlock = compress(search)
   const index = compress(
     Schema.encodeSync(Index)({
       release,
       releases,
+      deprecations,
       search: searchBlock.length,
       types: Object.fromEntries(types.map(({ type }, at) => [type, blocks[at]?.length ?? 0]))
     })
@@ -66,6 +70,7 @@ export interface DataFile {
   readonly release: string
   readonly types: ReadonlyArray<string>
   readonly releases: Releases.Releases
+  readonly deprecations: Deprecations.Deprecations
   readonly search: Effect.Effect<string, Errors.ValidationError>
   /** `undefined` for a type that is not in it. */
   readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
@@ -121,6 +126,7 @@ export const open = (path: string): Effect.Effect<DataFile, Errors.ValidationErr
     return {
       release: index.release,
       releases: index.releases,
+      deprecations: index.deprecations,
       types: [...places.keys()],
       search: readText(searchPosition, index.search),
       read: (type) => {

@@ -7,6 +7,7 @@ import { dirname } from "node:path"
 import { dataFile } from "../NodeCatalogue.ts"
 import * as Search from "../search/Search.ts"
 import wordLists from "../search/wordLists.json" with { type: "json" }
+import { deprecations } from "../types/Deprecations.ts"
 import * as Releases from "../types/Releases.ts"
 import * as DataFile from "./DataFile.ts"
 import * as Packages from "./Packages.ts"
@@ -38,6 +39,7 @@ const build = Effect.gen(function*() {
   const bytes = DataFile.pack({
     release,
     releases: Releases.differences(releases, types),
+    deprecations: deprecations(types),
     types,
     search: Search.serialize(types, wordLists)
   })

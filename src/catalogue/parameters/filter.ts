@@ -2,22 +2,8 @@
 import { arr, deeper, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as FieldType from "./fieldType.ts"
 import { inWords, type Remark, type Suggest } from "./issues.ts"
+import { operations } from "./Operators.ts"
 import { isExpression } from "./ParameterDisplay.ts"
-
-const compared = ["equals", "notEquals"]
-const always = ["exists", "notExists", "empty", "notEmpty"]
-const texts = ["contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith", "regex", "notRegex"]
-const lengths = ["lengthEquals", "lengthNotEquals", "lengthGt", "lengthLt", "lengthGte", "lengthLte"]
-
-/** What n8n can do with each type of operator. */
-const operations: Record<string, ReadonlyArray<string>> = {
-  string: [...always, ...compared, ...texts],
-  number: [...always, ...compared, "gt", "lt", "gte", "lte"],
-  dateTime: [...always, ...compared, "after", "before", "afterOrEquals", "beforeOrEquals"],
-  boolean: [...always, "true", "false", ...compared],
-  array: [...always, "contains", "notContains", ...lengths],
-  object: always
-}
 
 /** Whether n8n reads the literal as the type; any does for an expression, whose value is not known. */
 const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {

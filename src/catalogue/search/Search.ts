@@ -100,6 +100,12 @@ const factors = {
   trigger: { action: 0.25, trigger: 2.2 }
 } as const
 
+/** Whether the question is about an agent's tools. */
+const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|agent)s?$/.test(word))
+
+/** Factor of nodes that an agent can call, where it is about an agent's tools. */
+const toolFactor = 1.5
+
 const wantedKind = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors => {
   const [first = ""] = all
   if (all.some((word, at) => /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))) return "trigger"
@@ -138,6 +144,7 @@ const rank = (
   const total = weigh(counts.keys())
 
   const factor = factors[wantedKind(index, all)]
+  const forTool = isForAgent(all) ? toolFactor : 1
   const whole = joined(question)
   const scored = hits.flatMap(({ id, queryTerms, score }) => {
     const document = index.documents[id]
@@ -146,7 +153,8 @@ const rank = (
     return [{
       document,
       score: score * weigh(queryTerms) / total * (1 + document.popularity / 2) *
-        factor[document.trigger ? "trigger" : "action"] * (document.outdated ? 0.1 : 1)
+        factor[document.trigger ? "trigger" : "action"] * (document.outdated ? 0.1 : 1) *
+        (document.tool === undefined ? 1 : forTool)
     }]
   }).toSorted((a, b) => b.score - a.score)
   return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * noise).map(({ document }) => document)
@@ -209,7 +217,7 @@ export const search = (
   const matching = [...new Set([...named, ...ranked])].filter(({ categories, trigger }) =>
     (wanted === "" || categories.some((name) => fold(name) === wanted)) && (trigger || !onlyTriggers)
   )
-  const forAgent = analyzed.all.some((word) => /(tool|agent)s?$/.test(word))
+  const forAgent = isForAgent(analyzed.all)
   const rows = matching.flatMap(({ row, tool }) => forAgent && tool !== undefined ? [{ ...row, ...tool }, row] : [row])
   return Effect.succeed({
     count: rows.length,

@@ -3,10 +3,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
+import { type ConditionalPort, conditionalPorts } from "./conditionalPorts.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
+import * as Releases from "./Releases.ts"
 
 /** What is wanted of a type. */
 export interface Ask {
@@ -24,6 +26,17 @@ export interface Lacking {
   readonly candidates: ReadonlyArray<string>
 }
 
+/** What is known of the n8n that the answer is for, and of the type besides its descriptions. */
+export interface Background {
+  /** n8n's release that the types are of. */
+  readonly release: string
+  readonly releases: Releases.Releases
+  /** The release of the n8n that is connected, where it is known. */
+  readonly connected?: string | undefined
+  /** Of a deprecated type, those to use instead. */
+  readonly successors?: ReadonlyArray<string> | undefined
+}
+
 const optional = Schema.optionalKey
 
 /** The answer. */
@@ -31,6 +44,8 @@ export const Details = Schema.Struct({
   type: Schema.String,
   name: Schema.String,
   description: optional(Schema.String),
+  /** What to know before the node is used. */
+  notes: optional(Schema.Array(Schema.String)),
   version: Schema.Finite,
   versions: Schema.Array(Schema.Finite),
   /** It starts workflows. */
@@ -44,13 +59,14 @@ export const Details = Schema.Struct({
     required: optional(Schema.Boolean),
     when: optional(Schema.String)
   }))),
+  /** Ports, each with the condition that brings it. */
   inputs: optional(Schema.Array(Schema.String)),
   outputs: optional(Schema.Array(Schema.String)),
   /** Resources and their operations, where they are not given. */
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
   parameters: Schema.Record(Schema.String, ParameterView.Parameter),
-  /** Names of those that apply as well. */
+  /** Names of those that apply as well; a last `… 12 more` counts the rest. */
   more: optional(Schema.Array(Schema.String)),
   /** Those that would apply, and when. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
@@ -66,6 +82,8 @@ export type Details = typeof Details.Type
 /** What an answer takes at most, in characters of JSON: some 1,400 tokens. */
 const room = 4_400
 const operationsRoom = 1_500
+const namesRoom = 400
+const lineRoom = 60
 
 const size = (value: unknown) => JSON.stringify(value).length
 
@@ -171,33 +189,100 @@ const find = (properties: ReadonlyArray<NodeType.Property>, path: string): Reado
   })
 }
 
+/** The first that fit, and how many do not. */
+const fitNames = (names: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
+  if (size(names) <= room) return names
+  const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= room - 20)
+  return [...fitting, `… ${names.length - fitting.length} more`]
+}
+
+const levels = ["whole", "lines", "line"] as const
+
+/** As fully as fits; a parameter for which there is no room is only named. */
+const fitWhole = (
+  entries: ReadonlyArray<readonly [name: string, property: NodeType.Property]>,
+  about: ParameterView.About,
+  room: number
+) => {
+  const parameters: Record<string, ParameterView.Parameter> = {}
+  const more: Array<string> = []
+  let left = room - namesRoom
+  for (const [index, [name, property]] of entries.entries()) {
+    // Each may take what those before it have left, but for a line for each of those that follow.
+    const share = left - Math.min(left / 2, (entries.length - index - 1) * lineRoom)
+    const views = levels.map((level) => ParameterView.view(property, level, about))
+    const view = views.find((each) => size(each) + name.length + 4 <= share)
+    if (view === undefined) more.push(name)
+    else {
+      parameters[name] = view
+      left -= size(view) + name.length + 4
+    }
+  }
+  return { parameters, ...more.length === 0 ? {} : { more: fitNames(more, namesRoom) } }
+}
+
 const whole = (
   { properties: all }: NodeType.Description,
   about: ParameterView.About,
-  names: ReadonlyArray<string>
-): Result.Result<Details["parameters"], Lacking> => {
+  names: ReadonlyArray<string>,
+  selected: Obj,
+  room: number
+): Result.Result<Pick<Details, "parameters" | "more">, Lacking> => {
   const properties = ParameterView.ofVersion(all, about)
-  const parameters: Record<string, ParameterView.Parameter> = {}
+  const scope = { ...about, values: selected, root: selected }
+  const isSelected = ({ displayOptions = {} }: NodeType.Property) => {
+    const { operation, resource } = displayOptions.show ?? {}
+    return Parameters.isShown({
+      show: defined({
+        resource: "resource" in selected ? resource : undefined,
+        operation: "operation" in selected ? operation : undefined
+      })
+    }, scope)
+  }
+  const entries: Array<readonly [string, NodeType.Property]> = []
   for (const name of names) {
-    const matches = find(properties, name)
-    if (matches.length === 0) {
+    const all = find(properties, name)
+    if (all.length === 0) {
       const candidates = [...new Set(properties.map((property) => property.name))]
       return Result.fail({ field: "parameters", value: name, candidates })
     }
-    for (const [index, property] of matches.entries()) {
-      parameters[ParameterView.numbered(name, index)] = ParameterView.view(property, "whole", about)
-    }
+    const matches = all.some(isSelected) ? all.filter(isSelected) : all
+    matches.forEach((property, index) => entries.push([ParameterView.numbered(name, index), property]))
   }
-  return Result.succeed(parameters)
+  return Result.succeed(fitWhole(entries, about, room))
 }
 
 const label = ({ index, name, required, type }: Ports.Port, count: number) =>
-  `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name === undefined ? "" : ` ${name}`}${
-    required ? " (required)" : ""
-  }`
+  `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name ? ` ${name}` : ""}${required ? " (required)" : ""}`
 
-const labels = (ports: ReadonlyArray<Ports.Port> | undefined) =>
-  ports?.map((port) => label(port, ports.filter(({ type }) => type === port.type).length))
+/** More conditional ports are not listed. */
+const mostConditional = 8
+
+const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
+  ports.slice(0, mostConditional).map(({ condition, isInstead, port }) => {
+    const count = isInstead ? 1 : present.filter(({ type }) => type === port.type).length + 1
+    return `${label(port, count)}${isInstead ? " instead" : ""} when ${condition}`
+  })
+
+const labels = (
+  description: NodeType.Description,
+  node: Ports.Node,
+  read: typeof Ports.inputs,
+  evaluate: Ports.Evaluate
+) => {
+  const complete = Parameters.complete(description, { typeVersion: node.version, parameters: node.parameters })
+  const ports = read(description, { ...node, parameters: complete }, evaluate)
+  return ports === undefined ? undefined : [
+    ...ports.map((port) => label(port, ports.filter(({ type }) => type === port.type).length)),
+    ...conditionalLabels(conditionalPorts(description, node, read, evaluate), ports)
+  ]
+}
+
+/** The output that `onError` adds to every node but triggers. */
+const errorOutput = (outputs: ReadonlyArray<Ports.Port>) => {
+  const count = outputs.filter(({ type }) => type === "main").length
+  return count === 0 ? [] : [`main[${count}] error when the node has onError: "continueErrorOutput": {…input, error}`]
+}
 
 const credentialsOf = ({ credentials = [] }: NodeType.Description) =>
   credentials.length === 0 ? undefined : credentials.map(({ displayOptions, name, required }) =>
@@ -208,14 +293,65 @@ const credentialsOf = ({ credentials = [] }: NodeType.Description) =>
     })
   )
 
+/** n8n's advice takes no more of an answer. */
+const longestAdvice = 300
+
+const toolNote =
+  "An agent knows the node by its name (letters, digits, _) and its description; its model fills in a value that is " +
+  "={{ $fromAI('orderId', 'what it is', 'string') }} (or 'number', 'boolean', 'json')."
+
+/** What the n8n that is connected has of the type, as far as releases are known to differ. */
+const onConnected = (type: string, version: number, { connected, release, releases }: Background) => {
+  if (connected === undefined) return []
+  if (Releases.isTypeLacked(releases, type, connected)) {
+    return [`n8n ${connected}, which is connected, lacks this type.`]
+  }
+  if (Releases.isLacked(releases, type, version, connected)) {
+    return [`n8n ${connected}, which is connected, lacks version ${version}.`]
+  }
+  return Releases.isNewer(connected, release)
+    ? [`n8n ${connected}, which is connected, may have newer versions: these are of n8n ${release}.`]
+    : []
+}
+
+const onDeprecation = ({ successors }: Background) =>
+  successors === undefined
+    ? []
+    : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
+
+const notesOf = (
+  { builderHint }: NodeType.Description,
+  version: number,
+  { background, isTool, type }: { readonly type: string; readonly isTool: boolean; readonly background: Background }
+) => {
+  const advice = ParameterView.advice(builderHint?.searchHint, longestAdvice)
+  const notes = [
+    ...onConnected(type, version, background),
+    ...onDeprecation(background),
+    ...isTool ? [toolNote] : [],
+    ...advice === undefined ? [] : [advice]
+  ]
+  return notes.length === 0 ? undefined : notes
+}
+
+/** The versions that the connected n8n has, or all where it has none. */
+const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
+  const all = NodeType.versions(nodeType)
+  if (connected === undefined) return all
+  const there = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
+  return there.length === 0 ? all : there
+}
+
 /** The type, as far as it is asked for. */
 export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,
-  evaluate: Ports.Evaluate
+  evaluate: Ports.Evaluate,
+  background: Background
 ): Result.Result<Details, Lacking> => {
-  const versions = NodeType.versions(nodeType)
-  const version = ask.version ?? NodeType.defaultVersion(nodeType)
+  const versions = versionsFor(nodeType, background)
+  const byDefault = NodeType.defaultVersion(nodeType)
+  const version = ask.version ?? versions.findLast((each) => each <= byDefault) ?? byDefault
   const description = NodeType.at(nodeType, version)
   if (description === undefined) {
     return Result.fail({ field: "version", value: String(version), candidates: versions.map(String) })
@@ -230,11 +366,18 @@ export const details = (
     }
     if (ask.parameters !== undefined && ask.parameters.length > 0) {
       return Result.map(
-        whole(description, Parameters.about(description, { typeVersion: version, parameters: {} }), ask.parameters),
-        (parameters) => ({ ...head, parameters })
+        whole(
+          description,
+          Parameters.about(description, { typeVersion: version, parameters: {} }),
+          ask.parameters,
+          selected,
+          room - size(head)
+        ),
+        (found) => ({ ...head, ...found })
       )
     }
-    const filled = NodeExample.parameters(description, version, selected)
+    const isTool = NodeExample.isAgentTool(description)
+    const filled = NodeExample.parameters(description, selected, { version, isTool, evaluate })
     const node = { typeVersion: version, parameters: filled }
     const scope = Parameters.scopeOf(description, node)
     const properties = ParameterView.ofVersion(description.properties, scope)
@@ -244,16 +387,21 @@ export const details = (
       : {}
     const isOverview = Object.keys(operations).length > 0
     const isSmall = size(operations) <= operationsRoom
-    const complete = { parameters: Parameters.complete(description, node), version }
+    const shape = { parameters: filled, version }
+    const outputs = labels(description, shape, Ports.outputs, evaluate)
+    const ports =
+      Ports.outputs(description, { ...shape, parameters: Parameters.complete(description, node) }, evaluate) ?? []
+    const isTrigger = description.group.includes("trigger")
     const rest = defined({
       ...head,
       description: description.description,
-      trigger: description.group.includes("trigger") || undefined,
+      notes: notesOf(description, version, { type, isTool, background }),
+      trigger: isTrigger || undefined,
       hidden: description.hidden || undefined,
       tool: description.usableAsTool ? `${type}Tool` : undefined,
       credentials: credentialsOf(description),
-      inputs: labels(Ports.inputs(description, complete, evaluate)),
-      outputs: labels(Ports.outputs(description, complete, evaluate)),
+      inputs: labels(description, shape, Ports.inputs, evaluate),
+      outputs: outputs === undefined ? undefined : [...outputs, ...isTrigger ? [] : errorOutput(ports)],
       operations: isOverview && isSmall ? operations : undefined,
       resources: isSmall ? undefined : Object.keys(operations),
       example: { type, typeVersion: version, parameters: filled as Schema.Json },
@@ -267,7 +415,7 @@ export const details = (
       ...rest,
       parameters,
       ...defined({
-        more: more.length === 0 ? undefined : more,
+        more: more.length === 0 ? undefined : fitNames(more, namesRoom),
         otherwise: otherwise(properties, applying, scope, left)
       })
     })

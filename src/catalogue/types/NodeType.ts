@@ -77,6 +77,10 @@ export interface Property {
   readonly allowArbitraryValues?: boolean
   readonly isNodeSetting?: boolean
   readonly credentialTypes?: ReadonlyArray<string>
+  /** The value names fields of the items: one, or several with commas. */
+  readonly requiresDataPath?: string
+  /** n8n's advice to those who build workflows with a model. */
+  readonly builderHint?: { readonly propertyHint?: string }
 }
 
 const Property: Schema.Codec<Property> = Schema.Struct({
@@ -97,7 +101,9 @@ const Property: Schema.Codec<Property> = Schema.Struct({
   ignoreValidationDuringExecution: optional(Schema.Boolean),
   allowArbitraryValues: optional(Schema.Boolean),
   isNodeSetting: optional(Schema.Boolean),
-  credentialTypes: optional(Schema.Array(Schema.String))
+  credentialTypes: optional(Schema.Array(Schema.String)),
+  requiresDataPath: optional(Schema.String),
+  builderHint: optional(Schema.Struct({ propertyHint: optional(Schema.String) }))
 })
 
 const Group: Schema.Codec<Group> = Schema.Struct({
@@ -174,6 +180,8 @@ export const Description = Schema.Struct({
   polling: optional(Schema.Boolean),
   webhooks: optional(Schema.Array(Schema.Struct({ name: optional(Schema.String) }))),
   maxNodes: optional(Schema.Finite),
+  /** n8n's advice to those who build workflows with a model. */
+  builderHint: optional(Schema.Struct({ searchHint: optional(Schema.String) })),
   codex: optional(Schema.Struct({
     categories: optional(Schema.Array(Schema.String)),
     subcategories: optional(Schema.Unknown),

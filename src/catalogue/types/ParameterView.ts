@@ -1,6 +1,7 @@
 /** A parameter as a model sees it: in a line, in some lines, or whole. */
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../../base/Json.ts"
+import { operations } from "../parameters/Operators.ts"
 import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 
@@ -20,11 +21,17 @@ export const Parameter = Schema.Struct({
   optionCount: optional(Schema.Int),
   /** They come from the service, with the credential. */
   dynamic: optional(Schema.Boolean),
+  /** What a value looks like, for kinds that hold an object. */
+  shape: optional(Schema.String),
+  /** The operations of a filter's conditions, by the operator's type. */
+  operators: optional(Schema.Record(Schema.String, Schema.String)),
   /** The ways to give a resource locator, `{__rl: true, mode, value}`. */
   modes: optional(Schema.Array(Schema.String)),
   /** What it holds: names, or names to parameters; of a `fixedCollection` by group. */
   fields: optional(Schema.Json),
   description: optional(Schema.String),
+  /** n8n's advice to those who build workflows with a model. */
+  hint: optional(Schema.String),
   placeholder: optional(Schema.String),
   /** What must hold for it to apply. */
   when: optional(Schema.String)
@@ -87,7 +94,7 @@ export const ofVersion = <A extends { readonly displayOptions?: DisplayOptions; 
 /** What a placeholder shows, if it is a value and not a remark. */
 export const exampleOf = ({ placeholder, type }: Property | { placeholder?: string; type: string }): string => {
   const text = placeholder?.replace(/^e\.?g\.?:?\s*/i, "").trim() ?? ""
-  const isRemark = /^(add|select|choose|enter|your)\b|\.{3}$|…$/i.test(text) || text.length > 80
+  const isRemark = /^(add|select|choose|enter|drag|your)\b|\.{3}$|…$/i.test(text) || text.length > 80
   return isRemark || type.toLowerCase().endsWith("collection") ? "" : text
 }
 
@@ -95,10 +102,13 @@ export const exampleOf = ({ placeholder, type }: Property | { placeholder?: stri
 export const when = ({ hide, show }: DisplayOptions): string | undefined =>
   [...rules(show, "is"), ...rules(hide, "is not")].join(", ") || undefined
 
+/** A longer default is left out. */
+const longestDefault = 200
+
 const worthTelling = (value: unknown): Schema.Json | undefined => {
   if (value === undefined || value === null || value === "") return undefined
   if (typeof value === "object" && Object.keys(value).length === 0) return undefined
-  return JSON.stringify(value).length > 300 ? undefined : value as Schema.Json
+  return JSON.stringify(value).length > longestDefault ? undefined : value as Schema.Json
 }
 
 const optionsOf = (property: Property, level: Level, about: About) => {
@@ -137,9 +147,39 @@ const fieldsOf = (property: Property, level: Level, about: About): Schema.Json |
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
 }
 
+/** What the values of a kind look like. */
+const shapes: Readonly<Record<string, string>> = {
+  resourceLocator: "{__rl: true, mode, value}",
+  workflowSelector: "{__rl: true, mode: \"id\", value}",
+  assignmentCollection:
+    "{assignments: [{id, name, type: \"string\" | \"number\" | \"boolean\" | \"array\" | \"object\", value}]}",
+  filter:
+    "{options: {caseSensitive, leftValue: \"\", typeValidation: \"strict\" | \"loose\", version}, conditions: [{id, " +
+    "leftValue, rightValue, operator: {type, operation, singleValue: true where there is no rightValue}}], " +
+    "combinator: \"and\" | \"or\"}",
+  resourceMapper:
+    "{mappingMode: \"autoMapInputData\", value: null} or {mappingMode: \"defineBelow\", value: {column: " +
+    "value}, matchingColumns: [column], schema: [{id, displayName, type, required, display}]}"
+}
+
+const operators = Object.fromEntries(Object.entries(operations).map(([type, names]) => [type, names.join(" ")]))
+
+/** Sentences that speak of n8n's own code for building workflows, which is not at hand here. */
+const isAboutCode =
+  /SDK|expr\(|\w\(\)|\.(?:on|to|out|node)[A-Z(]|subnodes|@example|@builderHint|model-list lookup|[Gg]ateway credits/
+
+/** n8n's advice to models that build workflows: the first sentences that hold here, no longer than `length`. */
+export const advice = (hint: string | undefined, length: number): string | undefined => {
+  const sentences = (plain(hint, Infinity) ?? "").split(/(?<=[.!?])\s+(?=[A-Z`'"])/)
+    .filter((sentence) => !isAboutCode.test(sentence))
+  const fitting = sentences.filter((_, index) => sentences.slice(0, index + 1).join(" ").length <= length)
+  return plain(fitting.length === 0 ? sentences[0] : fitting.join(" "), length)
+}
+
 /** The parameter of a node, as fully as is asked. */
 export const view = (property: Property, level: Level, about: About): Parameter => {
-  const { default: initial, description, displayOptions, modes, required, type, typeOptions = {} } = property
+  const { builderHint, default: initial, description, displayOptions, modes, required, type, typeOptions = {} } =
+    property
   return defined({
     type,
     required: required || undefined,
@@ -147,9 +187,12 @@ export const view = (property: Property, level: Level, about: About): Parameter 
     default: type === "resourceLocator" ? undefined : worthTelling(initial),
     ...optionsOf(property, level, about),
     dynamic: "loadOptionsMethod" in typeOptions || "loadOptions" in typeOptions || undefined,
+    shape: level === "line" ? undefined : shapes[type],
+    operators: type === "filter" ? operators : undefined,
     modes: modes?.map(({ name }) => name),
     fields: fieldsOf(property, level, about),
     description: plain(description, longest[level]),
+    hint: level === "line" ? undefined : advice(builderHint?.propertyHint, level === "whole" ? 600 : 160),
     placeholder: level === "line" ? undefined : exampleOf(property) || undefined,
     when: level === "whole" && displayOptions !== undefined ? when(displayOptions) : undefined
   })

@@ -48,6 +48,10 @@ const Extra = {
 const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some"; readonly value: A }) =>
   option._tag === "Some" ? option.value : undefined
 
+/** Whether the type's ports may depend on the parameter of that name. */
+export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
+  [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
+
 /** More than any node has; with more, the ports cannot be told. */
 const maxPorts = 256
 

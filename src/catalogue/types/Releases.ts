@@ -42,9 +42,16 @@ export const isNewer = (one: string, other: string): boolean => {
   return major > otherMajor || major === otherMajor && minor > otherMinor
 }
 
-/** Whether an n8n of this release surely lacks the type, or this version of it. */
-export const isLacked = ({ lacking }: Releases, type: string, version: number, release: string): boolean =>
-  [type, `${type}@${version}`].some((name) => {
-    const last = lacking[name]
+const isAnyLacked = ({ lacking }: Releases, names: ReadonlyArray<string>, release: string): boolean =>
+  names.some((name) => {
+    const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined
     return last !== undefined && !isNewer(release, last)
   })
+
+/** Whether an n8n of this release surely lacks the type, or this version of it. */
+export const isLacked = (releases: Releases, type: string, version: number, release: string): boolean =>
+  isAnyLacked(releases, [type, `${type}@${version}`], release)
+
+/** Whether an n8n of this release surely lacks all versions of the type. */
+export const isTypeLacked = (releases: Releases, type: string, release: string): boolean =>
+  isAnyLacked(releases, [type], release)

@@ -1,135 +1,150 @@
-/** The least that a node needs: values for what is required, and for what a node of its type is there for. */
-import { type Obj, obj, str } from "../../base/Json.ts"
+/** The parameters of a node in common use, derived from its type's description. */
+import { type Obj, obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
-import { choices, type Description, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
-import { exampleOf } from "./ParameterView.ts"
+import { choices, type Description, members, type Property } from "./NodeType.ts"
+import * as Ports from "./Ports.ts"
+import { isBody, isCode, isEmpty, sample } from "./samples.ts"
 
-const isEmpty = (value: unknown) =>
-  value === undefined || value === null || value === "" || typeof value === "object" && Object.keys(value).length === 0
-
-const expression = (name: string) => `={{ $json.${name} }}`
-
-const fits = (mode: Mode, value: string) =>
-  (mode.validation ?? []).every(({ properties, type }) => {
-    if (type !== "regex" || properties?.regex === undefined) return true
-    try {
-      return new RegExp(`^${properties.regex}$`).test(value)
-    } catch {
-      return false
-    }
-  })
-
-/** A list is chosen from in the editor; ids and addresses can be written. */
-const locator = ({ default: initial, modes = [], name }: Property) => {
-  if (str(obj(initial)?.["value"])) return { __rl: true, ...obj(initial) }
-  const mode = modes.find((each) => each.name === "id") ?? modes.find((each) => each.name !== "list") ?? modes[0]
-  if (mode === undefined) return { __rl: true, mode: "id", value: expression(name) }
-  const value = exampleOf({ type: "string", ...mode })
-  return { __rl: true, mode: mode.name, value: value !== "" && fits(mode, value) ? value : expression(name) }
+/** What people choose where n8n's default is another: the first of these that the parameter offers. */
+const preferences: Readonly<Record<string, ReadonlyArray<unknown>>> = {
+  method: ["POST"],
+  httpMethod: ["POST"],
+  requestMethod: ["POST"],
+  sendBody: [true],
+  specifyBody: ["json"],
+  resource: ["message"],
+  operation: ["send", "sendMessage", "post"],
+  schemaType: ["manual"]
 }
 
-const condition = {
-  leftValue: expression("status"),
-  rightValue: "active",
-  operator: { type: "string", operation: "equals" }
+const preferred = (property: Property, values: Obj): unknown => {
+  const { name, type } = property
+  if (name === "operation" && values["resource"] !== "message") return undefined
+  const candidates = Object.hasOwn(preferences, name) ? preferences[name] ?? [] : []
+  if (type === "boolean") return candidates.find((each) => typeof each === "boolean")
+  const offered = choices(property)
+  return candidates.find((each) => offered.some(({ value }) => value === each))
 }
 
-/** As the editor writes it; without its `options` older versions of the nodes fail. */
-const filter = {
-  combinator: "and",
-  conditions: [condition],
-  options: { caseSensitive: true, leftValue: "", typeValidation: "strict" }
+/** Texts that a node is there to send, store or show, though n8n takes it without. */
+const texts: ReadonlySet<string> = new Set(
+  "path name title subject text textContent content body bodyContent message html prompt command".split(" ")
+)
+
+/** Lists that a node is there for, and that are empty by default. */
+const lists: ReadonlySet<string> = new Set(["formFields", "categories", "fields", "fieldsUi", "columnsUi"])
+
+/** Whether the node is there for it, although n8n does not require it. */
+const isPurpose = (property: Property): boolean => {
+  const { default: initial, name, type, typeOptions, validateType } = property
+  return typeOptions?.["minRequiredFields"] !== undefined ||
+    validateType === "string-alphanumeric" && isEmpty(initial) ||
+    type === "filter" || type === "assignmentCollection" || type === "fixedCollection" && !isEmpty(initial) ||
+    type === "options" && (name === "resource" || name === "operation") ||
+    type === "string" && texts.has(name) || type === "fixedCollection" && lists.has(name) ||
+    isCode(property) || isBody(property)
 }
 
-/** A default whose conditions compare nothing yet, with one that does. */
-const compared = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(compared)
-  const object = obj(value)
-  if (object === undefined) return value
-  if (Array.isArray(object["conditions"]) && "combinator" in object) return { ...object, conditions: [condition] }
-  return Object.fromEntries(Object.entries(object).map(([key, inner]) => [key, compared(inner)]))
-}
+/** Members of a collection that belong to common use. */
+const commonMembers: ReadonlySet<string> = new Set(["systemMessage"])
 
-const assignments = { assignments: [{ name: "field", type: "string", value: expression("field") }] }
-
-const must = (property: Property): Property => ({ ...property, required: true })
-
-const least = (properties: ReadonlyArray<Property>, depth: number) =>
+const commonOf = (property: Property, context: Context) =>
   Object.fromEntries(
-    properties.flatMap((each) => each.required && depth < 3 ? [[each.name, sample(each, depth + 1)]] : [])
+    members(property).flatMap((each) =>
+      commonMembers.has(each.name) ? [[each.name, sample(each, { ...context, isTool: false })] as const] : []
+    )
   )
 
-const group = (property: Property, { name, values }: Group, depth: number) => {
-  const required = least(values, depth)
-  const value = isEmpty(required) && depth === 0 ? least(values.slice(0, 2).map(must), depth) : required
-  return { [name]: property.typeOptions?.["multipleValues"] === true ? [value] : value }
+/** Settings that most nodes have, and that say nothing about what a node is for. */
+const incidental = /^(?:authentication|options|resource|operation|descriptionType|toolDescription|simple|notice)$/
+
+/** How many parameters a node shows that requires none. */
+const mostDefaults = 4
+
+const isPlain = ({ type }: Property) => ["string", "number", "options", "boolean", "dateTime"].includes(type)
+
+/** What an example is made for. */
+interface Context {
+  readonly version: number
+  readonly isTool: boolean
+  readonly evaluate: Ports.Evaluate
 }
 
-const alphanumeric = "string-alphanumeric"
+/** The parameters whose values decide that these are shown. */
+const deciding = (properties: ReadonlyArray<Property>): ReadonlySet<string> =>
+  new Set(properties.flatMap(({ displayOptions }) => Object.keys(displayOptions?.show ?? {})))
 
-const code: Readonly<Record<string, string>> = { jsCode: "return $input.all()", pythonCode: "return _items" }
-
-/** A value that will do where nothing better is known. */
-const sample = (property: Property, depth = 0): unknown => {
-  const { name, type } = property
-  if (code[name] !== undefined) return code[name]
-  if (!isEmpty(property.default) && !/^resource|Selector$/.test(type)) return compared(property.default)
-  if (property.validateType === alphanumeric) return exampleOf(property).replace(/\W+/g, "_") || name
-  switch (type) {
-    case "options":
-    case "credentialsSelect":
-      return choices(property).find(({ value }) => value !== "")?.value ?? expression(name)
-    case "multiOptions": {
-      const [first] = choices(property)
-      return first === undefined ? expression(name) : [first.value]
-    }
-    case "boolean":
-      return false
-    case "number":
-      return 1
-    case "dateTime":
-      return "2026-01-31T09:00:00"
-    case "json":
-      return "{}"
-    case "resourceLocator":
-    case "workflowSelector":
-    case "agentSelector":
-      return locator(property)
-    case "resourceMapper":
-      return { mappingMode: "autoMapInputData", value: null }
-    case "filter":
-      return filter
-    case "assignmentCollection":
-      return assignments
-    case "collection":
-      return least(members(property), depth)
-    case "fixedCollection": {
-      const [first] = groups(property)
-      return first === undefined ? {} : group(property, first, depth)
-    }
-  }
-  return exampleOf(property) || expression(name)
+const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
+  const names = [...new Set(["resource", "operation", ...properties.map(({ name }) => name)])]
+  return Object.fromEntries(
+    [...names.filter((name) => Object.hasOwn(parameters, name)), ...Object.keys(parameters)]
+      .map((name) => [name, parameters[name]])
+  )
 }
-
-/** What the node is for, though n8n would take it without. */
-const isPurpose = ({ default: initial, name, type, typeOptions, validateType }: Property) =>
-  typeOptions?.["minRequiredFields"] !== undefined || validateType === alphanumeric && isEmpty(initial) ||
-  type === "filter" || type === "assignmentCollection" || type === "fixedCollection" && !isEmpty(initial) ||
-  type === "options" && (name === "resource" || name === "operation") ||
-  type === "string" && (name === "path" || name === "name" || Object.hasOwn(code, name))
 
 /**
- * Parameters that n8n accepts: the given ones, and what is required besides.
+ * Parameters that n8n accepts: the selected ones, those that are required, and those that the node is there for.
  *
  * **Details**
  *
- * What is filled in can make more parameters appear, and these be required: it goes on until nothing new does.
+ * A parameter that is filled in can bring others, and these can be required: it goes on until nothing new appears.
  */
-export const parameters = (description: Description, typeVersion: number, base: Obj): Obj => {
-  const added = Parameters.applying(description, { typeVersion, parameters: base }).filter((property) =>
-    !Object.hasOwn(base, property.name) && property.type !== "hidden" && (property.required || isPurpose(property))
+export const parameters = (description: Description, selected: Obj, context: Context): Obj => {
+  const { version: typeVersion } = context
+  const applying = (parameters: Obj) =>
+    Parameters.applying(description, { typeVersion, parameters }).filter(({ type }) => type !== "hidden")
+
+  const complete = (values: Obj): Obj => {
+    const missing = applying(values).filter(({ name }) => !Object.hasOwn(values, name))
+    const chosen = Object.fromEntries(missing.flatMap((property) => {
+      const value = preferred(property, values)
+      return value === undefined ? [] : [[property.name, value] as const]
+    }))
+    if (Object.keys(chosen).length > 0) return complete({ ...values, ...chosen })
+    const wanted = missing.filter((property) =>
+      property.required === true || isPurpose(property) || context.isTool && property.name === "description"
+    )
+    if (wanted.length === 0) return values
+    return complete({
+      ...values,
+      ...Object.fromEntries(wanted.map((property) => [property.name, sample(property, context)]))
+    })
+  }
+
+  const needed = complete(selected)
+  const isBare = Object.keys(needed).every((name) => incidental.test(name))
+  const candidates = applying(needed).filter(({ name, type }) =>
+    !Object.hasOwn(needed, name) && !incidental.test(name) && type !== "notice" && type !== "callout"
   )
-  if (added.length === 0) return base
-  const samples = Object.fromEntries(added.map((property) => [property.name, sample(property)]))
-  return parameters(description, typeVersion, { ...base, ...samples })
+  const defaults = isBare
+    ? candidates.filter((property) =>
+      property.type === "fixedCollection" ||
+      isPlain(property) && !isEmpty(property.default) && property.default !== false
+    ).slice(0, mostDefaults)
+    : []
+  const filledIn = complete({
+    ...needed,
+    ...Object.fromEntries(defaults.map((property) => [property.name, sample(property, context)]))
+  })
+
+  const shown = applying(filledIn)
+  const decisive = deciding(shown.filter(({ name }) => Object.hasOwn(filledIn, name)))
+  const decisions = shown.filter(({ name, type }) =>
+    type === "options" && !Object.hasOwn(filledIn, name) && (decisive.has(name) || Ports.dependOn(description, name))
+  )
+  const collections = shown.flatMap((property) => {
+    const common = property.type === "collection" && !Object.hasOwn(filledIn, property.name)
+      ? commonOf(property, context)
+      : {}
+    return isEmpty(common) ? [] : [[property.name, common] as const]
+  })
+  return inOrder(description.properties, {
+    ...filledIn,
+    ...Object.fromEntries(decisions.flatMap(({ default: initial, name }) => isEmpty(initial) ? [] : [[name, initial]])),
+    ...Object.fromEntries(collections)
+  })
 }
+
+/** Whether an agent calls nodes of this type. */
+export const isAgentTool = ({ outputs }: Description): boolean =>
+  Array.isArray(outputs) && outputs.some((port) => port === "ai_tool" || obj(port)?.["type"] === "ai_tool")

@@ -5,6 +5,7 @@ import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { Outdated } from "../../workflows/Outdated.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -46,7 +47,7 @@ export const validateWorkflow = Tool.make({
   title: "Validate workflow",
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once).",
+    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once). outdated names nodes with newer versions or successors.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
@@ -56,7 +57,9 @@ export const validateWorkflow = Tool.make({
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
     note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
-    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated }))
+    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    /** Nodes with a newer version or of a deprecated type: no problems. */
+    outdated: Schema.optionalKey(Schema.Array(Schema.Struct({ ...Outdated.fields, ...truncated })))
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
@@ -74,12 +77,13 @@ export const validateWorkflow = Tool.make({
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       }
     }),
-  summarize: ({ notes, place, problems, valid }) => ({
+  summarize: ({ notes, outdated, place, problems, valid }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     counts: counts(problems),
-    problems
+    problems,
+    ...(outdated.length === 0 ? {} : { outdated })
   }),
   message: ({ counts: { errors, warnings }, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${countOf(errors, "error")}`}, ${countOf(warnings, "warning")}`,

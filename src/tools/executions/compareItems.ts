@@ -32,6 +32,21 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
   )
 })
 
+/** Runs and outputs that hold items too. */
+const notCompared = (execution: Execution, { slot: { node, port, run } }: ItemComparison.Side) => {
+  const runs = execution.runs.get(node) ?? []
+  const others = (runs[run]?.outputs ?? []).filter(({ count, index, type }) =>
+    count > 0 && (index !== port.index || type !== port.type)
+  )
+  const parts = [
+    runs.length > 1 ? `its last of ${runs.length} runs` : "",
+    others.length > 0
+      ? `not ${others.map((output) => `${Connections.portLabel(output)} (${output.count})`).join(", ")}`
+      : ""
+  ].filter((part) => part !== "")
+  return parts.length === 0 ? undefined : `Of '${node}': ${parts.join(", ")}.`
+}
+
 /** The first items of a side, as a reader is shown them. */
 const samples = (execution: Execution, { slot }: ItemComparison.Side, redacts: boolean) =>
   execution.items(slot, 0, 5).map((stored) => {
@@ -122,12 +137,15 @@ export const compareItems = Tool.make({
       const missing = fields.filter((_, index) => comparison.missing?.includes(index))
       const notes = [
         conditions.incomplete(execution),
+        ...[from, to].map((side) => notCompared(execution, side)),
+        comparison.likelyKey &&
+        `The pairs look crossed: '${comparison.likelyKey}' differs in them, though most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
         withoutKey && `Without '${key?.path}': ${withoutKey.from} items of from, ${withoutKey.to} of to.`,
         missing.length === 0
           ? undefined
           : ItemFields.note(missing.map(({ path }) => path), samples(execution, to, redacts))
       ].filter((note) => note !== undefined)
-      return { from, to, comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
+      return { from, to, comparison, note: notes.length === 0 ? undefined : [...new Set(notes)].join(" ") }
     }),
   summarize: ({ comparison, from, note, to }) => {
     const { changed, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, same } = comparison

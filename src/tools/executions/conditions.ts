@@ -48,7 +48,7 @@ export const compile = Effect.fnUntraced(function*(source: string | undefined) {
   return Result.isFailure(compiled) ? yield* wrongExpression(source, compiled.failure) : compiled.success
 })
 
-/** Reads paths; the first that is none is refused. */
+/** Reads paths, from the item on or from `$json`; the first that is none is refused. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>
   Effect.forEach(paths, (path): Effect.Effect<Field, Errors.ValidationError> => {
     const steps = JsonPath.parse(path)
@@ -56,7 +56,7 @@ export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = [])
       ? Effect.fail(
         invalid(parameter, `'${path}' is no path`, "Write orderNo, customer.id, lines[0].sku or [\"order no\"].")
       )
-      : Effect.succeed({ path, steps })
+      : Effect.succeed({ path, steps: steps.length > 1 && steps[0] === "$json" ? steps.slice(1) : steps })
   })
 
 /** Refuses a node that the execution does not know. */

@@ -39,7 +39,7 @@ export const getExecution = Tool.make({
         : execution.workflow.name
       return {
         execution,
-        workflowName: TestMark.original(workflowName),
+        workflowName: TestMark.originalName(workflowName),
         url: links.execution(n8n.instance, execution),
         namesOf: yield* OutputNames.forNodes(namedNodes(execution))
       }

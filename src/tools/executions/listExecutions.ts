@@ -44,6 +44,7 @@ const FailureGroup = Schema.Struct({
   workflowName: Schema.String,
   node: Schema.optionalKey(Schema.String),
   message: Schema.String,
+  description: Schema.optionalKey(Schema.String),
   count: Schema.Int,
   first: Schema.optionalKey(Schema.String),
   last: Schema.optionalKey(Schema.String),
@@ -78,8 +79,16 @@ const howToGoOn = ({ executions, isListed, unread }: Triage.Triage) => {
   return isListed ? undefined : `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
 }
 
-const shortened = <A extends object>(group: A): A =>
-  "message" in group ? { ...group, message: Minimize.fit(group.message, maxMessage) } : group
+type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
+
+const shortened = (group: Group): Group =>
+  "message" in group
+    ? defined({
+      ...group,
+      message: Minimize.fit(group.message, maxMessage),
+      description: group.description && Minimize.fit(group.description, maxMessage)
+    })
+    : group
 
 const isoTime = (name: string, description: string) =>
   Schema.optionalKey(
@@ -100,7 +109,12 @@ export const listExecutions = Tool.make({
   description:
     "List runs, newest first: what ran, when, and whether it failed. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,
-  scopes: ["execution:list", "workflow:read"],
+  scopes: ["execution:list"],
+  partialScopes: {
+    "execution:read": "groupBy failure",
+    "workflow:list": "workflowName",
+    "workflow:read": "names of workflows"
+  },
   input: Schema.Struct({
     workflowId: Schema.optionalKey(
       Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })

@@ -7,6 +7,7 @@ import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
+import * as Noise from "../../executions/Noise.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "./conditions.ts"
@@ -78,7 +79,7 @@ export const searchExecution = Tool.make({
       const execution = yield* (yield* Executions).get(id)
       for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "nodes")
       const among = { slots: ItemSearch.outputs(execution, nodes), redacts: yield* Tool.RedactSecrets }
-      const found = yield* ItemSearch.search(execution, { text, where }, { ...among, limit }).pipe(
+      const found = yield* ItemSearch.search(execution, { text, where }, { ...among, limit, spreads: true }).pipe(
         Effect.mapError((problem) => conditions.wrongExpression(source ?? "", problem))
       )
       const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
@@ -88,7 +89,7 @@ export const searchExecution = Tool.make({
         conditions.incomplete(execution),
         idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
         ...(where === undefined ? [] : ItemSearch.notes(execution, found, among)),
-        missing.length === 0 ? undefined : ItemFields.note(missing, jsons)
+        missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
       ].filter((note) => note !== undefined)
       return { fields, found, notes, names: yield* outputNames(execution, found.matches) }
     }),
@@ -107,7 +108,7 @@ export const searchExecution = Tool.make({
           name: names(slot),
           index,
           item: fields.length === 0
-            ? item
+            ? Noise.without(item)
             : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
         })
       )

@@ -6,6 +6,7 @@ import { suggestion } from "../../base/Nearest.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Evaluate from "../../catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../catalogue/types/NodeDetails.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
 
 const input = {
   type: Schema.String.check(Schema.isMinLength(1, { message: "Node type is required" }))
@@ -35,20 +36,28 @@ export const nodeGet = Tool.make({
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a minimal valid example. Offline.",
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a valid example of common use. Of the connected n8n's version; works without one.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),
   output: NodeDetails.Details,
   handler: ({ type, ...ask }) =>
-    NodeCatalogue.use(({ get }) => get(type)).pipe(
-      Effect.zip(Evaluate.make),
-      Effect.flatMap(([nodeType, evaluate]) =>
-        Effect.fromResult(NodeDetails.details(nodeType, ask, evaluate)).pipe(
-          Effect.mapError((missing) => missingError(nodeType.type, missing))
-        )
+    Effect.gen(function*() {
+      const catalogue = yield* NodeCatalogue
+      const { connected, deprecations, evaluate, nodeType, release, releases } = yield* Effect.all({
+        nodeType: catalogue.get(type),
+        evaluate: Evaluate.make,
+        release: catalogue.release,
+        releases: catalogue.releases,
+        deprecations: catalogue.deprecations,
+        connected: N8nClient.use((n8n) => n8n.release)
+      }, { concurrency: 2 })
+      const successors = Object.hasOwn(deprecations, nodeType.type) ? deprecations[nodeType.type] : undefined
+      const background = { release, releases, connected, successors }
+      return yield* Effect.fromResult(NodeDetails.details(nodeType, ask, evaluate, background)).pipe(
+        Effect.mapError((missing) => missingError(nodeType.type, missing))
       )
-    ),
+    }),
   summarize: (details) => details,
   message: ({ name, version }) => ({ en: `Node type '${name}', version ${version}`, ja: "ノード情報を取得しました" })
 })

@@ -1,6 +1,9 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const words = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
@@ -16,7 +19,7 @@ const Row = Schema.Struct({
   )
 })
 
-/** Node types by what they do, from the catalogue; n8n itself is not asked. */
+/** Node types by what they do, from the catalogue; of the connected n8n only its version is asked. */
 export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",
@@ -32,7 +35,22 @@ export const nodeSearch = Tool.make({
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many at most.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),
-  handler: (query) => NodeCatalogue.use((catalogue) => catalogue.search(query)),
+  handler: (query) =>
+    Effect.gen(function*() {
+      const [hits, connected] = yield* Effect.all([
+        NodeCatalogue.use((catalogue) => catalogue.search(query)),
+        N8nClient.use((n8n) => n8n.release)
+      ], { concurrency: 2 })
+      const { isLacked, newest } = yield* NodeLookups.make(hits.nodes.map(({ id }) => id), connected)
+      // A type whose every version is lacked is left out: the connected n8n does not have it.
+      const nodes = hits.nodes.flatMap((row) => {
+        const version = newest(row.id)
+        return version === undefined && isLacked(row.id, row.version)
+          ? []
+          : [{ ...row, version: version ?? row.version }]
+      })
+      return { count: hits.count - (hits.nodes.length - nodes.length), nodes }
+    }),
   summarize: (hits) => hits,
   message: ({ count }) => ({
     en: count === 0

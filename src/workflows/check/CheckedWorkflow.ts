@@ -24,6 +24,8 @@ export interface Lookups {
   readonly isLacked?: (type: string, version: number) => boolean
   /** An earlier release that had a type which is no more. */
   readonly removed?: (type: string) => string | undefined
+  /** Of a deprecated type, those to use instead; `undefined` of any other. */
+  readonly successors?: (type: string) => ReadonlyArray<string> | undefined
   /** The candidates most like a name, best first. */
   readonly nearest: (name: string, candidates: Iterable<string>) => ReadonlyArray<string>
   readonly suggest: Parameters.Suggest

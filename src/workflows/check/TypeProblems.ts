@@ -18,9 +18,6 @@ export const isCommunity = (type: string): boolean => !own.test(type) && communi
 /** What n8n 2 leaves out unless NODES_EXCLUDE says otherwise. */
 const excluded: ReadonlySet<string> = new Set(["n8n-nodes-base.executeCommand", "n8n-nodes-base.localFileTrigger"])
 
-/** What took the place of types that are no more. */
-const successors: ReadonlyMap<string, string> = new Map([["n8n-nodes-base.start", "n8n-nodes-base.manualTrigger"]])
-
 const unknownType = (node: Node, lookups: Lookups): Problem => {
   const { type } = node
   if (isCommunity(type)) {
@@ -33,7 +30,7 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
   }
   const last = lookups.removed?.(type)
   if (last !== undefined) {
-    const successor = successors.get(type)
+    const [successor] = lookups.successors?.(type) ?? []
     return problemOf(node, {
       severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
       path: `${node.at}.type`,

@@ -18,7 +18,15 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
-import { deleteUnpublished, isUncertain, published, publishOrPutBack, takeBack, unpublished } from "./Publishing.ts"
+import {
+  afterUncertain,
+  deleteUnpublished,
+  isUncertain,
+  published,
+  publishOrPutBack,
+  takeBack,
+  unpublished
+} from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
 import { badRequest, isThere, merge, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
 
@@ -163,7 +171,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       const n8n = yield* N8nClient
       return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
         Effect.catchIf(isUncertain, (error) =>
-          Effect.flatMap(n8n.getWorkflow(before.id), (now) => {
+          Effect.flatMap(afterUncertain(before.id, error), (now) => {
             if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
             return isSameVersion(now, before, Object.keys(body))
               ? Effect.fail(error)

@@ -125,6 +125,11 @@ describe("the tool variant of a node", () => {
     assert.deepStrictEqual(found(keyword).slice(0, 2), [`${first}Tool`, first])
   })
 
+  it("comes before nodes that only have to do with agents", () => {
+    assert.include(found("give the agent access to postgres").slice(0, 3), "postgresTool")
+    assert.include(found("let the ai agent send an email").slice(0, 5), "gmailTool")
+  })
+
   it("is a type that n8n makes", () => {
     const [variant] = search({ keyword: "gmail tool", limit: 1 }).nodes
     const made = ToolVariant.variant("n8n-nodes-base.gmailTool", nodeTypes.get("n8n-nodes-base.gmail"))

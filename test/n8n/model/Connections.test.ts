@@ -188,12 +188,12 @@ describe("graph", () => {
 describe("simplified", () => {
   it("spells out only what is not main[0] to main[0]", () => {
     const branch = recorded("branch")
-    assert.deepStrictEqual<unknown>(Connections.simplified(branch.nodes, branch.connections, namesOf), {
+    assert.deepStrictEqual<unknown>(Connections.simplify(branch.nodes, branch.connections, namesOf), {
       Webhook: [{ to: "Ten Items" }],
       "Ten Items": [{ to: "Even?" }],
       "Even?": [{ to: "Evens" }, { to: "Odds", output: "main[1]", name: "false", input: "main[0]" }]
     })
-    const { Agent, Model } = Connections.simplified(agentNodes, agent, namesOf)
+    const { Agent, Model } = Connections.simplify(agentNodes, agent, namesOf)
     assert.deepStrictEqual<unknown>(Model, [{ to: "Agent", output: "ai_languageModel", input: "ai_languageModel" }])
     assert.deepStrictEqual<unknown>(Agent, [
       { to: "Gone", output: "main[2]", input: "main[0]" },
@@ -204,7 +204,7 @@ describe("simplified", () => {
   it("keeps names that objects have of their own", () => {
     const odd = connections(JSON.parse("{\"__proto__\":{\"main\":[[{\"node\":\"constructor\"}]]}}"))
     assert.strictEqual(
-      JSON.stringify(Connections.simplified([], odd, namesOf)),
+      JSON.stringify(Connections.simplify([], odd, namesOf)),
       "{\"__proto__\":[{\"to\":\"constructor\"}]}"
     )
   })
@@ -213,16 +213,16 @@ describe("simplified", () => {
 describe("any connections", () => {
   const { connections: Shape, nodes: Nodes } = Workflow.Workflow.schema.fields
 
-  it.prop("graph, simplified and links tell the same", { recipe: Recipe }, ({ recipe }) => {
+  it.prop("graph, simplify and links tell the same", { recipe: Recipe }, ({ recipe }) => {
     const workflow = build({ ...recipe, odd: false, maxItems: 0 })["workflowData"] as Record<string, unknown>
     const connections = Schema.decodeUnknownSync(Shape)(workflow["connections"])
     const nodes = Schema.decodeUnknownSync(Nodes)(workflow["nodes"])
     const links = Connections.links(connections)
     const rows = graph(nodes, connections)
     assert.strictEqual(rows.length, nodes.length)
-    const simplified = Object.entries(Connections.simplified(nodes, connections, namesOf))
+    const simplify = Object.entries(Connections.simplify(nodes, connections, namesOf))
       .flatMap(([from, out]) => out.map(({ to }) => `${from}>${to}`))
-    assert.sameMembers(simplified, links.map(({ from, to }) => `${from}>${to}`))
+    assert.sameMembers(simplify, links.map(({ from, to }) => `${from}>${to}`))
     for (const { inputs, node, outputs, ports = [] } of rows) {
       const out = links.filter(({ from }) => from === node)
       assert.sameMembers([...outputs], [...new Set(out.map(({ to }) => to))])

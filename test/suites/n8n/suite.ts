@@ -21,6 +21,7 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
+import { replaying } from "./replaying.ts"
 import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
@@ -564,6 +565,7 @@ export const suite = (version: Version) => {
 
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
+    replaying(it)
     testingLeftovers(it)
   })
 }

@@ -6,12 +6,16 @@ import type * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
+import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
+import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
 import type { RealN8n } from "./RealN8n.ts"
 
 const evaluate = await Effect.runPromise(Evaluate.make)
+
+const background = { release: "2.41.1", releases: { lacking: {}, removed: {} } }
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
@@ -79,16 +83,48 @@ const notOffered = new Set(
   ["dynamicCredentialCheck", "e2eTest", "executeCommand"].map((name) => `n8n-nodes-base.${name}`)
 )
 
-/** A node of every type that takes and gives items, as node_get's example has it, with credentials. */
-const examples = () =>
-  [...nodeTypes.all.values()].flatMap((nodeType) => {
-    const { credentials = [], example, inputs = [], name, outputs = [], trigger, type, version } = Result.getOrThrow(
-      NodeDetails.details(nodeType, {}, evaluate)
-    )
-    const passes = [inputs, outputs].every((ports) => ports.some((port) => port.startsWith("main")))
-    if (notOffered.has(type) || trigger || !passes || inputs.some((port) => port.includes("(required)"))) return []
-    const given = Object.fromEntries(credentials.map((each) => [each.type, { id: "abcdefghijklmnop", name: "some" }]))
-    return [node(`${name} ${type}`, type, version, example?.parameters as Obj, { credentials: given })]
+/** node_get's example of a type, as a node with credentials. */
+const exampleNode = (nodeType: NodeType.NodeType) => {
+  const details = Result.getOrThrow(NodeDetails.details(nodeType, {}, evaluate, background))
+  const { credentials = [], example, inputs = [], name, outputs = [], trigger, type, version } = details
+  const given = Object.fromEntries(credentials.map((each) => [each.type, { id: "abcdefghijklmnop", name: "some" }]))
+  const present = (ports: ReadonlyArray<string>) => ports.filter((port) => !port.includes(" when ")).map(typeOfPort)
+  return {
+    node: node(`${name} ${type}`, type, version, example?.parameters as Obj, { credentials: given }),
+    isTrigger: trigger === true,
+    inputs: present(inputs),
+    outputs: present(outputs)
+  }
+}
+
+const typeOfPort = (label: string) => label.split(/[ [/]/)[0] ?? ""
+
+/** Every type's example but triggers', whose services would have to answer, and the tools that n8n makes of types. */
+const examples = () => {
+  const types = [...nodeTypes.all.values()].filter(({ type }) => !notOffered.has(type))
+  const tools = types.flatMap((base) => ToolVariant.variant(`${base.type}Tool`, base) ?? [])
+  return [...types, ...tools].map(exampleNode).filter(({ isTrigger }) => !isTrigger)
+}
+
+/** The examples that take and give items, in a row. */
+const inARow = () =>
+  examples().filter(({ inputs, outputs }) => inputs.includes("main") && outputs.includes("main")).map(({ node }) =>
+    node
+  )
+
+/** The examples that lend something to an agent: models, memories, tools and what these need. */
+const lent = () => examples().filter(({ outputs }) => outputs.length > 0 && !outputs.includes("main"))
+
+const agent = () => node("Agent", "@n8n/n8n-nodes-langchain.agent", 3.1, { promptType: "define", text: "hi" })
+
+/** Publishes a workflow, and sees that the validation finds no errors in it. */
+const publishes = (given: ReturnType<typeof workflow>) =>
+  Effect.gen(function*() {
+    const { active, id, warnings } = yield* create(given)
+    assert.isTrue(active, warnings?.join())
+    const { problems } = yield* tools.validateWorkflow.call({ workflowId: id })
+    yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    return problems.filter(({ severity }) => severity === "error")
   })
 
 /** Adds the tests of the catalogue to a suite. */
@@ -110,16 +146,59 @@ export const validation = (it: It, v2: boolean) => {
       }
     }))
 
+  it.effect("validate_workflow: outdated speaks of what this n8n has", () =>
+    Effect.gen(function*() {
+      const { outdated } = yield* tools.validateWorkflow.call({
+        workflow: workflow("old", [
+          hook(),
+          node("Fn", "n8n-nodes-base.function", 1, { functionCode: "return items" }),
+          http({ url: "https://example.com" })
+        ])
+      })
+      assert.deepStrictEqual(outdated?.map(({ newest, node, use }) => [node, newest, use]), [
+        ["Fn", 1, ["n8n-nodes-base.code"]],
+        ["Hook", 2.1, undefined],
+        ["Get", v2 ? 4.5 : 4.3, undefined]
+      ])
+    }))
+
+  it.effect("node_get: the version is one that this n8n has", () =>
+    Effect.gen(function*() {
+      const { example, version } = yield* tools.nodeGet.call({ type: "n8n-nodes-base.httpRequest" })
+      assert.strictEqual(version, v2 ? 4.5 : 4.3)
+      const { active, id, warnings } = yield* create(
+        workflow("newest", [hook(), node("Get", "n8n-nodes-base.httpRequest", version, example?.parameters as Obj)])
+      )
+      assert.isTrue(active, warnings?.join())
+      yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    }))
+
   if (v2) {
     it.effect("node_get: n8n publishes its examples, all in one workflow", () =>
       Effect.gen(function*() {
-        const nodes = [hook(), ...examples()]
+        const nodes = [hook(), ...inARow()]
         assert.isAbove(nodes.length, 300)
-        const { active, id, warnings } = yield* create(workflow("examples", nodes))
-        assert.isTrue(active, warnings?.join())
-        const { problems } = yield* tools.validateWorkflow.call({ workflowId: id })
-        assert.deepStrictEqual(problems.filter(({ severity }) => severity === "error"), [])
-        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        const errors = yield* publishes(workflow("examples", nodes))
+        assert.deepStrictEqual(errors.filter(({ path }) => path.includes(".parameters")), [])
+      }))
+
+    it.effect("node_get: n8n publishes its examples of models, memories and tools, tool variants too", () =>
+      Effect.gen(function*() {
+        const subNodes = lent()
+        assert.isAbove(subNodes.length, 300)
+        const { connections, ...rest } = workflow("sub-nodes", [hook(), agent()])
+        const errors = yield* publishes({
+          ...rest,
+          nodes: [...rest.nodes, ...subNodes.map(({ node }) => node)],
+          connections: {
+            ...connections,
+            ...Object.fromEntries(subNodes.map(({ node: { name }, outputs: [type = "ai_tool"] }) => [
+              name,
+              { [type]: [[{ node: "Agent", type, index: 0 }]] }
+            ]))
+          }
+        })
+        assert.deepStrictEqual(errors.filter(({ path }) => path.includes(".parameters")), [])
       }))
   } else {
     it.effect("validate_workflow: what this older n8n lacks is named", () =>

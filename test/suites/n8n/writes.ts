@@ -452,7 +452,7 @@ export const writes = (it: It, v2: boolean) => {
         if (result._tag === "Success") {
           assert.deepStrictEqual(workflows.map(({ id }) => id), [result.success.id])
         } else if (workflows.length > 0) {
-          assert.include(JSON.stringify(result.failure), "list_workflows", JSON.stringify(fault))
+          assert.include(JSON.stringify(result.failure), "LookForCreated", JSON.stringify(fault))
         }
         return broken()
       })

@@ -58,6 +58,29 @@ const validate = validateWorkflow.call
 const refused = (args: object) => Effect.map(Effect.flip(validateWorkflow.run(args)), Envelope.fromError)
 
 layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) => {
+  it.effect("names outdated nodes, which are no problems", () =>
+    Effect.gen(function*() {
+      const old = { name: "Old", type: "n8n-nodes-base.function", typeVersion: 1, position: [200, 0], parameters: {} }
+      const connections = { Hook: { main: [[{ node: "Old", type: "main", index: 0 }]] } }
+      const data = yield* validate({ workflow: { ...good, nodes: [hook, old], connections } })
+      same([data.valid, data.problems], [true, []])
+      same(data.outdated, [
+        {
+          node: "Old",
+          type: "n8n-nodes-base.function",
+          has: 1,
+          newest: 1,
+          deprecated: true,
+          use: ["n8n-nodes-base.code"]
+        },
+        { node: "Hook", type: "n8n-nodes-base.webhook", has: 2, newest: 2.1 }
+      ])
+      const current = yield* validate({
+        workflow: { ...good, nodes: [{ ...hook, typeVersion: 2.1 }] }
+      })
+      assert.notProperty(current, "outdated")
+    }))
+
   it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
     Effect.gen(function*() {
       const merge = {
@@ -77,7 +100,9 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
   it.effect("judges a live workflow", () =>
     Effect.gen(function*() {
       const answer = yield* validateWorkflow.run({ workflowId: fixtures.workflowId("branch") })
-      same(answer.data, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
+      const { outdated, ...rest } = yield* validate({ workflowId: fixtures.workflowId("branch") })
+      same(rest, { valid: true, source: "n8n", counts: { errors: 0, warnings: 0 }, problems: [] })
+      assert.isTrue(outdated?.every(({ has, newest }) => has < newest))
       same(answer.message, "Valid, 0 warnings")
     }))
 

@@ -1,9 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Services from "../../../src/app/Services.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as fixtures from "../../support/fixtures.ts"
 
-layer(Services.layerMemory)("node_search", (it) => {
+layer(Layer.merge(Services.layerMemory, FakeN8n.layer(fixtures.seed)))("node_search", (it) => {
   it.effect("finds a node by words, and tells what node_get needs", () =>
     Effect.gen(function*() {
       const { nodes } = yield* tools.nodeSearch.call({ keyword: "send a slack message", limit: 3 })

@@ -15,7 +15,7 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { self } from "../../../src/trials/TestCopies.ts"
+import { currentOwner } from "../../../src/trials/TestCopies.ts"
 import * as TestMark from "../../../src/trials/TestMark.ts"
 import { assertSnapshot } from "../snapshot.ts"
 
@@ -342,7 +342,7 @@ describe("test_workflow", () => {
     })
     const now = new Date().toISOString()
     const workflows = [
-      leftOver("dead", { ...self(), pid: 2 ** 22 + 1 }, now),
+      leftOver("dead", { ...currentOwner(), pid: 2 ** 22 + 1 }, now),
       leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
       leftOver("used", { machine: "other", pid: 1 }, now)
     ]

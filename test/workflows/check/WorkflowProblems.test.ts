@@ -243,7 +243,8 @@ describe("types", () => {
 
   it("that are no more are named with the release that had them", () => {
     const removed = (type: string) => type === `${base}start` ? "2.10" : undefined
-    const problem = only(typed(`${base}start`), { removed })
+    const successors = () => [`${base}manualTrigger`]
+    const problem = only(typed(`${base}start`), { removed, successors })
     assert.include(problem.message, "n8n 2.10 still had it")
     same([problem.severity, problem.fix], ["error", `Write '${base}manualTrigger'.`])
     same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")

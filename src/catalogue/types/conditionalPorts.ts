@@ -1,0 +1,114 @@
+/** The ports that a node would have with other values of its parameters, each with the condition that brings it. */
+import type { Obj } from "../../base/Json.ts"
+import * as Parameters from "../parameters/Parameters.ts"
+import { choices, type Description, members, type Property } from "./NodeType.ts"
+import * as Ports from "./Ports.ts"
+
+/** A port, and what brings it: `hasOutputParser is true`. */
+export interface ConditionalPort {
+  readonly port: Ports.Port
+  readonly condition: string
+  /** Whether it takes the place of the ports that the node has otherwise. */
+  readonly isInstead: boolean
+}
+
+type Read = typeof Ports.inputs
+
+interface Setting {
+  /** `options.fallbackOutput` */
+  readonly path: string
+  readonly value: unknown
+  readonly parameters: Obj
+}
+
+/** More values of one parameter are not tried. */
+const mostValues = 12
+
+/** More values are counted rather than named. */
+const mostNamed = 3
+
+/** What the types' expressions compare the parameter with. */
+const comparedWith = ({ inputs, outputs }: Description, name: string): ReadonlyArray<string> =>
+  [inputs, outputs].flatMap((ports) =>
+    typeof ports === "string"
+      ? [...ports.matchAll(new RegExp(`\\b${name}\\s*===?\\s*'(\\w+)'`, "g"))].map(([, literal = ""]) => literal)
+      : []
+  )
+
+const otherValues = (description: Description, property: Property, current: unknown): ReadonlyArray<unknown> => {
+  const { name, type } = property
+  if (type === "boolean") return [current !== true]
+  if (type === "number") return [(typeof current === "number" ? current : 1) + 1]
+  if (type !== "options") return []
+  const values = choices(property).map(({ value }) => value)
+  const others = (values.length === 0 ? comparedWith(description, name) : values).filter((value) => value !== current)
+  // One more input or output says how the next ones come.
+  return typeof others[0] === "number" ? others.slice(0, 1) : others.slice(0, mostValues)
+}
+
+/** What is selected rather than set. */
+const selectors = new Set(["resource", "operation"])
+
+/** The node's parameters with one of them changed, for each that its ports may depend on. */
+const settings = (description: Description, { parameters, version }: Ports.Node): ReadonlyArray<Setting> =>
+  Parameters.applying(description, { typeVersion: version, parameters }).flatMap((property): ReadonlyArray<Setting> => {
+    const { name } = property
+    if (property.type === "collection") {
+      const outer = parameters[name] as Obj | undefined
+      return members(property).filter((member) => Ports.dependOn(description, member.name)).flatMap((member) =>
+        otherValues(description, member, member.default).map((value) => ({
+          path: `${name}.${member.name}`,
+          value,
+          parameters: { ...parameters, [name]: { ...outer, [member.name]: value } }
+        }))
+      )
+    }
+    if (selectors.has(name) || !Ports.dependOn(description, name)) return []
+    return otherValues(description, property, parameters[name] ?? property.default).map((value) => ({
+      path: name,
+      value,
+      parameters: { ...parameters, [name]: value }
+    }))
+  })
+
+const keyOf = ({ index, type }: Ports.Port) => `${type} ${index}`
+
+const inWords = (path: string, values: ReadonlyArray<unknown>): string => {
+  const named = values.slice(0, mostNamed).map((value) => JSON.stringify(value)).join(" or ")
+  return `${path} is ${named}${values.length > mostNamed ? ` or ${values.length - mostNamed} others` : ""}`
+}
+
+/** Of the inputs or outputs, as `read` says, of a node with these parameters, without defaults. */
+export const conditionalPorts = (
+  description: Description,
+  node: Ports.Node,
+  read: Read,
+  evaluate: Ports.Evaluate
+): ReadonlyArray<ConditionalPort> => {
+  const portsOf = (parameters: Obj) =>
+    read(
+      description,
+      { ...node, parameters: Parameters.complete(description, { typeVersion: node.version, parameters }) },
+      evaluate
+    ) ?? []
+  const present = new Set(portsOf(node.parameters).map(keyOf))
+  const ports = new Map<
+    string,
+    Omit<ConditionalPort, "condition"> & { readonly path: string; values: Array<unknown> }
+  >()
+  for (const { parameters, path, value } of settings(description, node)) {
+    const changed = portsOf(parameters)
+    const isInstead = present.size > 0 && !changed.some((port) => present.has(keyOf(port)))
+    for (const port of changed.filter((each) => !present.has(keyOf(each)))) {
+      const key = `${keyOf(port)} ${port.name} ${path} ${isInstead}`
+      const same = ports.get(key)
+      if (same === undefined) ports.set(key, { port, isInstead, path, values: [value] })
+      else same.values.push(value)
+    }
+  }
+  return [...ports.values()].map(({ isInstead, path, port, values }) => ({
+    port,
+    isInstead,
+    condition: inWords(path, values)
+  }))
+}

@@ -1,0 +1,248 @@
+/** Sample values of parameters: n8n's default or placeholder, else one by the parameter's kind. */
+import { type Obj, obj, str } from "../../base/Json.ts"
+import { isShown } from "../parameters/ParameterDisplay.ts"
+import { choices, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
+import { exampleOf, plain } from "./ParameterView.ts"
+import type { Evaluate } from "./Ports.ts"
+
+/** The node that the samples are for. */
+export interface Context {
+  readonly version: number
+  /** Whether an agent calls the node and fills in its values. */
+  readonly isTool: boolean
+  readonly evaluate: Evaluate
+}
+
+export const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === "" || typeof value === "object" && Object.keys(value).length === 0
+
+const field = (name: string) => `={{ $json.${name} }}`
+
+/** A call of n8n's `$fromAI`: the agent's model fills the value in. */
+const fromAI = ({ description, displayName, name }: Property) => {
+  const meaning = plain(description, 60) ?? displayName
+  return `={{ $fromAI('${name}', '${meaning.replace(/['\\{}]/g, "")}', 'string') }}`
+}
+
+const text = (property: Property, { isTool }: Context) =>
+  isTool && property.noDataExpression !== true && !isForAgent(property) ? fromAI(property) : field(property.name)
+
+/** What the agent reads before it calls the tool. */
+const isForAgent = ({ name }: Property) => name === "description" || name === "toolDescription"
+
+// ---- the table by kind
+
+const condition = {
+  id: "1",
+  leftValue: field("status"),
+  rightValue: "active",
+  operator: { type: "string", operation: "equals" }
+}
+
+/** With its `options`, as the editor writes it: without them, older versions of the nodes fail. */
+const filter = ({ typeOptions }: Property, { evaluate, version }: Context, options: Obj = {}) => {
+  const declared = obj(typeOptions?.["filter"])?.["version"] ?? 1
+  const filterVersion = str(declared) === undefined ? declared : evaluate(String(declared), { parameters: {}, version })
+  return {
+    options: { caseSensitive: true, leftValue: "", typeValidation: "strict", ...options, version: filterVersion ?? 1 },
+    conditions: [condition],
+    combinator: "and"
+  }
+}
+
+const assignments = {
+  assignments: [{ id: "1", name: "total", type: "number", value: "={{ $json.price * $json.quantity }}" }]
+}
+
+const mapper = { mappingMode: "autoMapInputData", value: null }
+
+/** What an agent fills in, one value for each input of the workflow that it calls. */
+const mapperForAgent = {
+  mappingMode: "defineBelow",
+  value: { orderId: "={{ $fromAI('orderId', 'the id of the order', 'string') }}" },
+  schema: [{ id: "orderId", displayName: "orderId", type: "string", required: false, display: true }]
+}
+
+const weekdays = [{ field: "weeks", weeksInterval: 1, triggerAtDay: [1, 2, 3, 4, 5], triggerAtHour: 9 }]
+
+/** Whether the group is that of a schedule's rules. */
+const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
+
+const code: Readonly<Record<string, string>> = {
+  jsCode: "return $input.all().map(({ json }) => ({ json: { ...json, total: json.price * json.quantity } }))",
+  pythonCode: "return [{\"json\": {**item[\"json\"], \"seen\": True}} for item in _items]"
+}
+
+/** What an agent is told of a tool. */
+const about = "Looks up an order by its id"
+
+/** Whether the parameter holds a program. */
+export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
+
+/** Whether the parameter holds the JSON of a body, of items or of a schema. */
+export const isBody = ({ name, type }: Property): boolean => type === "json" && /body|schema|json|payload/i.test(name)
+
+const addressForAgent = "=https://api.example.com/orders/{{ $fromAI('orderId', 'the id of the order', 'string') }}"
+
+const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
+
+/** What names an entry of a list: a field, a column, a category. */
+const label = ({ name }: Property): string | undefined =>
+  /category|option$/i.test(name) ? "urgent" : /(?:name|label|key|column|fieldId)$/i.test(name) ? "name" : undefined
+
+const body = "={{ JSON.stringify({ id: $json.id, name: $json.name }) }}"
+
+/** Longer defaults are shown in short: a page of HTML says no more than its heading. */
+const longestDefault = 400
+
+const byEditor: Readonly<Record<string, string>> = {
+  htmlEditor: "<h1>{{ $json.title }}</h1>",
+  sqlEditor: "SELECT id, name FROM customers"
+}
+
+/** What the parameter is edited with says what it holds. */
+const ofEditor = ({ typeOptions }: Property): string | undefined => byEditor[str(typeOptions?.["editor"]) ?? ""]
+
+/** JSON without spaces that only format it. */
+const compact = (json: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(json))
+  } catch {
+    return json
+  }
+}
+
+const ofDefault = (property: Property, context: Context): unknown => {
+  const { default: initial, type } = property
+  const string = str(initial)
+  if (string === undefined) return filled(property, initial, context)
+  if (type === "json") return compact(string)
+  return string.length > longestDefault ? ofEditor(property) ?? string : string
+}
+
+const isAlphanumeric = ({ validateType }: Property) => validateType === "string-alphanumeric"
+
+// ----
+
+const fits = (mode: Mode, value: string) =>
+  (mode.validation ?? []).every(({ properties, type }) => {
+    if (type !== "regex" || properties?.regex === undefined) return true
+    try {
+      return new RegExp(`^${properties.regex}$`).test(value)
+    } catch {
+      return false
+    }
+  })
+
+/** A list is chosen from in the editor; names, ids and addresses can be written. */
+const locator = ({ default: initial, modes = [], name }: Property) => {
+  if (str(obj(initial)?.["value"])) return { __rl: true, ...obj(initial) }
+  const written = modes.filter((mode) => mode.name !== "list")
+  const mode = written.find((each) => each.name === "name" && each.placeholder !== undefined) ??
+    written.find((each) => each.name === "id") ?? written[0] ?? modes[0]
+  if (mode === undefined) return { __rl: true, mode: "id", value: field(name) }
+  const value = exampleOf({ type: "string", ...mode })
+  return { __rl: true, mode: mode.name, value: value !== "" && fits(mode, value) ? value : field(name) }
+}
+
+const required = (property: Property): Property => ({ ...property, required: true })
+
+/** Those of a group that are shown while the others have their defaults. */
+const shownOf = (values: ReadonlyArray<Property>, { isTool, version }: Context) => {
+  const defaults = Object.fromEntries(values.map((each) => [each.name, each.default]))
+  const scope = { values: defaults, root: {}, version, isTool }
+  return values.filter(({ displayOptions = {} }) => {
+    const beside = Object.entries(displayOptions.show ?? {}).filter(([name]) => !name.startsWith("/"))
+    return isShown({ ...displayOptions, show: Object.fromEntries(beside) }, scope)
+  })
+}
+
+const requiredOf = (properties: ReadonlyArray<Property>, context: Context, depth: number) =>
+  Object.fromEntries(
+    shownOf(properties, context).flatMap((each) =>
+      each.required && depth < 3 ? [[each.name, sample(each, context, depth + 1)] as const] : []
+    )
+  )
+
+const group = (property: Property, { name, values }: Group, context: Context, depth: number) => {
+  const least = requiredOf(values, context, depth)
+  const value = isEmpty(least) && depth === 0
+    ? requiredOf(shownOf(values, context).slice(0, 2).map(required), context, depth)
+    : least
+  return { [name]: property.typeOptions?.["multipleValues"] === true ? [value] : value }
+}
+
+/** A default with samples in place of empty texts and of conditions that compare nothing. */
+const filled = (property: Property, value: unknown, context: Context): unknown => {
+  if (property.type === "filter") return filter(property, context, obj(obj(value)?.["options"]) ?? {})
+  if (property.type !== "fixedCollection") return value
+  const inItem = (values: ReadonlyArray<Property>) => (item: unknown) => {
+    const content = values.find(({ name, type }) => name === "content" && type === "string")
+    const value = { ...content !== undefined && { content: "" }, ...obj(item) }
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        const member = values.find(({ name }) => name === key)
+        if (member === undefined) return [key, inner]
+        return [key, inner === "" ? sample(member, context, 1) : filled(member, inner, context)]
+      })
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(obj(value) ?? {}).map(([key, items]) => {
+      const known = groups(property).find(({ name }) => name === key)
+      if (known === undefined) return [key, items]
+      if (isSchedule(known)) return [key, weekdays]
+      const fill = inItem(known.values)
+      return [key, Array.isArray(items) ? items.map(fill) : fill(items)]
+    })
+  )
+}
+
+/** A value that n8n accepts, as close to common use as its description allows. */
+export const sample = (property: Property, context: Context, depth = 0): unknown => {
+  const { name, type } = property
+  if (!isEmpty(property.default) && !/^resource|Selector$/.test(type)) return ofDefault(property, context)
+  if (context.isTool && isForAgent(property)) return about
+  const program = code[name]
+  if (program !== undefined) return program
+  const example = exampleOf(property) || ofEditor(property) || ""
+  if (context.isTool && depth === 0 && isAddress(property)) return example || addressForAgent
+  if (isAlphanumeric(property)) return example.replace(/\W+/g, "_") || name
+  if (property.requiresDataPath !== undefined && type === "string") return example || "name"
+  switch (type) {
+    case "options":
+    case "credentialsSelect":
+      return choices(property).find(({ value }) => value !== "")?.value ?? field(name)
+    case "multiOptions": {
+      const [first] = choices(property)
+      return first === undefined ? field(name) : [first.value]
+    }
+    case "boolean":
+      return false
+    case "number":
+      return 1
+    case "dateTime":
+      return "2026-01-31T09:00:00"
+    case "json":
+      return isBody(property) ? body : "{}"
+    case "resourceLocator":
+    case "workflowSelector":
+    case "agentSelector":
+      return locator(property)
+    case "resourceMapper":
+      return context.isTool ? mapperForAgent : mapper
+    case "filter":
+      return filter(property, context)
+    case "assignmentCollection":
+      return assignments
+    case "collection":
+      return requiredOf(members(property), context, depth)
+    case "fixedCollection": {
+      const [first] = groups(property)
+      return first === undefined ? {} : group(property, first, context, depth)
+    }
+  }
+  return context.isTool && depth === 0 && type === "string"
+    ? text(property, context)
+    : example || (depth > 0 ? label(property) : undefined) || text(property, context)
+}
