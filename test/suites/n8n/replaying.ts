@@ -184,7 +184,10 @@ export const replaying = (it: It) => {
       const path = `replay-${crypto.randomUUID()}`
       const sub = yield* made(
         "called",
-        [node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }), set("Out", "{ called: $json.body.n }")],
+        [
+          node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
+          set("Out", "{ called: $json.body.n }")
+        ],
         chain("T", "Out")
       )
       yield* Effect.ignore(scenarios.publish(sub))
