@@ -8,7 +8,7 @@ export interface Envelope extends Errors.Report {
 }
 
 /** Converts an error to an envelope. */
-export const fromError = (error: Errors.N8nError): Envelope => ({
+export const fromError = (error: Errors.Failure): Envelope => ({
   ...Errors.report(error),
-  hint: Hints.text(error.hint)
+  hint: error.hint === undefined ? "" : Hints.text(error.hint)
 })

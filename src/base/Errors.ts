@@ -76,8 +76,15 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
-/** Every failure of the n8n client and the tools. */
+/** Every failure of the n8n client and of the tools of this package. */
 export type N8nError = NotFoundError | ApiError | ValidationError
+
+/** A failure of any tool: those of this package, and any other tagged error; `hint` says what to do next. */
+export interface Failure {
+  readonly _tag: string
+  readonly message: string
+  readonly hint?: Hint
+}
 
 /** An error as a client may see it: no stack, no secrets, at most a screen of text. */
 export interface Report {
@@ -91,22 +98,22 @@ export interface Report {
 const maxDetails = 2_000
 
 /** Converts an error to a report, in the format of the earlier servers. */
-export const report = (error: N8nError): Report => {
+export const report = (error: Failure): Report => {
   const { _tag } = error
   const context = Object.fromEntries(
     (["operation", "resourceType", "resourceId", "field", "errorDetails"] as const).flatMap((key) => {
-      const value = key in error ? error[key as keyof N8nError] : undefined
+      const value = (error as Failure & { readonly [K in typeof key]?: unknown })[key]
       return Predicate.isString(value) ? [[key, redactText(value).slice(0, maxDetails)]] : []
     })
   )
   return {
     name: _tag,
     message: redactText(error.message).slice(0, maxDetails),
-    ...(_tag === "ApiError" && error.statusCode !== undefined ? { statusCode: error.statusCode } : {}),
+    ...(error instanceof ApiError && error.statusCode !== undefined ? { statusCode: error.statusCode } : {}),
     context
   }
 }
 
 /** Whether the cause lies with this server's machine, not with the call. */
-export const isServerFault = (error: N8nError): boolean =>
-  error._tag === "ValidationError" && error.isServerFault === true
+export const isServerFault = (error: Failure): boolean =>
+  error instanceof ValidationError && error.isServerFault === true

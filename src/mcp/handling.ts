@@ -24,7 +24,7 @@ export const shorten = (name: string): string =>
 
 /** Where there is no envelope for failures they are protocol errors in the same words; defects are logged and hidden. */
 export const orMcpError = <A, R>(
-  effect: Effect.Effect<A, Errors.N8nError, R>,
+  effect: Effect.Effect<A, Errors.Failure, R>,
   data?: object
 ): Effect.Effect<A, McpError, R> =>
   effect.pipe(

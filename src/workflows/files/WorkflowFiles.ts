@@ -70,7 +70,13 @@ export interface Service {
     content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
     keep?: Write.Keep<E2, R2>
   ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
-  /** The workflows in and below a folder (the first root), by path; node_modules and dot folders are passed by. */
+  /**
+   * The workflows in and below a folder (the first root), by path: all, or those of a page.
+   *
+   * **Details**
+   *
+   * node_modules and dot folders are passed by. Over 20,000 `.json` files are refused, never cut.
+   */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 

@@ -9,6 +9,7 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
+import type { N8nError } from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -322,10 +323,10 @@ for (const version of ["2", "1"] as const) {
     it.effect("is read-only when told so, at the call as well", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        const all: ReadonlyArray<Tool.Any> = tools.all
+        const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
         assert.isAtLeast(writing.length, 10)
-        for (const tool of writing as ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services>>) {
+        for (const tool of writing) {
           const args = {
             id: "1",
             version: "v",
