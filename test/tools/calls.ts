@@ -55,7 +55,6 @@ export const calls: Readonly<Record<string, Obj>> = {
   get_execution: { id: failed, wait: 10 },
   get_execution_by_node: { id: merged.id, nodeName: Object.keys(runData(merged))[0] },
   search_execution: { id: merged.id, where: "true" },
-  workflow_diff: { a: file, b: file },
   compare_items: { id: merged.id, from: Object.keys(runData(merged))[0], to: Object.keys(runData(merged))[0] },
   retry_execution: { id: failed },
   stop_execution: { id: failed },
@@ -72,6 +71,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   workflow_create: { name: "Draft" },
   workflow_save: { workflowId: file, workflowData: workflow, filePath: "saved.json" },
   workflow_load: { workflowIdOrPath: file },
+  workflow_diff: { a: id, b: file },
   workflow_list: {},
   test_workflow: { workflowId: id }
 }

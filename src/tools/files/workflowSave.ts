@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
+import { workflowKeys } from "../../n8n/model/WorkflowKeys.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
@@ -30,6 +31,18 @@ const referenced = Effect.fnUntraced(function*(reference: string) {
   }
   return { workflow: without(workflow, (_, key) => beside.has(key)), notes: [...notes, ...repairs] }
 })
+
+/** A new file holds a workflow and nothing that another program could read in it. */
+const onlyWorkflow = (data: Obj) => {
+  const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
+  return foreign.length === 0 ? Effect.void : Effect.fail(
+    new Errors.ValidationError({
+      reason: `workflowData has keys that no workflow has: ${foreign.slice(0, 8).join(", ")}`,
+      field: "workflowData",
+      hint: "Nothing was written. Leave them out."
+    })
+  )
+}
 
 /** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
 export const workflowSave = Tool.make({
@@ -77,6 +90,7 @@ export const workflowSave = Tool.make({
         filePath,
         (before) =>
           Effect.gen(function*() {
+            if (before === undefined) yield* onlyWorkflow(data)
             const workflow = yield* Placeholders.restore(data, before?.value)
             return JsonText.rewrite(before?.text ?? "", workflow)
           }),

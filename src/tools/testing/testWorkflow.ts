@@ -10,6 +10,7 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
+import * as Noise from "../../executions/Noise.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -198,7 +199,7 @@ export const testWorkflow = Tool.make({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
-      data: output.data,
+      data: { ...output.data, items: output.data.items.map(Noise.without) },
       ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
       pinned: pinned.length === 0 ? undefined : pinned,
       notRun: notRun.length === 0 ? undefined : notRun,

@@ -10,7 +10,7 @@
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import * as textDiff from "./textDiff.ts"
+import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
 /** A workflow of any origin; what does not fit is not compared. */
@@ -412,9 +412,9 @@ const isTold = ({ after, before, path }: valueDiff.FieldChange) =>
 
 const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
   if (typeof before === "string" && typeof after === "string") {
-    if (/\n/.test(before) || /\n/.test(after)) return { path, diff: textDiff.hunks(before, after) }
-    if (!isWhole && before.length + after.length > 2 * textDiff.longText) {
-      const [from, to] = textDiff.excerpts(before, after, textDiff.longText)
+    if (/\n/.test(before) || /\n/.test(after)) return { path, diff: TextDiff.hunks(before, after) }
+    if (!isWhole && before.length + after.length > 2 * TextDiff.longText) {
+      const [from, to] = TextDiff.excerpts(before, after, TextDiff.longText)
       return { path, before: from, after: to }
     }
   }
@@ -507,7 +507,7 @@ const inLine = (value: unknown, excerpt: string) =>
 /** A change of a value in one line: what stands around it, before and after. */
 export const around = (before: unknown, after: unknown, room = 160): string => {
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
-    const [from, to] = textDiff.excerpts(asText(before), asText(after), piece)
+    const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
     const text = `${inLine(before, from)} → ${inLine(after, to)}`
     // What JSON escapes takes more room.
     if (text.length <= room || piece <= 16) return text

@@ -13,6 +13,7 @@ import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
@@ -49,7 +50,10 @@ export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
 export interface UpdateOptions {
   /** For the snapshot: which tool. */
   readonly operation: string
-  /** Who wrote the change: in a file, connections to nodes that do not exist are left out; a caller can put them right. */
+  /**
+   * Who wrote the change: a caller can put right what is ambiguous (two nodes of one name, a link to a node that does
+   * not exist), and is told; in what is brought back from a file or a version it is repaired.
+   */
   readonly source: "caller" | "file"
   /** The version that the caller has seen. */
   readonly expectedVersionId?: string | undefined
@@ -141,11 +145,24 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
       })
 
+    /** What is named as a test copy is removed as one. */
+    const checkName = (name: unknown) =>
+      typeof name === "string" && TestMark.isTaken(name)
+        ? Effect.fail(
+          new Errors.ValidationError({
+            reason: `A name that begins with '${TestMark.mark}' is kept for copies that tests make, and remove`,
+            field: "name",
+            hint: "Nothing was written. Give another name."
+          })
+        )
+        : Effect.void
+
     const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
       const n8n = yield* N8nClient
       const { warnings, workflow: body } = yield* withCatalogue(
         prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
       )
+      yield* checkName(body.name)
       const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
         Effect.catchIf(isUncertain, (error) =>
           new Errors.ApiError({
@@ -199,6 +216,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return yield* moved(snapshots, expectedVersionId, before)
       }
       const { patch, result } = yield* change(before)
+      if (patch.name !== before.name) yield* checkName(patch.name)
       const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
       const keys = Object.keys(patch)
       const isPut = keys.some((key) => !isThere(body[key], before[key], key === "settings"))

@@ -74,4 +74,40 @@ describe("workflow_save", () => {
         assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${folder}/none.json`)))
       })
     ))
+
+  it.effect("makes no file that another program would obey", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const workflowData = { name: "W", nodes: [], connections: {} }
+        const save = (filePath: string, more: Obj = {}) =>
+          Effect.flip(tools.workflowSave.call({
+            workflowId: "abc123",
+            workflowData: { ...workflowData, ...more },
+            filePath
+          }))
+        for (
+          const path of [
+            "package.json",
+            "PACKAGE.JSON",
+            "sub/package.json",
+            "tsconfig.build.json",
+            "deno.json",
+            "composer.json",
+            "turbo.json",
+            "vercel.json",
+            "project.json",
+            ".mcp.json",
+            "mcp.json"
+          ]
+        ) {
+          assert.strictEqual((yield* save(path))._tag, "ValidationError", path)
+        }
+        const foreign = yield* save("flow.json", { scripts: { postinstall: "touch /tmp/owned" } })
+        assert.strictEqual(foreign.message, "workflowData has keys that no workflow has: scripts")
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+        const made = yield* tools.workflowCreate.call({ name: "package" })
+        assert.notMatch(made.filePath, /package\.json$/)
+      })
+    ))
 })

@@ -77,7 +77,7 @@ for (const version of ["2", "1"] as const) {
   describe(`n8n ${version}`, () => {
     it.effect("creates, publishes and tags", () =>
       Effect.gen(function*() {
-        const n8n = yield* world({ version, settling: 3 })
+        const n8n = yield* world({ version, webhookLag: 3 })
         const made = yield* inTime(
           tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
         )
@@ -86,6 +86,25 @@ for (const version of ["2", "1"] as const) {
         assert.isUndefined(made.warnings)
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["a", "b"])
         assert.strictEqual(textOf(found), "hi")
+      }))
+
+    it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
+      Effect.gen(function*() {
+        const { api, layer } = yield* world()
+        const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
+        yield* Effect.gen(function*() {
+          const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const operations = [{ op: "name", name } as const]
+          const refused = [
+            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
+            yield* inTime(
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+            )
+          ]
+          for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
+          assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
+        }).pipe(Effect.provide(layer))
       }))
 
     it.effect("gives nodes that tell no version the newest that this n8n has", () =>
@@ -249,7 +268,7 @@ for (const version of ["2", "1"] as const) {
         let refusing = false
         const n8n: World = yield* world({
           version,
-          unpublishing: 3,
+          deletionLag: 3,
           before: ({ method }) =>
             refusing && method === "DELETE"
               ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
