@@ -62,6 +62,8 @@ export const Details = Schema.Struct({
   /** Ports, each with the condition that brings it. */
   inputs: optional(Schema.Array(Schema.String)),
   outputs: optional(Schema.Array(Schema.String)),
+  /** Names of fields of the items it puts out: `{}` marks objects, `[]` lists. */
+  itemFields: optional(Schema.String),
   /** Resources and their operations, where they are not given. */
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
@@ -343,6 +345,19 @@ const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Backg
   return there.length === 0 ? all : there
 }
 
+/** Parameters that change what is put out: n8n's schemas are of the whole items. */
+const simplifies = /^simpl(?:e|ify)/
+
+const itemFieldsOf = (
+  { itemFields = {} }: NodeType.NodeType,
+  applying: ReadonlyArray<NodeType.Property>,
+  { operation, resource }: Obj
+): string | undefined => {
+  if (applying.some(({ default: initial, name }) => simplifies.test(name) && initial === true)) return undefined
+  const key = [resource, operation].filter((each) => typeof each === "string" && each !== "").join("/")
+  return Object.hasOwn(itemFields, key) ? itemFields[key] : undefined
+}
+
 /** The type, as far as it is asked for. */
 export const details = (
   nodeType: NodeType.NodeType,
@@ -389,9 +404,9 @@ export const details = (
     const isOverview = Object.keys(operations).length > 0
     const isSmall = size(operations) <= operationsRoom
     const shape = { parameters: filled, version }
+    const complete = Parameters.complete(description, node)
     const outputs = labels(description, shape, Ports.outputs, evaluate)
-    const ports =
-      Ports.outputs(description, { ...shape, parameters: Parameters.complete(description, node) }, evaluate) ?? []
+    const ports = Ports.outputs(description, { ...shape, parameters: complete }, evaluate) ?? []
     const isTrigger = description.group.includes("trigger")
     const rest = defined({
       ...head,
@@ -403,6 +418,7 @@ export const details = (
       credentials: credentialsOf(description),
       inputs: labels(description, shape, Ports.inputs, evaluate),
       outputs: outputs === undefined ? undefined : [...outputs, ...isTrigger ? [] : errorOutput(ports)],
+      itemFields: version === versions.at(-1) ? itemFieldsOf(nodeType, applying, complete) : undefined,
       operations: isOverview && isSmall ? operations : undefined,
       resources: isSmall ? undefined : Object.keys(operations),
       example: { type, typeVersion: version, parameters: filled as Schema.Json },
