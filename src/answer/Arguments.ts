@@ -1,4 +1,4 @@
-/** What a model sends as arguments: forgiving in form, strict in names. */
+/** Decodes the arguments that models send: lenient in form, strict in names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -14,13 +14,52 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Models send `"5"` for 5, `"[\"a\"]"` for a list, 5 for `"5"`, and null for what they leave out. */
+/** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` for a list, and 5 for `"5"`. */
 const coerce = (value: unknown, schema: unknown): unknown => {
   const type = str(obj(schema)?.["type"])
   if (type === "string") return typeof value === "number" ? String(value) : value
   if (typeof value !== "string" || type === undefined) return value
-  const inner = parsed(value)
+  const inner = parseJson(value)
   return typeof inner === "string" ? value : inner
+}
+
+const wrapped = "arguments"
+
+/** Arguments that are no object, as one: the decoder says what is wrong with them, or reads the JSON that they are. */
+export const wrap = (args: unknown): Obj => ({ [wrapped]: args })
+
+const unwrap = (args: unknown): unknown => {
+  const keys = Object.keys(obj(args) ?? {})
+  const inner = keys.length === 1 && keys[0] === wrapped ? obj(args)?.[wrapped] : undefined
+  return inner === undefined || obj(inner) !== undefined ? args : inner
+}
+
+/** Deeper than any workflow: what walks through values does so level by level on the stack. */
+const maxDepth = 200
+
+const parameterOf = (path: string) => path.split(".")[0] ?? ""
+
+/** What no file, header or URL can hold, keys included, and what is nested too deeply. */
+const malformed = (value: unknown, path: string, depth = 0): ReadonlyArray<Issue> => {
+  const half = (field: string) => [{ field, reason: `${field} holds half of a UTF-16 surrogate pair` }]
+  if (typeof value === "string") return value.isWellFormed() ? [] : half(path)
+  if (typeof value !== "object" || value === null) return []
+  if (depth >= maxDepth) {
+    const field = parameterOf(path)
+    return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
+  }
+  return Object.entries(value).flatMap(([key, each]) => {
+    const at = under(path, key.toWellFormed())
+    return key.isWellFormed() ? malformed(each, at, depth + 1) : half(at)
+  })
+}
+
+const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
+
+interface Issue {
+  readonly field: string
+  readonly reason: string
+  readonly hint?: string
 }
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -30,8 +69,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
  *
  * **Details**
  *
- * A JSON string where an object, array, number or boolean is expected is accepted; `null` counts as left out; an
- * unknown key is refused with the nearest valid one. Every failure is a `Validation` naming the field.
+ * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
+ * refused with the nearest valid one as a suggestion. The `ValidationError` lists all issues, each with its field.
  */
 export const decoder = <A, R>(
   tool: string,
@@ -42,43 +81,55 @@ export const decoder = <A, R>(
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
   const usage = `${tool} takes: ${Object.keys(properties).join(", ") || "no parameters"}.`
 
-  const failed = (error: Schema.SchemaError) => {
-    const issues = format(error.issue).issues.map(({ message, path }) => ({
-      field: (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-      message
-    }))
-    const field = issues[0]?.field ?? ""
-    return new Errors.ValidationError({
-      reason: issues.map((issue) => sentence(issue.field, issue.message)).join("; "),
-      field,
-      hint: usage
-    })
-  }
-
-  return (args: unknown): Effect.Effect<A, Errors.ValidationError, R> => {
-    const given: Obj | undefined = args === undefined || args === null ? {} : obj(coerce(args, { type: "object" }))
-    if (given === undefined) {
-      return Effect.fail(
-        new Errors.ValidationError({ reason: "arguments must be a JSON object", field: "arguments", hint: usage })
-      )
-    }
-    const unknown = Object.keys(given).find((key) => !Object.hasOwn(properties, key))
-    if (unknown !== undefined) {
-      return Effect.fail(
-        new Errors.ValidationError({
-          reason: `Unknown parameter '${unknown}'`,
-          field: unknown,
-          hint: `${suggestion(unknown, Object.keys(properties))} ${usage}`
-        })
-      )
-    }
-    const entries = Object.entries(given).filter(([, value]) => value !== null)
-    return decode(Object.fromEntries(entries.map(([key, value]) => [key, coerce(value, properties[key])]))).pipe(
-      Effect.mapError(failed)
+  const fail = (issues: ReadonlyArray<Issue>) => {
+    const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
+    const listed = issues.slice(0, maxIssues)
+    const more = issues.length - listed.length
+    return Effect.fail(
+      new Errors.ValidationError({
+        reason: [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+        field: issues[0]?.field ?? "",
+        hint: [...hints, usage].join(" ")
+      })
     )
   }
+
+  const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
+    format(error.issue).issues.map(({ message, path }) => {
+      const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+      return { field, reason: sentence(field, message) }
+    })
+
+  return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
+    const whole = unwrap(args)
+    const input = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
+    if (input === undefined) {
+      return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
+    }
+    const entries = Object.entries(input)
+    const unknown = entries.flatMap(([key]): ReadonlyArray<Issue> =>
+      Object.hasOwn(properties, key) ? [] : [{
+        field: key.toWellFormed(),
+        reason: `Unknown parameter '${key.toWellFormed()}'`,
+        hint: suggestion(key, Object.keys(properties))
+      }]
+    )
+    const known = entries.flatMap(([key, value]) =>
+      Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
+    )
+    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key))
+    // A malformed value cannot be decoded or shown.
+    const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
+    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isMalformed(key)))))
+    const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
+    const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
+    return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)
+  })
 }
 
-/** A message of a schema's own ("Workflow ID is required") stands alone; the library's gets the field before it. */
+/** The most issues that an error lists. */
+const maxIssues = 20
+
+/** A sentence for an issue: a schema's own message ("Workflow ID is required") as it is, Effect's after the field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

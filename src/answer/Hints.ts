@@ -1,4 +1,4 @@
-/** Advice in words: the one place below the tools where tools and command-line options are called by name. */
+/** The words for advice: the only module below the tools that knows the names of tools and command-line options. */
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import * as Visible from "../base/Visible.ts"
 
@@ -56,6 +56,8 @@ const sentence = (advice: Advice): string =>
       }') before you call again.`,
     OpenExistingFile: () => "Open it with workflow_load, or give another path.",
     ReadWhole: () => "Leave out what you do not change, or read it whole first: get_workflow(id, nodes: [\"Name\"]).",
+    FollowRetry: () =>
+      "n8n answers only when the new execution is over, and it may go on: list_executions shows it, get_execution with wait follows it. Retry no second time.",
     ReadAgain: () => "Read it again with get_workflow, then make your change to what is there now.",
     RestoreEarlierVersion: ({ workflowId }) =>
       `workflow_history(id: '${workflowId}') has the earlier version; what runs is unchanged.`,
@@ -66,7 +68,7 @@ const sentence = (advice: Advice): string =>
     FixRefusedValues: () => "Put right what errorDetails names (validate_workflow tells where), then test again."
   })
 
-/** A hint in words. */
+/** The text of a hint. */
 export const text = (hint: Hint): string =>
   [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
 
@@ -77,7 +79,7 @@ const literal = (value: string | number | ReadonlyArray<string>): string =>
     ? String(value)
     : `[${value.map(literal).join(", ")}]`
 
-/** A call of get_execution_by_node as a model writes it; `more` are further arguments. */
+/** The text of a call to get_execution_by_node; `more` are further arguments. */
 export const executionByNode = (
   id: string,
   nodeName: string,
@@ -88,11 +90,11 @@ export const executionByNode = (
   return `get_execution_by_node(${args.join(", ")})`
 }
 
-/** What to look at after the summary of an execution, with the call that shows it. */
+/** The next step after the summary of an execution: a message and an example call. */
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number }
+    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -106,8 +108,8 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: compare them with what the error says.`,
-        example: executionByNode(execution.id, step.nodeName)
+          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
       }
     case "Workflow":
       return {

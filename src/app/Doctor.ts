@@ -4,7 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Tool from "../answer/Tool.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
+import { counted } from "../base/Plural.ts"
 import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as TestCopies from "../trials/TestCopies.ts"
@@ -53,14 +55,30 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
   if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
   const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
-  if (lacking.length === 0) return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
-  const missing = new Set(lacking.flatMap((tool) => tool.scopes).filter((scope) => !scopes.includes(scope)))
+  const parts = tools.filter((tool) => !lacking.includes(tool)).flatMap(({ name, partialScopes }) =>
+    Object.entries(partialScopes)
+      .filter(([scope]) => !scopes.includes(scope))
+      .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
+  )
+  const withoutParts = parts.length === 0 ? "" : `without ${parts.map(({ part }) => part).join(", ")}`
+  if (lacking.length === 0 && parts.length === 0) {
+    return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
+  }
+  const missing = new Set(
+    [...lacking.flatMap((tool) => tool.scopes), ...parts.map(({ scope }) => scope)]
+      .filter((scope) => !scopes.includes(scope))
+  )
   return {
     name: "Scopes",
     status: lacking.length === tools.length ? "failed" : "warning",
-    detail: `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
-      lacking.map((tool) => tool.name).join(", ")
-    }`,
+    detail: [
+      lacking.length === 0
+        ? `the key allows all ${counted(tools.length, "tool")}`
+        : `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
+          lacking.map((tool) => tool.name).join(", ")
+        }`,
+      withoutParts
+    ].filter((part) => part !== "").join("; "),
     cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
   }
 }
@@ -149,31 +167,37 @@ const catalogue = Effect.gen(function*() {
   return ok("Catalogue", `${(yield* types).length} node types, as of n8n ${yield* release}`)
 }).pipe(Effect.catch((error) => Effect.succeed(failed("Catalogue", error))))
 
+/** Seconds for all that is asked of n8n together. */
+const patience = 40
+
+/** What only n8n can tell. */
+const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
+  const about = yield* Effect.result(N8nClient.use((n8n) => n8n.about))
+  if (about._tag === "Failure") {
+    return [failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
+  }
+  const accepted = yield* key
+  return [
+    versionCheck(about.success.version),
+    accepted,
+    ...(accepted.status === "ok"
+      ? [allowance(about.success.scopes, tools), ...yield* testCopies]
+      : [skipped("Scopes")])
+  ]
+})
+
 /** Checks everything that the tools need. */
 export const examine = (
   { filesRoots, needsFilesRoot = false, stateFolder: folder, tools }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
-    const n8n = yield* N8nClient
     const local = [
       checkNode(process.versions.node),
       ...yield* Effect.forEach(needsFilesRoot && filesRoots.length === 0 ? [undefined] : filesRoots, filesRoot),
       yield* stateFolder(folder),
       yield* catalogue
     ]
-    const about = yield* Effect.result(n8n.about)
-    if (about._tag === "Failure") {
-      return [...local, failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
-    }
-    const accepted = yield* key
-    return [
-      ...local,
-      versionCheck(about.success.version),
-      accepted,
-      ...(accepted.status === "ok"
-        ? [allowance(about.success.scopes, tools), ...yield* testCopies]
-        : [skipped("Scopes")])
-    ]
+    return [...local, ...yield* Deadline.renewed(patience)(upstream(tools))]
   })
 
 /** Whether nothing failed. */

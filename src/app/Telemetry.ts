@@ -2,6 +2,7 @@
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import { version } from "../base/Version.ts"
 
@@ -14,6 +15,9 @@ const load = Effect.promise(() =>
   Promise.all([import("effect/observability/Otlp"), import("effect/observability/OtlpSerialization")])
 )
 
+/** What stands in a URL's query is in no trace: callers put tokens there. */
+const withoutQueries = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
+
 /**
  * Exports over OTLP when an `OTEL_EXPORTER_OTLP_ENDPOINT` (or `_TRACES_ENDPOINT` …) is set; else nothing is loaded.
  *
@@ -23,7 +27,7 @@ const load = Effect.promise(() =>
  * `OTEL_SERVICE_NAME` says so. The rest is sent when the server ends.
  */
 export const layer = (variables: Readonly<Record<string, string>>) => {
-  if (!Object.keys(variables).some((name) => endpoint.test(name))) return Layer.empty
+  if (!Object.keys(variables).some((name) => endpoint.test(name))) return withoutQueries
   const exporting = Effect.map(load, ([Otlp, OtlpSerialization]) =>
     Otlp.layerFromConfig({
       resource: { serviceName: variables["OTEL_SERVICE_NAME"] ?? "effect-n8n-mcp", serviceVersion: version }
@@ -35,7 +39,7 @@ export const layer = (variables: Readonly<Record<string, string>>) => {
           : OtlpSerialization.layerProtobuf
       )
     ))
-  return Layer.unwrap(exporting).pipe(
+  return Layer.merge(withoutQueries, Layer.unwrap(exporting)).pipe(
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...defaults, ...variables } })))
   )
 }

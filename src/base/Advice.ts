@@ -1,10 +1,10 @@
 /**
- * What to do next, as data. Rooms below `answer` know neither tools nor command-line options by name: they say what
- * would help, and `answer/Hints` makes the sentence.
+ * Advice on what to do next, as data. Rooms below `answer` do not know the names of tools and command-line options:
+ * they say what would help, and `answer/Hints` puts it into words.
  */
 import * as Schema from "effect/Schema"
 
-/** Why n8n cannot be reached where it is said to be. */
+/** Why n8n cannot be reached at the configured address. */
 export const ConnectionProblem = Schema.Literals([
   "NoAnswer",
   "NothingListens",
@@ -28,6 +28,8 @@ export const Advice = Schema.TaggedUnion({
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListExecutions: {},
+  /** n8n answers a retry only once it is over. */
+  FollowRetry: {},
   ListFiles: {},
   ListVersions: { maxSnapshots: Schema.Int },
   ListRestorableVersions: {},
@@ -48,6 +50,6 @@ export type Advice = typeof Advice.Type
 
 const Part = Schema.Union([Schema.String, Advice])
 
-/** What to do next: sentences of our own, advice, or several of them in a row. */
+/** What to do next: a sentence, a piece of advice, or a list of both. */
 export const Hint = Schema.Union([Part, Schema.Array(Part)])
 export type Hint = typeof Hint.Type

@@ -1,19 +1,21 @@
-/** What one call has besides its input: progress, and a person to ask. Cancellation is interruption of the fiber. */
+/** What a call has besides its input: progress reports and a person to ask. Cancellation interrupts the fiber. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** What the person said; `unasked` where the client cannot ask. */
+/** The person's answer; `unasked` if the client cannot ask. */
 export type Consent = "yes" | "no" | "unasked"
 
-/** The caller's end of one call. */
+/** The caller's side of one call. */
 export interface Service {
-  /** Tells how far a call has come; `total` where it is known. */
+  /** Whether `progress` reaches somebody, who then waits longer. */
+  readonly hearsProgress?: boolean
+  /** Reports progress: `done` of `total` steps, if the total is known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Effect.Effect<void>
   /** Asks the person behind the client. */
   readonly confirm: (question: string) => Effect.Effect<Consent>
 }
 
-/** Silent, with nobody to ask, unless a transport provides the caller's end. */
+/** The current call's context; by default progress is dropped and nobody can be asked. */
 export const CallContext = Context.Reference<Service>("effect-n8n-mcp/CallContext", {
   defaultValue: () => ({ progress: () => Effect.void, confirm: () => Effect.succeed("unasked" as const) })
 })

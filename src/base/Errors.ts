@@ -1,20 +1,27 @@
 /**
- * What can go wrong, as three errors: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (everything else n8n or the
- * way to it does).
+ * The three errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (any other
+ * failure of n8n or of the connection to it).
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
 import { redactText } from "./Redact.ts"
 
-/** What a request was about; becomes the `context` of its errors. */
+/** What a request does, and to which resource; it becomes the `context` of its errors. */
 export interface Target {
-  /** What was tried, such as `get workflow`. */
+  /** A verb phrase, such as `get workflow`. */
   readonly operation: string
-  /** Such as `Workflow`; absent for listings. */
+  /** Such as `Workflow`; absent for lists. */
   readonly resourceType?: string | undefined
   readonly resourceId?: string | undefined
 }
+
+/** A target as the errors hold it. */
+export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
+  operation,
+  ...(resourceType === undefined ? {} : { resourceType }),
+  ...(resourceId === undefined ? {} : { resourceId })
+})
 
 const target = {
   operation: Schema.optionalKey(Schema.String),
@@ -32,11 +39,11 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
 }
 
 /**
- * n8n answered with any other failure, with something that is no n8n answer, or not at all.
+ * Any other failure of a request: an error response, a response that is not n8n's, or none at all.
  *
  * **Details**
  *
- * `statusCode` is there when n8n answered; `errorDetails` are n8n's own words, without secrets.
+ * `statusCode` is set if n8n answered; `errorDetails` is n8n's own message, with secrets redacted.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
@@ -51,11 +58,11 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
 }
 
 /**
- * A check of ours refused the call; nothing was sent that could change anything.
+ * One of our own checks refused the call; nothing was changed on n8n.
  *
  * **Details**
  *
- * `isServerFault` is set where the reason is this server's machine (a full disk, a missing file), not the call.
+ * `isServerFault` is set if the cause lies with this server's machine (a full disk, a missing file), not the call.
  */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,
@@ -72,7 +79,7 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
 /** Every failure of the n8n client and the tools. */
 export type N8nError = NotFoundError | ApiError | ValidationError
 
-/** What is to be told of an error: no stack, no secret, no more than a screen of text. */
+/** An error as a client may see it: no stack, no secrets, at most a screen of text. */
 export interface Report {
   readonly name: string
   readonly message: string
@@ -80,10 +87,10 @@ export interface Report {
   readonly context: { readonly [key: string]: string }
 }
 
-/** n8n's own words can be long; the beginning says what is wrong. */
+/** n8n's messages can be long; the beginning says what is wrong. */
 const maxDetails = 2_000
 
-/** Reports an error in the older servers' shape. */
+/** Converts an error to a report, in the format of the earlier servers. */
 export const report = (error: N8nError): Report => {
   const { _tag } = error
   const context = Object.fromEntries(
@@ -100,6 +107,6 @@ export const report = (error: N8nError): Report => {
   }
 }
 
-/** Whether this server's machine is at fault, not the call. */
+/** Whether the cause lies with this server's machine, not with the call. */
 export const isServerFault = (error: N8nError): boolean =>
   error._tag === "ValidationError" && error.isServerFault === true

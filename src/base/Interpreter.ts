@@ -1,6 +1,6 @@
 /**
- * Evaluates JavaScript expressions of other people: an allow-list over acorn's syntax tree, with a step budget and
- * without the host's objects. Nothing here is ever given to `eval`, `Function` or `vm`.
+ * Evaluates untrusted JavaScript expressions: an allow-list over acorn's syntax tree, with a step budget and no access
+ * to host objects. Nothing is ever passed to `eval`, `Function` or `vm`.
  */
 import type * as Acorn from "acorn"
 import * as Effect from "effect/Effect"
@@ -15,52 +15,56 @@ export { Problem }
 /** A compiled expression. */
 export type Program = Compiled
 
-/** Steps that evaluations share; what each takes is subtracted. */
+/** A number of steps that evaluations share; each subtracts what it uses. */
 export interface Budget {
   steps: number
 }
 
-/** Limits of one search: for each item, and for all items together. */
+/** Step limits of one search: per item, and for all items together. */
 export interface Limits {
   readonly perItem?: number
   readonly total?: number
 }
 
 /** Whether an item matches. */
-export type Predicate = (item: Obj) => Result.Result<boolean, Problem>
+export interface Predicate {
+  (item: Obj): Result.Result<boolean, Problem>
+  /** The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`. */
+  readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
+}
 
 /** Compiles expressions. */
 export interface Interpreter {
-  /** An expression over the names of a scope. */
+  /** Compiles an expression over the names of a scope. */
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
-   * A condition on one JSON item.
+   * Compiles a condition on one JSON item.
    *
    * **Details**
    *
-   * The item's fields and `$json` are in scope; what is not there, on any level, is `undefined`. Each predicate has a
-   * budget of its own: compile one for a search. An item that takes too many steps is a `budget` problem, and so is
-   * every item once the total is used up; a `type` problem says that the expression does not fit this item.
+   * The item's fields and `$json` are in scope; anything missing, at any depth, is `undefined`. Each predicate has its
+   * own budget, so compile one per search. An item that takes too many steps is a `budget` problem, as is every item
+   * once the total is used up; a `type` problem means that the expression does not fit this item.
    */
   readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
 }
 
-/** Longer expressions are refused. */
+/** The longest expression accepted, in characters. */
 const maxSource = 50_000
 
-// A step takes about 20 to 60 ns.
+// One step takes about 20 to 60 ns.
 const defaultLimits = { perItem: 10_000_000, total: 100_000_000 } satisfies Limits
 
 const problem = (kind: Problem["kind"], message: string, at: number) => new Problem({ kind, message, at })
 
-/** What a program's `throw` or a stack that overflows comes to; other exceptions are bugs of the interpreter. */
-const guarded = <A>(body: () => A): Result.Result<A, Problem> => {
+/** Turns a program's `throw` or a stack overflow into a problem; other exceptions are bugs in the interpreter. */
+const catchProblems = <A>(body: () => A): Result.Result<A, Problem> => {
   try {
     return Result.succeed(body())
   } catch (error) {
-    // The source was compiled with a bracket before it.
+    // The source was parsed with a parenthesis in front.
     if (error instanceof Problem) return Result.fail(problem(error.kind, error.message, Math.max(error.at - 1, 0)))
-    if (error instanceof RangeError) return Result.fail(problem("budget", "It takes too much room", 0))
+    if (error instanceof RangeError) return Result.fail(problem("budget", "It uses too much memory", 0))
     throw error
   }
 }
@@ -68,15 +72,15 @@ const guarded = <A>(body: () => A): Result.Result<A, Problem> => {
 const start = (scope: Obj, steps: number): Run => ({ scope, steps, depth: 0, at: 0 })
 
 /**
- * Evaluates a program; the result is a copy as JSON, `undefined` where it has none.
+ * Evaluates a program; the result is a JSON copy of its value, or `undefined` if the value has no JSON form.
  *
  * **Gotchas**
  *
- * The scope holds JSON; it is not changed.
+ * The scope must hold JSON only; it is never mutated.
  */
 export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.Result<unknown, Problem> => {
   const run = start(scope, budget.steps)
-  const result = guarded(() => {
+  const result = catchProblems(() => {
     charge(run, program.cost)
     return toJson(run, program.evaluate(run))
   })
@@ -86,11 +90,11 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
-const predicate = ({ cost, evaluate }: Program, limits: Limits = {}): Predicate => {
+const predicate = ({ cost, evaluate, reads }: Program, limits: Limits = {}): Predicate => {
   const { perItem, total } = { ...defaultLimits, ...limits }
   const run = start({}, 0)
   let left = total
-  return (item) => {
+  const matches = (item: Obj) => {
     const steps = Math.min(perItem, left)
     run.scope = item
     run.steps = steps
@@ -99,36 +103,39 @@ const predicate = ({ cost, evaluate }: Program, limits: Limits = {}): Predicate 
       run.at = 0
       charge(run, cost)
       const value = evaluate(run)
-      // `amount => 5` is a slip, and would hold for everything.
+      // `amount => 5` is a typo for `>=`, and a function is always truthy.
       if (value instanceof Fn) return Result.fail(problem("refused", "It is a function, not a condition", 0))
       return value ? yes : no
     } catch (error) {
-      return guarded(() => {
+      return catchProblems(() => {
         throw error
       })
     } finally {
       left -= steps - Math.max(run.steps, 0)
     }
   }
+  return Object.assign(matches, { reads })
 }
 
-/** The interpreter; the parser and the regular expressions are loaded on first use. */
+/** Loads the interpreter, with the parser and the regular expression engine on first use. */
 export const load: Effect.Effect<Interpreter> = Effect.map(
   Effect.all([parser, Effect.promise(() => import("./interpreter/Compile.ts"))], { concurrency: 2 }),
   ([parse, { compile: compileTree }]): Interpreter => {
     const compile = (source: string, options: Options): Result.Result<Program, Problem> => {
       if (source.length > maxSource) return Result.fail(problem("budget", "The expression is too long", maxSource))
-      if (source.trim() === "") return Result.fail(problem("syntax", "There is nothing in it", 0))
-      // In brackets, an object is no block.
+      if (source.trim() === "") return Result.fail(problem("syntax", "The expression is empty", 0))
+      // In parentheses `{}` is an object, not a block.
       const parsed = parse(`(${source}\n)`, "expression")
       if (parsed === undefined) return Result.fail(problem("budget", "It is nested too deeply", 0))
-      const place = (at: number) => Math.min(Math.max(at - 1, 0), source.length)
-      if ("mistake" in parsed) return Result.fail(problem("syntax", parsed.mistake, place(parsed.at)))
+      const offsetOf = (at: number) => Math.min(Math.max(at - 1, 0), source.length)
+      if ("mistake" in parsed) return Result.fail(problem("syntax", parsed.mistake, offsetOf(parsed.at)))
       const [statement, more] = arr(parsed.program["body"])
       if (more !== undefined) {
-        return Result.fail(problem("syntax", "It is more than one expression", place(Number(obj(more)?.["start"]))))
+        return Result.fail(
+          problem("syntax", "There is more than one expression", offsetOf(Number(obj(more)?.["start"])))
+        )
       }
-      return guarded(() => compileTree((statement as Acorn.ExpressionStatement).expression, options))
+      return catchProblems(() => compileTree((statement as Acorn.ExpressionStatement).expression, options))
     }
     return {
       compile: (source) => compile(source, { isItem: false }),

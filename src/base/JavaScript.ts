@@ -1,17 +1,17 @@
-/** Parses the JavaScript of other people: in workflows, in node types, in arguments. */
+/** Parses untrusted JavaScript: from workflows, node types and arguments. */
 import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
 
-/** An ESTree program, or the first mistake; `undefined` for code that is nested too deeply to parse. */
+/** An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply. */
 export type Parsed =
   | { readonly program: Obj }
   | { readonly mistake: string; readonly at: number }
   | undefined
 
-/** Parses JavaScript: an `expression` as n8n takes one, or the `body` of an async function. */
+/** Parses JavaScript: an `expression` as in n8n, or the `body` of an async function. */
 export type Parse = (code: string, as: "expression" | "body") => Parsed
 
-/** The parser; acorn is loaded on first use. */
+/** Loads the parser, with acorn on first use. */
 export const parser: Effect.Effect<Parse> = Effect.map(
   Effect.promise(() => import("acorn")),
   (acorn): Parse => (code, as) => {
@@ -27,7 +27,7 @@ export const parser: Effect.Effect<Parse> = Effect.map(
         ? { program: { ...program } }
         : { mistake: first === undefined ? "There is nothing in it" : "It is a statement, not a value", at: 0 }
     } catch (error) {
-      // A stack that overflows says nothing of the code.
+      // A stack overflow says nothing about the code.
       if (!(error instanceof SyntaxError) || !("pos" in error)) return undefined
       return { mistake: error.message.replace(/ \(\d+:\d+\)$/, ""), at: Number(error.pos) }
     }

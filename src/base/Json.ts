@@ -1,4 +1,4 @@
-/** Reading JSON whose shape nobody promised: what does not fit is `undefined`, never an exception. */
+/** Accessors for JSON of unknown shape: a value of another type is `undefined`, never an exception. */
 import * as Predicate from "effect/Predicate"
 
 /** A JSON object of unknown content. */
@@ -8,7 +8,7 @@ export type Obj = { readonly [key: string]: unknown }
 export const obj = (value: unknown): Obj | undefined =>
   Predicate.isObject(value) && !Array.isArray(value) ? value as Obj : undefined
 
-/** The value as an array; anything else is an empty one. */
+/** The value as an array; anything else is an empty array. */
 export const arr = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
 
 /** The value as a string, if it is one. */
@@ -25,11 +25,11 @@ type Defined<A> =
   & { [K in keyof A as undefined extends A[K] ? never : K]: A[K] }
   & { [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined> }
 
-/** The property of its own that an object or list has by this name. */
+/** The own property of an object or array with this name, if there is one. */
 export const own = (value: unknown, key: string | number): unknown =>
   Predicate.isObjectOrArray(value) && Object.hasOwn(value, key) ? (value as Obj)[key] : undefined
 
-/** Whether two JSON values are the same, whatever the order of their keys. */
+/** Whether two JSON values are equal, regardless of the order of keys. */
 export const equals = (left: unknown, right: unknown): boolean => {
   if (!Predicate.isObjectOrArray(left) || !Predicate.isObjectOrArray(right)) return left === right
   const keys = Object.keys(left)
@@ -38,15 +38,15 @@ export const equals = (left: unknown, right: unknown): boolean => {
       keys.every((key) => Object.hasOwn(right, key) && equals(own(left, key), own(right, key)))
 }
 
-/** The object without some of its keys. */
+/** The object without the entries for which `isDropped` holds. */
 export const without = (value: Obj, isDropped: (inner: unknown, key: string) => boolean): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key, inner]) => !isDropped(inner, key)))
 
-/** The object with other values under its keys, in the same order; `Record.map` of effect loses a key `__proto__`. */
+/** Maps the values of an object and keeps the order of keys; Effect's `Record.map` loses a key `__proto__`. */
 export const mapValues = (value: Obj, change: (inner: unknown, key: string) => unknown): Obj =>
   Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner, key)]))
 
-/** A path one key deeper: `rules`, `rules.values`, `rules.values[2]`. */
+/** Appends a key to a path: `rules`, `rules.values`, `rules.values[2]`. */
 export const deeper = (path: string, key: string | number): string =>
   typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
 

@@ -1,6 +1,7 @@
-/** Places in a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
+/** Paths into a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
+import { own } from "./Json.ts"
 
-/** A key of an object, or the place of an element. */
+/** A key of an object, or an index into an array. */
 export type Step = string | number
 
 const token =
@@ -8,7 +9,7 @@ const token =
 
 const unescape = (text: string) => text.replace(/\\(.)/g, "$1")
 
-/** The steps of a path, `undefined` where it is none. */
+/** The steps of a path; `undefined` if it cannot be parsed. */
 export const parse = (path: string): ReadonlyArray<Step> | undefined => {
   const steps: Array<Step> = []
   const text = path.trim()
@@ -26,18 +27,17 @@ export const parse = (path: string): ReadonlyArray<Step> | undefined => {
   return steps.length === 0 ? undefined : steps
 }
 
-/** The value at the end of the steps; `undefined` where there is none. Own properties alone. */
-export const get = (value: unknown, steps: ReadonlyArray<Step>): unknown => {
-  let at = value
-  for (const step of steps) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined
-    at = (at as { readonly [key: string]: unknown })[step]
-  }
-  return at
-}
+/** The value at the end of the steps, by own properties only; `undefined` if there is none. */
+export const get = (value: unknown, steps: ReadonlyArray<Step>): unknown => steps.reduce<unknown>(own, value)
 
-/** The path of a member: `a.b`, or `a["odd key"]`. */
+/** Appends a key to a path, quoted if needed: `a.b`, or `a["odd key"]`. */
 export const member = (path: string, key: string): string =>
   /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? path === "" ? key : `${path}.${key}`
     : `${path}["${key.replace(/["\\]/g, "\\$&")}"]`
+
+/** How an expression over an item names one of its fields: `amount`, or `$json["order no"]`. */
+export const inExpression = (key: string): string => {
+  const path = member("", key)
+  return path.startsWith("[") ? `$json${path}` : path
+}

@@ -1,8 +1,8 @@
-/** One at a time for each key: whoever comes second waits. */
+/** A mutual exclusion lock per key. */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Makes a set of locks, which exist only while somebody holds or wants them. */
+/** A function that runs effects one at a time per key, in order; a lock exists only while it is held or awaited. */
 export const make = () => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
   return (key: string) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

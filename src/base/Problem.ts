@@ -1,4 +1,4 @@
-/** What is wrong with a workflow. */
+/** Problems of a workflow. */
 import * as Schema from "effect/Schema"
 
 /**
@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
  *
  * **Details**
  *
- * An `error` is what n8n refuses to publish or marks red in its editor; a `warning` is what most likely is not meant.
- * `path` begins at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
+ * An `error` is something that n8n refuses to publish or marks red in its editor; a `warning` is a likely mistake.
+ * `path` starts at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
  */
 export const Problem = Schema.Struct({
   severity: Schema.Literals(["error", "warning"]),

@@ -1,14 +1,16 @@
 /**
- * Takes secrets out of what an agent is shown. Pure: no services, no configuration.
+ * Removes secrets from what an agent is shown. Pure: no services, no configuration.
  *
  * **Details**
  *
- * Three rules, from the surest to the broadest: a value whose **name** is that of a credential (a key, a pair of a name
- * and a value, a query parameter, `"name": "value"` inside text), a string whose **shape** is that of a known
- * credential, and what follows a known **opening** (`Bearer `, `https://user:`). Every pattern starts only where a run
- * of its own characters starts, or is bounded, so that time stays linear whatever the text.
+ * There are three rules: a value with the **name** of a credential (an object's key, a name beside a value, a query
+ * parameter, `"name": "value"` inside text), a string with the **shape** of a known credential, and text after a known
+ * **opening** (`Bearer `, `https://user:`). Every pattern starts only where a run of its own characters starts, or is
+ * bounded, so that the time is linear for any text.
  */
 import * as Predicate from "effect/Predicate"
+import { own } from "./Json.ts"
+import { member } from "./JsonPath.ts"
 import { hide, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
@@ -18,19 +20,19 @@ export { marker, mayHold, redactText }
 
 type Container = Record<PropertyKey, unknown>
 
-/** A container on the way down, and, once something in it has changed, its copy. */
-interface Place {
+/** An object or array being visited, and its copy once something in it has changed. */
+interface Frame {
   source: Container
-  /** The credential's name whose values the strings of a list, or of a `value`, are. */
+  /** The credential's name to which the strings of this array, or under a key such as `value`, belong. */
   readonly secret: string | undefined
-  readonly parent: Place | undefined
+  readonly parent: Frame | undefined
   readonly key: PropertyKey
   copy: Container | undefined
 }
 
-/** Copies upwards, only as far as no copy exists yet: what did not change keeps its identity. */
-const write = (place: Place, key: PropertyKey, value: unknown): void => {
-  let at: Place | undefined = place
+/** Copies on write, up to the first ancestor that is a copy already: unchanged parts keep their identity. */
+const write = (frame: Frame, key: PropertyKey, value: unknown): void => {
+  let at: Frame | undefined = frame
   let slot = key
   let content = value
   while (at !== undefined) {
@@ -43,10 +45,10 @@ const write = (place: Place, key: PropertyKey, value: unknown): void => {
   }
 }
 
-/** No key that holds a secret is shorter. */
+/** The length of the shortest key that can hold a secret. */
 const shortestSecretKey = 20
 
-/** The object with the secrets in its keys replaced, or undefined where they hold none. */
+/** The object with the secrets in its keys redacted, or `undefined` if they hold none. */
 const withoutSecretKeys = (source: Container, keys: ReadonlyArray<string>): Container | undefined => {
   if (!keys.some((key) => key.length >= shortestSecretKey && redactKnown(key) !== key)) return undefined
   const used = new Set<string>()
@@ -58,8 +60,8 @@ const withoutSecretKeys = (source: Container, keys: ReadonlyArray<string>): Cont
   }))
 }
 
-/** The credential's name before an element: of an entry (`["authorization", "…"]`), a raw header or an argument. */
-const nameBefore = ({ key, parent, source }: Place, index: number): string | undefined => {
+/** The credential's name before an array element, in an entry (`["authorization", "…"]`), raw headers or arguments. */
+const nameBefore = ({ key, parent, source }: Frame, index: number): string | undefined => {
   const name = index % 2 === 1 || key === "args" ? source[index - 1] : undefined
   if (!Predicate.isString(name) || !isSecretName(name)) return undefined
   const isEntry = source["length"] === 2 && Array.isArray(parent?.source)
@@ -71,17 +73,17 @@ const nameBefore = ({ key, parent, source }: Place, index: number): string | und
  *
  * **Details**
  *
- * Only strings change, and keys that have a known secret's shape. Under a credential-like key a string goes whole, and
- * so do the strings of an array and of a `value`; an object there is otherwise walked like any other, so credential
- * references (`{ id, name }`) survive. Nothing is mutated; what holds no secret is returned as the same reference.
- * Depth is bounded by memory, not by the stack.
+ * Only strings change, and keys with a known secret's shape. Under a credential's name a string is replaced as a whole,
+ * and so are the strings of an array and of a `value` key; other objects are visited as usual, so credential references
+ * (`{ id, name }`) survive. Nothing is mutated; a value without secrets is returned as the same reference. Depth is
+ * bounded by memory, not by the stack.
  *
  * **Gotchas**
  *
- * Numbers are never secrets. Not for class instances.
+ * Numbers are never secrets. Class instances are not supported.
  */
 export const redact = <A>(value: A): A => {
-  const holder: Place = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
+  const holder: Frame = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
   const work = [holder]
   for (let at = work.pop(); at !== undefined; at = work.pop()) {
     const list = Array.isArray(at.source)
@@ -112,5 +114,22 @@ export const redact = <A>(value: A): A => {
   return (holder.copy ?? holder.source)[""] as A
 }
 
-/** What redacts values that were read from this JSON: nothing where they hold no secret. */
+const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
+  if (value === clean) return []
+  if (!Predicate.isObjectOrArray(value) || !Predicate.isObjectOrArray(clean)) return [path]
+  if (Array.isArray(value)) {
+    return value.flatMap((inner, index) => placesIn(inner, own(clean, index), `${path}[${index}]`))
+  }
+  // Keys keep their order, also those that are secrets themselves.
+  const after = Object.entries(clean)
+  return Object.entries(value).flatMap(([key, inner], index) => {
+    const [name, shown] = after[index] ?? []
+    return name === key ? placesIn(inner, shown, member(path, key)) : [path]
+  })
+}
+
+/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
+export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
+
+/** A function that redacts values read from this JSON; the identity if the JSON holds no secret. */
 export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

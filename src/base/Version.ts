@@ -1,2 +1,2 @@
-/** The version that clients are told; a test holds it against package.json. */
+/** The server's version; a test compares it with package.json. */
 export const version = "0.1.0"

@@ -1,28 +1,28 @@
 /**
- * Makes characters visible that a person would not see and a model would obey: data that comes from workflows and
- * executions must not hide text, nor turn its order round. Pure.
+ * Escapes characters that a person cannot see but a model reads: data from workflows and executions must neither hide
+ * text nor reverse its order. Pure.
  */
 import * as Predicate from "effect/Predicate"
 import { redactText } from "./Redact.ts"
 
-/** Everything but what most texts consist of: a quick way out. */
+/** A fast path: most texts match nothing of this. */
 const unusual = /[^\t\n\r -~]/
 
 /**
- * Controls (but tab and line ends), line separators, bidirectional marks and overrides, annotations, and all that
- * Unicode wants to be drawn as nothing: joiners, fillers, soft hyphens, variation selectors, tags that spell ASCII.
+ * Controls (except tab and line ends), line separators, bidirectional marks and overrides, annotations, and everything
+ * that Unicode draws as nothing: joiners, fillers, soft hyphens, variation selectors, tags that spell ASCII.
  */
 const hidden = /(?![\t\n\r])\p{Cc}|[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u2028\u2029\uFFF9-\uFFFB]/gu
 
-/** Scripts whose letters join, or stop to join, by an invisible character between them. */
+/** Scripts in which an invisible character between letters joins or separates them. */
 const joining = "Arab Syrc Mong Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr".split(" ")
   .map((script) => `\\p{scx=${script}}`).join("")
 
 /**
- * What writing needs, one at a time: a second one right behind it follows none of these. Of the selectors of Han
- * characters only the few that fonts know, for all 240 would spell a letter each.
+ * Invisible characters with a use in writing, one at a time: a second one right after it never matches. Of the
+ * variation selectors of Han characters only those that fonts support are accepted: all 240 could encode a letter each.
  */
-const ordinary = new RegExp(
+const legitimate = new RegExp(
   [
     "(?<=[\\p{Emoji}--[\\d#*]])[\\uFE0E\\uFE0F]",
     "(?<=[\\d#*])\\uFE0F(?=\\u20E3)",
@@ -34,26 +34,26 @@ const ordinary = new RegExp(
   "vy"
 )
 
-const isOrdinary = (value: string, at: number): boolean => {
-  ordinary.lastIndex = at
-  return ordinary.test(value)
+const isLegitimate = (value: string, at: number): boolean => {
+  legitimate.lastIndex = at
+  return legitimate.test(value)
 }
 
 /** Such as `\u202e`, and `\u{e0041}` beyond the first plane. */
-const spelled = (character: string): string => {
+const escape = (character: string): string => {
   const code = (character.codePointAt(0) ?? 0).toString(16)
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`
 }
 
-/** The text with hidden characters spelled out. */
+/** The text with hidden characters escaped. */
 export const text = (value: string): string =>
   unusual.test(value)
-    ? value.replace(hidden, (character, at: number) => isOrdinary(value, at) ? character : spelled(character))
+    ? value.replace(hidden, (character, at: number) => isLegitimate(value, at) ? character : escape(character))
     : value
 
 /**
- * Foreign text, such as a workflow's name, made safe inside a sentence: one line, visible, without secrets, and no longer
- * than `length` characters.
+ * Makes foreign text, such as a workflow's name, safe inside a sentence: one visible line without secrets, of at most
+ * `length` characters.
  */
 export const label = (value: string, length = 60): string => {
   const line = text(redactText(value).replace(/\s+/g, " ").trim())
@@ -61,18 +61,18 @@ export const label = (value: string, length = 60): string => {
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : line
 }
 
-/** JSON with hidden characters in its strings and keys spelled out; what holds none is the same value. */
-export const json = <A>(value: A): A => spell(value) as A
+/** JSON with hidden characters in strings and keys escaped; a value without any is returned as the same reference. */
+export const json = <A>(value: A): A => escapeJson(value) as A
 
-const spell = (value: unknown): unknown => {
+const escapeJson = (value: unknown): unknown => {
   if (typeof value === "string") return text(value)
   if (Array.isArray(value)) {
-    const spelt = value.map(spell)
-    return spelt.every((each, index) => each === value[index]) ? value : spelt
+    const escaped = value.map(escapeJson)
+    return escaped.every((each, index) => each === value[index]) ? value : escaped
   }
   if (!Predicate.isObject(value)) return value
   const entries = Object.entries(value)
-  const spelt = entries.map(([key, inner]) => [text(key), spell(inner)] as const)
-  const isSame = spelt.every(([key, inner], index) => key === entries[index]?.[0] && inner === entries[index]?.[1])
-  return isSame ? value : Object.fromEntries(spelt)
+  const escaped = entries.map(([key, inner]) => [text(key), escapeJson(inner)] as const)
+  const isSame = escaped.every(([key, inner], index) => key === entries[index]?.[0] && inner === entries[index]?.[1])
+  return isSame ? value : Object.fromEntries(escaped)
 }

@@ -10,14 +10,14 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 const polling = Schedule.spaced("1 second")
 
 /** The call has to answer within 50 seconds, with the data read. */
-const maxSeconds = 45
+const maxSeconds = 40
 
 /**
  * Returns when the execution is over or the time is up, and tells the caller meanwhile.
  *
  * **Details**
  *
- * It asks n8n for the status alone, once a second, for at most 45 seconds. An execution that n8n does not have is not
+ * It asks n8n for the status alone, once a second, for at most 40 seconds. An execution that n8n does not have is not
  * waited for.
  */
 export const wait = Effect.fn("ExecutionEnd.wait")(

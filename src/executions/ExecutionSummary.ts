@@ -1,6 +1,7 @@
 /** Step one of debugging: an execution node by node, in a few hundred tokens. */
 import * as Schema from "effect/Schema"
-import { defined } from "../base/Json.ts"
+import { defined, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
@@ -113,9 +114,24 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
 /** What a reader of the summary should look at next. */
 export type NextStep =
   | { readonly _tag: "Node"; readonly nodeName: string }
-  | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number }
+  | {
+    readonly _tag: "FindItem"
+    readonly nodeName: string
+    readonly inputCount: number
+    /** A field of the input: the one that the error names, else the first. */
+    readonly field: string
+  }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
   | { readonly _tag: "SameAgain" }
+
+const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }: Failure): string => {
+  const run = execution.runs.get(nodeName)?.findLast((candidate) => candidate.error !== undefined)
+  const parts = run === undefined ? [] : Execution.inputs(execution, nodeName, run)
+  const fields = Execution.slice(execution, parts, 0, 1).flatMap(({ json }) => Object.keys(obj(json) ?? {}))
+  const words = new Set(`${error.message} ${error.description ?? ""}`.toLowerCase().split(/[^\p{L}\p{N}_]+/u))
+  const field = fields.find((name) => words.has(name.toLowerCase())) ?? fields[0]
+  return field === undefined ? "$json" : JsonPath.inExpression(field)
+}
 
 /** The failing node, else the last one to run; where none ran, the workflow or the same execution later. */
 export const nextStep = (execution: Execution.Execution, failure: Failure | undefined): NextStep => {
@@ -124,7 +140,12 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   if (nodeName !== undefined) {
     return failure?.inputCount === undefined
       ? { _tag: "Node", nodeName }
-      : { _tag: "FindItem", nodeName, inputCount: failure.inputCount }
+      : {
+        _tag: "FindItem",
+        nodeName,
+        inputCount: failure.inputCount,
+        field: fieldToAsk(execution, nodeName, failure)
+      }
   }
   if (!ExecutionHead.isOver(execution.status)) return { _tag: "SameAgain" }
   return { _tag: "Workflow", reason: execution.error === undefined ? "NoData" : "NoNodeRan" }

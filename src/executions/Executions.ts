@@ -19,7 +19,7 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Blocks from "./blocks.ts"
 import * as Execution from "./Execution.ts"
 import { ExecutionReader } from "./executionReader.ts"
-import type { Failure } from "./FailureGroups.ts"
+import { type Failure, ofError } from "./FailureGroups.ts"
 import { FailureReader } from "./failureReader.ts"
 import { TestRuns } from "./TestRuns.ts"
 
@@ -77,7 +77,7 @@ const read =
       const reader = new ExecutionReader()
       const writer = new Blocks.Writer()
       const unreadable = (cause: unknown) =>
-        HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+        HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
       let arrived = 0
       yield* Stream.runForEach(body, (chunk) =>
         Effect.gen(function*() {
@@ -106,16 +106,14 @@ const readFailure = (
           reader.push(chunk)
           return !reader.isDone
         },
-        catch: (cause) => HttpErrors.unreadable(target, cause instanceof Error ? cause.message : String(cause))
+        catch: (cause) => HttpErrors.unreadableError(target, cause instanceof Error ? cause.message : String(cause))
       }))
     return reader
   })
 
 const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
-  if (failure === undefined) return undefined
-  const { message } = Execution.errorDetail(failure.error)
-  return failure.node === undefined ? { message } : { node: failure.node, message }
+  return failure === undefined ? undefined : ofError(failure.error, failure.node)
 }
 
 /** An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process. */

@@ -1,10 +1,13 @@
 /** Failed executions by what they failed of: messages that differ in numbers, ids or quoted words are one. Pure. */
+import { errorDetail } from "./Execution.ts"
 
 /** Why one execution failed. */
 export interface Failure {
   /** The node that failed, where n8n says so. */
   readonly node?: string
   readonly message: string
+  /** What the service behind the node answered, or n8n's advice; where it says more than the message. */
+  readonly description?: string
 }
 
 /** A failed execution. */
@@ -21,6 +24,7 @@ export interface Group {
   readonly node: string | undefined
   /** The message of the newest, whole. */
   readonly message: string
+  readonly description?: string
   readonly count: number
   /** When the first and the last of them started, ISO 8601. */
   readonly first: string | undefined
@@ -58,11 +62,23 @@ export const pattern = (message: string): string => {
     .trim()
 }
 
+const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
+
+/** The failure that an error of n8n's tells, at the node that failed. */
+export const ofError = (error: unknown, node: string | undefined): Failure => {
+  const { description, message } = errorDetail(error)
+  const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
+  return { ...(node === undefined ? {} : { node }), message, ...(saysMore ? { description } : {}) }
+}
+
 /** The failed executions in groups, the largest first. `failed` has the newest first. */
 export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
   [
-    ...Map.groupBy(failed, ({ message, node, workflowId }) => JSON.stringify([workflowId, node, pattern(message)]))
-      .values()
+    ...Map.groupBy(
+      failed,
+      ({ description = "", message, node, workflowId }) =>
+        JSON.stringify([workflowId, node, pattern(message), pattern(description)])
+    ).values()
   ]
     .map((alike): Group => {
       const times = alike.flatMap(({ at }) => at ?? []).toSorted()
@@ -70,6 +86,7 @@ export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
         workflowId: alike[0]?.workflowId ?? "",
         node: alike[0]?.node,
         message: alike[0]?.message ?? "",
+        ...(alike[0]?.description === undefined ? {} : { description: alike[0].description }),
         count: alike.length,
         first: times[0],
         last: times.at(-1),

@@ -12,6 +12,7 @@ import { defined, int, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
+import * as ItemFields from "./ItemFields.ts"
 
 /** Items of one output. */
 export interface Side {
@@ -62,6 +63,10 @@ export interface Comparison {
   readonly duplicated?: Unpaired
   /** Items that have no value at the key. */
   readonly withoutKey?: { readonly from: number; readonly to: number }
+  /** Values of the key that several items of `from` share: these are paired in their order. */
+  readonly sharedKeys?: number
+  /** A field that would pair the items, where they are paired otherwise and it differs in many pairs. */
+  readonly likelyKey?: string
   /** Which of the compared `fields` no item has, by their position. */
   readonly missing?: ReadonlyArray<number>
 }
@@ -162,7 +167,11 @@ const byKey = Effect.fnUntraced(function*(
     else list.push(index)
   })
   // Equal keys are paired in their order.
-  for (const list of waiting.values()) list.reverse()
+  let sharedKeys = 0
+  for (const list of waiting.values()) {
+    if (list.length > 1) sharedKeys++
+    list.reverse()
+  }
   const partners: Array<number | undefined> = []
   yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
     const value = keyOf(json(), key)
@@ -170,7 +179,7 @@ const byKey = Effect.fnUntraced(function*(
     if (value === undefined) withoutKey.to++
     partners[index] = value === undefined ? undefined : waiting.get(value)?.pop()
   })
-  return { partner: (index: number) => partners[index], keys, withoutKey }
+  return { partner: (index: number) => partners[index], keys, withoutKey, sharedKeys }
 })
 
 /** n8n's own links from an item to those it was made of, over any number of nodes; `undefined` where they lead nowhere. */
@@ -264,9 +273,44 @@ interface Tally {
   removed: number
   rounding: number
   readonly examples: Array<Example>
+  /** Values of a field before and after, to see whether they only changed places; not of places within fields. */
+  readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
 }
 
 const first = 5
+
+/** So many values tell whether a field is a key. */
+const maxValues = 2_000
+
+const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
+  if (values === undefined || count > maxValues) return
+  if (typeof before === "string") values.before.add(before)
+  if (typeof after === "string") values.after.add(after)
+}
+
+/** Whether a field is different in each item, and mostly has values that other items had before: pairs are crossed. */
+const isCrossed = ({ count, values }: Tally): boolean => {
+  if (values === undefined || count < 3) return false
+  const { after, before } = values
+  const looked = Math.min(count, maxValues)
+  const moved = [...after].filter((value) => before.has(value)).length
+  return before.size === looked && after.size === looked && moved * 2 >= looked
+}
+
+/** Of each of the rarest changes some, as far as there is room. */
+const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Example> => {
+  const shares = rarest.map(() => 0)
+  let left = limit
+  for (const share of [3, limit]) {
+    for (const [index, { examples }] of rarest.entries()) {
+      const more = Math.min(left, Math.min(share, examples.length) - (shares[index] ?? 0))
+      if (more <= 0) continue
+      shares[index] = (shares[index] ?? 0) + more
+      left -= more
+    }
+  }
+  return rarest.flatMap(({ examples }, index) => examples.slice(0, shares[index]))
+}
 
 const unpaired = () => ({ count: 0, first: [] as Array<number | string> })
 
@@ -303,11 +347,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
       const [valueBefore, valueAfter] = [JsonPath.get(a, field), JsonPath.get(b, field)]
       if (valueBefore === undefined && valueAfter === undefined) continue
       missing.delete(position)
-      const path = field.reduce<string>(
-        (at, step) => typeof step === "number" ? `${at}[${step}]` : JsonPath.member(at, step),
-        ""
-      )
-      differences(valueBefore, valueAfter, path, found)
+      differences(valueBefore, valueAfter, ItemFields.written(field), found)
     }
     const relevant = ignore.length === 0
       ? found
@@ -320,12 +360,21 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     const seen = new Set<string>()
     for (const difference of relevant) {
       const path = general(difference.path)
-      const tally = tallies.get(path) ?? { count: 0, added: 0, removed: 0, rounding: 0, examples: [] }
+      const isField = keyed === undefined && !/[.[]/.test(path)
+      const tally = tallies.get(path) ?? {
+        count: 0,
+        added: 0,
+        removed: 0,
+        rounding: 0,
+        examples: [],
+        values: isField ? { before: new Set<string>(), after: new Set<string>() } : undefined
+      }
       tallies.set(path, tally)
       if (tally.examples.length < limit) tally.examples.push(defined({ index, key: label, ...difference }))
       if (seen.has(path)) continue
       seen.add(path)
       tally.count++
+      collectValues(tally, difference)
       if (difference.before === undefined) tally.added++
       if (difference.after === undefined) tally.removed++
       if (isRounding(difference.before, difference.after)) tally.rounding++
@@ -355,12 +404,16 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
       })
     ),
     // What changed in every pair is the node's work; a few words of `paths` say it.
-    examples: rarest.filter(([, { count }], index) => index === 0 || count < pairs)
-      .flatMap(([, { examples }]) => examples).slice(0, limit),
+    examples: spread(
+      rarest.filter(([, { count }], index) => index === 0 || count < pairs).map(([, tally]) => tally),
+      limit
+    ),
     onlyInFrom,
     onlyInTo,
     duplicated: duplicated.count > 0 ? duplicated : undefined,
     withoutKey: keyed !== undefined && keyed.withoutKey.from + keyed.withoutKey.to > 0 ? keyed.withoutKey : undefined,
+    sharedKeys: keyed !== undefined && keyed.sharedKeys > 0 ? keyed.sharedKeys : undefined,
+    likelyKey: [...tallies].find(([, tally]) => isCrossed(tally))?.[0],
     missing: missing.size > 0 && pairs > 0 ? [...missing] : undefined
   })
   return result

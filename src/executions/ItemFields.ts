@@ -20,23 +20,53 @@ export const pick = (json: unknown, fields: ReadonlyArray<Field>): Obj =>
 export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Field>): ReadonlyArray<string> =>
   fields.flatMap(({ path, steps }) => jsons.every((json) => JsonPath.get(json, steps) === undefined) ? [path] : [])
 
-const pathsOf = (json: unknown): ReadonlyArray<string> =>
+/** As it is written in an expression: `customer.id`, `lines[0].sku`. */
+export const written = (steps: ReadonlyArray<JsonPath.Step>): string =>
+  steps.reduce<string>(
+    (path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step),
+    ""
+  )
+
+/** Whether a path is another one, or lies in it. */
+export const isWithin = (path: string, other: string): boolean =>
+  path === other || path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
+
+const outer = (json: unknown): ReadonlyArray<string> =>
+  Object.keys(obj(json) ?? {}).map((key) => JsonPath.member("", key))
+
+const inner = (json: unknown): ReadonlyArray<string> =>
   Object.entries(obj(json) ?? {}).flatMap(([key, value]) => {
+    const [first] = Array.isArray(value) ? value : [value]
     const path = JsonPath.member("", key)
-    return [path, ...Object.keys(obj(value) ?? {}).map((inner) => JsonPath.member(path, inner))]
+    return Object.keys(obj(first) ?? {}).map((name) =>
+      JsonPath.member(Array.isArray(value) ? `${path}[0]` : path, name)
+    )
   })
 
 const maxPaths = 12
 
-const all = (jsons: ReadonlyArray<unknown>) => [...new Set(jsons.slice(0, maxPaths).flatMap(pathsOf))]
+/** The fields of the items first, then what lies in them. */
+const all = (jsons: ReadonlyArray<unknown>) => [...new Set([...jsons.flatMap(outer), ...jsons.flatMap(inner)])]
 
 /** A sentence about paths that no item has, with those that come nearest. */
-export const note = (paths: ReadonlyArray<string>, jsons: ReadonlyArray<unknown>): string => {
-  const near = [...new Set(paths.flatMap((path) => nearest(path, all(jsons))))]
-  const names = (near.length > 0 ? near : all(jsons)).slice(0, maxPaths).join(", ")
-  return `No item here has ${paths.join(", ")}; ${near.length > 0 ? "nearest" : "they have"}: ${names}.`
+export const note = (paths: ReadonlyArray<string>, jsons: ReadonlyArray<unknown>, items = "item here"): string => {
+  const known = all(jsons)
+  const near = [...new Set(paths.flatMap((path) => nearest(path, known)))].filter((path) => !paths.includes(path))
+  const names = (near.length > 0 ? near : known).slice(0, maxPaths).join(", ")
+  const advice = names === "" ? "" : `; ${near.length > 0 ? "nearest" : "they have"}: ${names}`
+  return `No ${items} has ${paths.join(", ")}${advice}.`
 }
 
-/** A sentence about a condition that no item meets: a misspelt field is only `undefined` there. */
-export const noMatch = (jsons: ReadonlyArray<unknown>): string =>
-  `Nothing matches; items have: ${all(jsons).slice(0, maxPaths).join(", ")}.`
+/** A value in a sentence. */
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? "undefined"
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}
+
+/** A sentence about a condition that no item meets, with the first values of the places that it names. */
+export const noMatch = (values: ReadonlyArray<readonly [path: string, value: unknown]>): string =>
+  values.length === 0
+    ? "Nothing matches."
+    : `Nothing matches; the first values: ${
+      values.slice(0, 6).map(([path, value]) => `${path} ${shown(value)}`).join(", ")
+    }.`

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
-import { obj } from "../base/Json.ts"
+import { type Obj, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
@@ -24,7 +25,7 @@ export interface Match {
   readonly item: Execution.Item
 }
 
-/** What the pass found; `matches` are the first ones, in the order of the slots. */
+/** What the pass found; `matches` are in the order of the slots. */
 export interface Found {
   readonly matched: number
   readonly scanned: number
@@ -32,6 +33,10 @@ export interface Found {
   readonly failed: number
   /** Why the first of these failed. */
   readonly failure: Interpreter.Problem | undefined
+  /** Places that the expression names and no item has. */
+  readonly absent: ReadonlyArray<string>
+  /** Of the others the first value. */
+  readonly values: ReadonlyArray<readonly [path: string, value: unknown]>
   readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
   readonly matches: ReadonlyArray<Match>
 }
@@ -51,27 +56,83 @@ export const outputs = (
       )
     )
 
-/** The first items of some slots, as a reader is shown them. */
+/** So many nodes tell what items there are. */
+const maxSamples = 12
+
+/** An item of each node, the last to run first, as a reader is shown them. */
 export const samples = (
   execution: Execution.Execution,
   slots: ReadonlyArray<{ readonly slot: Execution.Slot }>,
   redacts: boolean
 ): ReadonlyArray<unknown> =>
-  slots.slice(0, 3).flatMap(({ slot }) => execution.items(slot, 0, 3)).map((stored) => {
-    const json = obj(stored)?.["json"]
-    return redacts ? Redact.redact(json) : json
-  })
+  [...new Map(slots.map(({ slot }) => [slot.node, slot])).values()].toReversed().slice(0, maxSamples)
+    .flatMap((slot) => execution.items(slot, 0, 1)).map((stored) => {
+      const json = obj(stored)?.["json"]
+      return redacts ? Redact.redact(json) : json
+    })
 
-/** What a reader of the result has to know: that the expression does not fit, or why nothing was found. */
+/** What a reader of the result has to know: fields that no item has, that the expression does not fit, or why nothing was found. */
 export const notes = (
   execution: Execution.Execution,
-  { failed, failure, matched, scanned }: Found,
-  { redacts, slots }: Pick<Options, "slots" | "redacts">
-): ReadonlyArray<string> => {
-  if (failure !== undefined) {
-    return [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]
+  { absent, failed, failure, matched, scanned, values }: Found,
+  { isFoundElsewhere = false, redacts, slots }: Pick<Options, "slots" | "redacts"> & {
+    readonly isFoundElsewhere?: boolean
   }
-  return matched > 0 || scanned === 0 ? [] : [ItemFields.noMatch(samples(execution, slots, redacts))]
+): ReadonlyArray<string> => [
+  ...(failure === undefined
+    ? []
+    : [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]),
+  ...(absent.length > 0
+    ? [ItemFields.note(absent, samples(execution, slots, redacts))]
+    : matched > 0 || failed > 0 || scanned === 0 || isFoundElsewhere
+    ? []
+    : [ItemFields.noMatch(values)])
+]
+
+/** Which of the places that an expression names some item has, and the first value there. */
+const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
+  const missing = new Set(reads)
+  const values: Array<readonly [path: string, value: unknown]> = []
+  let isLooked = false
+  return {
+    look: (json: Obj) => {
+      isLooked = true
+      for (const steps of missing) {
+        const value = JsonPath.get(json, steps)
+        if (value === undefined) continue
+        missing.delete(steps)
+        if (typeof value !== "object" || value === null) values.push([ItemFields.written(steps), value])
+      }
+    },
+    values,
+    /** Not those that lie in another one of them. */
+    absent: () => {
+      const paths = isLooked ? [...missing].map(ItemFields.written) : []
+      return paths.filter((path) => !paths.some((other) => other !== path && ItemFields.isWithin(path, other)))
+    }
+  }
+}
+
+/** Collects matches up to a limit: the first ones, or some of each node. */
+const collection = (limit: number, isSpread: boolean) => {
+  const all: Array<Match> = []
+  const byNode = new Map<string, number>()
+  const count = (node: string, by: number) => byNode.set(node, (byNode.get(node) ?? 0) + by)
+  return {
+    all,
+    /** Whether one of this node would be taken. */
+    takes: (node: string) =>
+      all.length < limit || isSpread && (byNode.get(node) ?? 0) + 1 < Math.max(...byNode.values()),
+    add: (match: Match) => {
+      if (all.length >= limit) {
+        const most = Math.max(...byNode.values())
+        const [last] = all.splice(all.findLastIndex(({ slot }) => byNode.get(slot.node) === most), 1)
+        if (last !== undefined) count(last.slot.node, -1)
+      }
+      all.push(match)
+      count(match.slot.node, 1)
+    }
+  }
 }
 
 const holds = (value: unknown, needle: string): boolean => {
@@ -104,6 +165,8 @@ export interface Options {
   readonly offset?: number | undefined
   /** Matches to give; all are counted. */
   readonly limit: number
+  /** Gives some of each node that has any, instead of the first. */
+  readonly spreads?: boolean | undefined
   readonly redacts: boolean
 }
 
@@ -114,13 +177,14 @@ const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type" || kind === 
 export const search = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { text, where }: Condition,
-  { limit, offset = 0, redacts, slots }: Options
+  { limit, offset = 0, redacts, slots, spreads = false }: Options
 ) {
   const needle = text?.toLowerCase()
   const mayMatch = (json: string) =>
     needle === undefined || !isPlain(needle) || json.toLowerCase().includes(needle) || json.includes("\\u")
   const matched = new Map<string, number>()
-  const matches: Array<Match> = []
+  const matches = collection(limit, spreads)
+  const seen = sightings(where?.reads ?? [])
   let found = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined
@@ -138,7 +202,9 @@ export const search = Effect.fnUntraced(function*(
       for (const [place, stored] of segment.items().entries()) {
         const json = redact(obj(stored)?.["json"] ?? {})
         if (needle !== undefined && !holds(json, needle)) continue
-        const isMatch = where?.(obj(json) ?? {}) ?? Result.succeed(true)
+        const fields = obj(json) ?? {}
+        seen.look(fields)
+        const isMatch = where?.(fields) ?? Result.succeed(true)
         if (Result.isFailure(isMatch)) {
           if (!isOfItem(isMatch.failure)) return yield* isMatch.failure
           failed++
@@ -148,9 +214,9 @@ export const search = Effect.fnUntraced(function*(
         if (!isMatch.success) continue
         found++
         matched.set(slot.node, (matched.get(slot.node) ?? 0) + 1)
-        if (found <= offset || matches.length >= limit) continue
+        if (found <= offset || !matches.takes(slot.node)) continue
         const index = segment.first + place
-        matches.push({ slot, index, position: before + index, item: Execution.item({ ...obj(stored), json }) })
+        matches.add({ slot, index, position: before + index, item: Execution.item({ ...obj(stored), json }) })
       }
     }
     before += count
@@ -160,8 +226,10 @@ export const search = Effect.fnUntraced(function*(
     scanned: before,
     failed,
     failure,
+    absent: seen.absent(),
+    values: seen.values,
     nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
-    matches
+    matches: matches.all
   }
   return result
 })

@@ -172,6 +172,10 @@ interface Side {
   readonly page: Omit<NodeExecution["output"], "output">
   readonly first: number
   readonly length: number
+  /** What was found, where a condition was asked for. */
+  readonly found?: ItemSearch.Found
+  /** The paths asked for that no item of the page has, and what its items have. */
+  readonly lacking?: { readonly paths: ReadonlyArray<string>; readonly jsons: ReadonlyArray<unknown> }
 }
 
 const lengthOf = (parts: ReadonlyArray<Part>) => parts.reduce((sum, part) => sum + part.count, 0)
@@ -202,15 +206,12 @@ const matchesOf = Effect.fnUntraced(function*(
     limit: request.itemLimit,
     redacts
   })
-  const notes = [
-    ...ItemSearch.notes(execution, found, { slots: parts, redacts }),
-    beyond(found.matched, first, "matches")
-  ].filter((note) => note !== undefined)
   const result: Side = {
+    found,
     first,
     length: found.matched,
     page: defined({
-      note: notes.length === 0 ? undefined : notes.join(" "),
+      note: beyond(found.matched, first, "matches"),
       matched: found.matched,
       total: found.scanned,
       failedItems: found.failed === 0 ? undefined : found.failed,
@@ -226,17 +227,43 @@ const withFields = (side: Side, { fields, redacts }: Choice): Side => {
   // What is picked from a pair of a name and a value would no longer tell that it is a secret.
   const clean = side.page.items.map(({ json, ...item }) => ({ ...item, json: redacts ? Redact.redact(json) : json }))
   const jsons = clean.map(({ json }) => json)
-  const missing = ItemFields.missing(jsons, fields)
-  const notes = [side.page.note, missing.length === 0 ? undefined : ItemFields.note(missing, jsons)]
-    .filter((note) => note !== undefined)
   return {
     ...side,
-    page: defined({
+    lacking: { paths: ItemFields.missing(jsons, fields), jsons },
+    page: {
       ...side.page,
-      note: notes.length === 0 ? undefined : notes.join(" "),
-      items: clean.map((item) => ({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
-    })
+      items: clean.map((item) => Noise.without({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
+    }
   }
+}
+
+const noted = (side: Side, notes: ReadonlyArray<string>): Side =>
+  notes.length === 0
+    ? side
+    : {
+      ...side,
+      page: { ...side.page, note: [side.page.note, ...notes].filter((note) => note !== undefined).join(" ") }
+    }
+
+/** What is told of one side: not what the other one has. */
+const notesOf = (
+  execution: Execution.Execution,
+  { found, lacking }: Side,
+  other: Side,
+  slots: ReadonlyArray<Part>,
+  redacts: boolean
+): ReadonlyArray<string> => {
+  const isAbsentThere = (path: string) =>
+    other.found === undefined || other.found.scanned === 0 ||
+    other.found.absent.some((absent) => ItemFields.isWithin(path, absent))
+  const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
+  const shown = { slots, redacts, isFoundElsewhere: (other.found?.matched ?? 0) > 0 }
+  return [
+    ...(found === undefined
+      ? []
+      : ItemSearch.notes(execution, { ...found, absent: found.absent.filter(isAbsentThere) }, shown)),
+    ...(lacking === undefined || paths.length === 0 ? [] : [ItemFields.note(paths, lacking.jsons)])
+  ]
 }
 
 /** The lists that a request is about. */
@@ -342,7 +369,9 @@ export const choose = Effect.fnUntraced(function*(
       .pipe(Effect.map((side) => withFields(side, choice)))
   const [input, output] = [yield* sideOf(lists.input), yield* sideOf(lists.output)]
   return assemble(execution, request, namesOf, run, {
-    input: choosesOnly(output, input) ? unlisted(input) : input,
-    output
+    input: choosesOnly(output, input)
+      ? unlisted(input)
+      : noted(input, notesOf(execution, input, output, lists.input, choice.redacts)),
+    output: noted(output, notesOf(execution, output, input, lists.output, choice.redacts))
   })
 })

@@ -107,7 +107,7 @@ export const triage = Effect.fn("Triage.triage")(function*(
 
   if (fault !== undefined && failures.size === 0) return yield* Effect.fail(fault)
   if (!isInTime && executions.length === 0) {
-    return yield* Effect.fail(HttpErrors.timedOut({ operation: "list executions" }, patience))
+    return yield* Effect.fail(HttpErrors.timeoutError({ operation: "list executions" }, patience))
   }
   const failed = executions.flatMap((execution) => failures.get(execution) ?? [])
   return {

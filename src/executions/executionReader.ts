@@ -52,6 +52,10 @@ const runFields = new Set(["startTime", "executionTime", "executionIndex", "exec
 /** Whether a key at the root is metadata: times, status, sizes. */
 const isHead = (key: string) => key !== "data" && key !== "workflowData" && key !== "customData"
 
+/** The most that one key of the metadata may hold, in bytes, and how many keys there may be. */
+const maxHeadBytes = 1_000_000
+const maxHeadKeys = 100
+
 const object = (member: (key: string) => Handling, end?: () => void): Handling =>
   end === undefined ? { on: "object", member } : { on: "object", member, end }
 
@@ -91,7 +95,9 @@ export class ExecutionReader {
     return object((key) => {
       if (key === "data") return object((part) => part === "resultData" ? resultData : skip)
       if (key === "workflowData") return value((parsed) => (this.#workflow = parsed))
-      return isHead(key) ? value((parsed) => this.#head.set(key, parsed)) : skip
+      return isHead(key) && this.#head.size < maxHeadKeys
+        ? value((parsed) => this.#head.set(key, parsed), maxHeadBytes)
+        : skip
     })
   }
 

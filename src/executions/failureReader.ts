@@ -1,7 +1,6 @@
 /** Reads of an execution only why it failed: n8n writes the error before the data, so mostly a few kilobytes are read. */
 import { obj, str } from "../base/Json.ts"
-import { errorDetail } from "./Execution.ts"
-import type { Failure } from "./FailureGroups.ts"
+import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
 
 /** One failure being read: `push` chunks until `isDone`. */
@@ -32,10 +31,7 @@ export class FailureReader {
 
   /** What was read; `undefined` where n8n notes no error. */
   get failure(): Failure | undefined {
-    if (this.#error === undefined) return undefined
-    const { message } = errorDetail(this.#error)
-    const node = this.#node
-    return node === undefined ? { message } : { node, message }
+    return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
   }
 
   #root(): Handling {

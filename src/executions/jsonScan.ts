@@ -20,8 +20,8 @@ export interface List {
 /** What to do with the value at some place; a value of another kind than expected is stepped over. */
 export type Handling =
   | { readonly on: "skip" }
-  /** Parse it. */
-  | { readonly on: "value"; readonly take: (value: unknown) => void }
+  /** Parse it; it may have so many bytes. */
+  | { readonly on: "value"; readonly take: (value: unknown) => void; readonly maxBytes: number }
   /** Look at its members. */
   | { readonly on: "object"; readonly member: (key: string) => Handling; readonly end?: () => void }
   /** Look at its elements. */
@@ -29,11 +29,21 @@ export type Handling =
   /** Only note where its elements lie. */
   | { readonly on: "list"; readonly take: (list: List) => void }
 
+/** The most that is parsed at once: a workflow with all its pinned data has some MB. */
+const maxValueBytes = 64 * 1024 * 1024
+
+/** The most that a key may have. */
+const maxKeyBytes = 64 * 1024
+
 /** Steps over. */
 export const skip: Handling = { on: "skip" }
 
-/** Parses. */
-export const value = (take: (value: unknown) => void): Handling => ({ on: "value", take })
+/** Parses a value of at most so many bytes; a larger one ends the scan. */
+export const value = (take: (value: unknown) => void, maxBytes = maxValueBytes): Handling => ({
+  on: "value",
+  take,
+  maxBytes
+})
 
 /** Bytes between the marks of a list: reading one element reads little more than that. */
 export const markEvery = 32 * 1024
@@ -90,6 +100,7 @@ export class Scanner {
   #backslashAt = -1
   #take: ((value: unknown) => void) | undefined
   #parts: Array<Uint8Array> = []
+  #room = 0
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
 
   constructor(root: Handling) {
@@ -167,6 +178,7 @@ export class Scanner {
     }
     this.#state = states.opaque
     this.#take = handling.on === "value" ? handling.take : undefined
+    this.#room = handling.on === "value" ? handling.maxBytes : 0
     return at
   }
 
@@ -174,6 +186,7 @@ export class Scanner {
     if (byte === closeBrace && this.#opened) return this.#close(at)
     if (byte !== quote) throw new SyntaxError(`expected a key at byte ${this.#before + at}`)
     this.#take = this.#member
+    this.#room = maxKeyBytes
     this.#state = states.opaque
     return at
   }
@@ -235,7 +248,7 @@ export class Scanner {
       }
       at++
     }
-    if (this.#take !== undefined) this.#parts.push(chunk.slice(from))
+    if (this.#take !== undefined) this.#collect(chunk.slice(from))
     return at
   }
 
@@ -268,8 +281,14 @@ export class Scanner {
     return at
   }
 
+  #collect(part: Uint8Array) {
+    this.#room -= part.length
+    if (this.#room < 0) throw new RangeError(`a value that is too large, up to byte ${this.#before}`)
+    this.#parts.push(part)
+  }
+
   #ended(chunk: Uint8Array, from: number, to: number): number {
-    if (this.#take !== undefined) this.#parts.push(chunk.slice(from, to))
+    if (this.#take !== undefined) this.#collect(chunk.slice(from, to))
     this.#finish()
     return to
   }

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
 import type { Extra } from "./handling.ts"
 
 const Yes = Schema.Struct({
@@ -27,7 +28,7 @@ const question = (message: string) => ({
 const confirm = (server: Server, { sendRequest }: Extra) => (message: string) =>
   server.getClientCapabilities()?.elicitation === undefined
     ? Effect.succeed("unasked" as const)
-    : Effect.tryPromise(() => sendRequest(question(message), ElicitResultSchema)).pipe(
+    : Deadline.paused(Effect.tryPromise(() => sendRequest(question(message), ElicitResultSchema))).pipe(
       Effect.map((answer) => Schema.is(Yes)(answer) ? "yes" as const : "no" as const),
       Effect.orElseSucceed(() => "no" as const)
     )
@@ -57,6 +58,7 @@ export const provide =
     return Effect.scoped(Effect.andThen(
       Effect.forkScoped(beat),
       Effect.provideService(call, CallContext, {
+        hearsProgress: true,
         progress: (progress, total, message) =>
           Effect.suspend(() => {
             reportsItself = true

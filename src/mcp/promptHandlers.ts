@@ -10,6 +10,7 @@ import {
 import * as Effect from "effect/Effect"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
+import * as Deadline from "../base/Deadline.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { type RunFor, shorten } from "./handling.ts"
 
@@ -67,7 +68,7 @@ export const handleCompletion = <R>(
       : resources.find(({ uriTemplate }) => uriTemplate === ref.uri)?.complete
     const completions = complete?.(argument.value) ?? Effect.succeed<ReadonlyArray<string>>([])
     return runFor(
-      completions.pipe(
+      Deadline.bounded(completions, false).pipe(
         Effect.catchCause((cause) => Effect.as(Effect.logDebug("no completions", cause), [])),
         Effect.map((values) => ({
           completion: {

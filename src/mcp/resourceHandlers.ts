@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
+import * as Deadline from "../base/Deadline.ts"
 import { orMcpError, type RunFor, shorten } from "./handling.ts"
 
 const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
@@ -21,7 +22,7 @@ const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, cursor: string 
   const fixed = cursor === undefined ? resources.flatMap((each) => listed(each, each.entries ?? [])) : []
   const listable = resources.find((resource) => resource.list !== undefined)
   if (listable?.list === undefined) return Effect.succeed({ resources: fixed })
-  return listable.list(cursor).pipe(
+  return Deadline.bounded(listable.list(cursor), false).pipe(
     Effect.map(({ entries, nextCursor }) => ({
       resources: [...fixed, ...listed(listable, entries)],
       ...(nextCursor === undefined ? {} : { nextCursor })

@@ -1,12 +1,13 @@
-/** Maps failed requests to n8n onto our errors, with what to do next. */
+/** Converts failed requests to n8n into our errors, with advice on what to do next. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConnectionProblem, Hint } from "../base/Advice.ts"
-import { ApiError, NotFoundError, type Target } from "../base/Errors.ts"
+import { ApiError, NotFoundError, type Target, targetFields } from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
+import * as body from "./body.ts"
 
 const hintForStatus = (status: number): Hint => {
   switch (status) {
@@ -22,8 +23,8 @@ const hintForStatus = (status: number): Hint => {
       return "n8n is limiting requests: wait a minute, then call again."
   }
   return status >= 500
-    ? "n8n or the proxy before it is in trouble, also after retries: look at its log, then call again."
-    : "errorDetails has n8n's own words."
+    ? "n8n or the proxy in front of it keeps failing, also after retries: look at its log, then call again."
+    : "errorDetails has n8n's own message."
 }
 
 const hintForMissing = (resourceType: string): Hint => {
@@ -33,7 +34,7 @@ const hintForMissing = (resourceType: string): Hint => {
     case "Execution":
       return { _tag: "ListExecutions" }
   }
-  return "The id may be wrong or the thing deleted."
+  return "The id may be wrong, or it was deleted."
 }
 
 const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckConnection", problem })
@@ -60,71 +61,67 @@ const hintForTransport = (code: string | undefined): Hint => {
   return checkConnection("NoAnswer")
 }
 
-/** `fetch failed` says nothing; the reason is in the chain of causes. */
+/** The error and its causes: `fetch failed` says nothing, the reason is further down the chain. */
 const causes = (error: unknown): ReadonlyArray<{ readonly code?: unknown; readonly message?: unknown }> => {
   const chain: Array<{ readonly code?: unknown; readonly message?: unknown; readonly cause?: unknown }> = []
   for (let at = error; Predicate.isObject(at) && chain.length < 8; at = chain.at(-1)?.cause) chain.push(at)
   return chain
 }
 
-/** The system's code of a failed connection, such as `ECONNREFUSED`. */
+/** The system's error code of a failed connection, such as `ECONNREFUSED`. */
 export const transportCode = (error: HttpClientError.HttpClientError): string | undefined =>
   error.reason._tag === "TransportError"
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
     : undefined
 
-/** n8n did not answer in time. */
-export const timedOut = (target: Target, seconds: number): ApiError =>
+const lateHint = "n8n is slow or stuck: call again, or look at its log."
+
+/** The error for a call that took too long. */
+export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     errorDetails: `no answer within ${seconds} s`,
-    hint: "n8n is slow or stuck: call again, or look at its log."
+    hint
   })
 
-/** n8n answered 200 with something this client cannot read. */
-export const unreadable = (target: Target, detail: string): ApiError =>
+/** The error for an answer with status 200 that this client cannot read. */
+export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     errorDetails: detail,
     hint: checkConnection("Unreadable")
   })
 
-/** A redirect is never followed to another origin: the key would go there. */
-export const redirected = (target: Target, status: number, location: string): ApiError =>
+/** The error for a redirect to another origin, which is never followed: the API key would be sent there. */
+export const redirectError = (target: Target, status: number, location: string): ApiError =>
   new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     statusCode: status,
     errorDetails: `redirect to ${location}`,
     hint: checkConnection("Redirected")
   })
 
-const targetOf = (target: Target) => ({
-  operation: target.operation,
-  ...(target.resourceType === undefined ? {} : { resourceType: target.resourceType }),
-  ...(target.resourceId === undefined ? {} : { resourceId: target.resourceId })
-})
+const Body = Schema.fromJsonString(Schema.Struct({ message: Schema.String }))
 
-const Body = Schema.Struct({ message: Schema.String })
-
-/** n8n's message in an error body; a web page has none. */
+/** n8n's message in an error body; `undefined` for a web page. */
 const message = (response: HttpClientResponse.HttpClientResponse) =>
-  response.json.pipe(
+  body.beginning(response, body.maxBytes.error).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Body)),
-    Effect.map((body) => body.message),
+    Effect.map(({ message }) => message),
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Maps a failed request onto an `N8nError`. */
+/** Fails with the `N8nError` for a failed request. */
 export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpClientError, target: Target) {
   const reason = error.reason
   if (reason._tag !== "StatusCodeError") {
     const code = transportCode(error)
-    // Where every address of a host refuses, the innermost error has a code but no words.
+    // If every address of a host refuses, the innermost error has a code but no message.
     const last = causes(reason.cause).map((cause) => cause.message).filter(Predicate.isString).findLast((text) =>
       text !== ""
     )
     return yield* new ApiError({
-      ...targetOf(target),
+      ...targetFields(target),
       errorDetails: redactText(
         [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
       ),
@@ -135,14 +132,14 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   const detail = yield* message(reason.response)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined) {
     return yield* new NotFoundError({
-      ...targetOf(target),
+      ...targetFields(target),
       hint: hintForMissing(target.resourceType)
     })
   }
   return yield* new ApiError({
-    ...targetOf(target),
+    ...targetFields(target),
     statusCode: status,
-    errorDetails: detail === undefined ? "no words of n8n's in the answer" : redactText(detail),
+    errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
     hint: status === 404 || detail === undefined && status < 500
       ? checkConnection("NoApi")
       : hintForStatus(status)

@@ -1,6 +1,6 @@
 /**
- * n8n's public REST API as an Effect service: one file an API resource beside this one declares and implements its
- * endpoints. What differs between n8n's versions stays in them, and retry in `requests.ts`: tools repeat nothing.
+ * n8n's public REST API as an Effect service. Each API resource has a file beside this one, which declares and
+ * implements its endpoints and hides the differences between n8n's versions. Only `requests.ts` retries.
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -27,15 +27,15 @@ export { hasStatus, type Options, retrySchedule } from "./requests.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 
-/** Which n8n, and as whom: ids are small integers and instances differ, so whatever is kept is kept under `key`. */
+/** An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`. */
 export interface Instance {
   /** The editor's address, ending in a slash. */
   readonly url: string
-  /** The address with a fingerprint of the API key. */
+  /** The address and a fingerprint of the API key. */
   readonly key: string
 }
 
-/** What can be asked of n8n. Every method fails with an `N8nError`, after the repetitions that may help. */
+/** The operations of n8n's API. Every method fails with an `N8nError`, after retries where they may help. */
 export interface Service
   extends
     about.Service,
@@ -68,13 +68,13 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
 const fingerprint = (key: Redacted.Redacted<string>) =>
   createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
 
-/** A client for one n8n, on the ambient `HttpClient`. */
+/** Makes a client for one n8n from the `HttpClient` in context. */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {
   const url = Requests.baseUrl(options.url).href
   return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
 })
 
-/** The client with explicit options. */
+/** The client with the given options. */
 export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
   Layer.effect(N8nClient, make(options))
 
@@ -86,7 +86,7 @@ export const layerConfig: Layer.Layer<N8nClient, Config.ConfigError, HttpClient.
   })
 )
 
-/** A client that answers everything with an error naming the settings that are missing: the server starts all the same. */
+/** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
 export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
   Layer.effect(
     N8nClient,
@@ -99,7 +99,7 @@ export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N
             hint: { _tag: "Configure", missing }
           })
         ),
-      inTurn: identity,
+      serializeWrite: identity,
       webhooks: new URL("http://localhost/")
     })
   )

@@ -1,4 +1,4 @@
-/** The versions that n8n 2.x keeps of a workflow's nodes and connections. */
+/** The history of a workflow's nodes and connections, which n8n 2.x keeps. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
@@ -6,7 +6,7 @@ import * as Workflow from "./model/Workflow.ts"
 import { getJson, hasStatus, isUnknownParameter, pageOf, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
-/** A version that n8n keeps of a workflow's nodes and connections (2.x). */
+/** An entry of the history (2.x); `createdAt` is ISO 8601. */
 const Version = Schema.Struct({
   versionId: Schema.String,
   authors: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -19,7 +19,7 @@ const Versions = pageOf(Version)
 /** As many as n8n gives at once; 100 if it is not told. */
 const maxVersions = 250
 
-/** What a version holds. */
+/** The nodes and connections of a version. */
 const VersionContent = Schema.StructWithRest(
   Schema.Struct({
     nodes: Workflow.Workflow.schema.fields.nodes,
@@ -31,20 +31,22 @@ export type VersionContent = typeof VersionContent.Type
 
 /** The history endpoints. */
 export interface Service {
-  /** `GET /workflows/{id}/history`, newest first, at most 250; `undefined` on 1.x, which has no drafts either. */
+  /**
+   * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` on 1.x, which has no history and no drafts.
+   */
   readonly workflowHistory: (id: string) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.N8nError>
   /** `GET /workflows/{id}/versions/{version}` (2.x). */
   readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
 }
 
-/** The history endpoints of one n8n. */
+/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   workflowHistory: Effect.fn("N8nClient.workflowHistory")((id: string) =>
     getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
       limit: maxVersions
     }).pipe(
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
-      // 1.x has no such path: it reads `history` as the id of a version, which takes no query.
+      // 1.x has no such path: it takes `history` for the id of a version, which takes no query.
       Effect.catchIf(
         (error) => hasStatus(404, 405)(error) || isUnknownParameter(error) || error._tag === "NotFoundError",
         () => Effect.succeed(undefined)

@@ -1,4 +1,5 @@
-/** One request to n8n's public API: the key, the retries, the time bound, and what its failures mean. */
+/** Requests to n8n's public API: authentication, retries, timeouts and errors. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -8,38 +9,47 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
+import type { Hint } from "../base/Advice.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
+import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
-/** Where n8n is and how to talk to it. */
+/** n8n's address and how to send requests to it. */
 export interface Options {
-  /** The address of the editor; a trailing slash or `/api/v1` does no harm. */
+  /** The address of the editor; a trailing slash or `/api/v1` is ignored. */
   readonly url: URL
   readonly apiKey: Redacted.Redacted<string>
-  /** Where production webhooks answer, when it is elsewhere; what n8n has as WEBHOOK_URL. */
+  /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
-  /** How often and how fast a failed read is repeated. Default: {@link retrySchedule}. */
+  /** The schedule for retries. Default: {@link retrySchedule}. */
   readonly retry?: Schedule.Schedule<unknown> | undefined
 }
 
-/** Three repetitions after 200, 400 and 800 ms, jittered by a fifth. */
+/** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
 export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("200 millis").pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 3 })
 )
 
-/** `Retry-After` is honoured up to this; an n8n that wants a longer pause gets an error that says so. */
+/** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
 const maxRetryAfter = 30_000
-/** One call, with its repetitions. */
-const callTimeout = 60
-/** Executions with data take n8n long: 66 MB about 9 s. */
+/** The timeout of a read with its retries, in seconds. */
+const readTimeout = 45
+/** The timeout of a write, in seconds: if it is not answered, its effect has to be found out. */
+const writeTimeout = 30
+/** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
 export const dataTimeout = 180
+
+/** Values of query parameters stay out of traces and errors. */
+const anyName = [/^/]
 
 const apiKeyHeader = "x-n8n-api-key"
 const maxRedirects = 3
@@ -52,8 +62,8 @@ export const baseUrl = (url: URL): URL => {
 
 const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
-/** A certificate, a protocol or a host name does not get better by asking again. */
-const lastingCodes: ReadonlySet<string> = new Set([
+/** Failures of certificates, protocols and host names, which a retry cannot fix. */
+const permanentCodes: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -64,7 +74,7 @@ const lastingCodes: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER"
 ])
 
-/** Milliseconds that the answer asks to wait, given in seconds or as a date. */
+/** The wait that `Retry-After` asks for, in milliseconds; the header has seconds or a date. */
 const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
   const header = error.response === undefined ? Option.none() : Headers.get(error.response.headers, "retry-after")
   if (Option.isNone(header)) return 0
@@ -80,24 +90,24 @@ const isTransient = (error: HttpClientError.HttpClientError): boolean => {
     case "DecodeError": // the connection broke in the middle of the body
       return true
     case "TransportError":
-      return !lastingCodes.has(HttpErrors.transportCode(error) ?? "")
+      return !permanentCodes.has(HttpErrors.transportCode(error) ?? "")
   }
   return false
 }
 
-/** A failure that says that nothing happened, so that even a write may be sent again. */
+/** Whether the failure means that nothing happened, so that even a write may be retried. */
 const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
   error.reason._tag === "StatusCodeError"
     ? error.reason.response.status === 429 || error.reason.response.status === 503
     : HttpErrors.transportCode(error) === "ECONNREFUSED"
 
-/** What reads a body; it is repeated with the request when the body breaks off. */
+/** Reads a response; called again if the body breaks off and the request is retried. */
 export type Consume<A> = (
   response: HttpClientResponse.HttpClientResponse,
   target: Errors.Target
 ) => Effect.Effect<A, HttpClientError.HttpClientError | Errors.N8nError>
 
-/** Query parameters; an `undefined` one is left out. */
+/** Query parameters; `undefined` ones are omitted. */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
 /** One request. */
@@ -108,23 +118,26 @@ export interface Request {
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** The bound on the call with its repetitions; 60 unless given. */
+  /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
-  /** Default: n8n's public API. A webhook is sent no key, for executions show their headers, and nothing twice. */
+  /** What to do if there is no answer in time. */
+  readonly lateHint?: Hint | undefined
+  /** Default: the public API. To a webhook no key is sent, since executions show headers, and no request is retried. */
   readonly to?: "editor" | "webhook" | undefined
-  /** Whatever the status, it is an answer. */
+  /** Whether any status is a success. */
   readonly anyStatus?: boolean | undefined
 }
 
-/** Requests to one n8n, as the endpoints use them. */
+/** Requests to one n8n, for the endpoints. */
 export interface Requests {
   /**
-   * Sends a request and lets `consume` read what is answered.
+   * Sends a request and passes the response to `consume`.
    *
    * **Details**
    *
-   * Repeated is what may be: `GET` and `DELETE` when it may help, `POST` and `PUT` only when they surely had no effect
-   * (nobody listened, or n8n said 429 or 503). The 404 of a repeated `DELETE` is its success: `consume` is given it.
+   * `GET` and `DELETE` are retried when that may help, `POST` and `PUT` only when they certainly had no effect (the
+   * connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
+   * to `consume`.
    */
   readonly send: <A>(
     request: Request,
@@ -136,32 +149,42 @@ export interface Requests {
    *
    * **Details**
    *
-   * 1.x on SQLite without a pool, which is its default, breaks its connection for good when transactions overlap, or
-   * takes back with one what another has written.
+   * On 1.x with SQLite and no connection pool, the default, overlapping transactions break the connection permanently,
+   * or one rolls back what another has written.
    */
-  readonly inTurn: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Where production webhooks answer, ending in a slash. */
+  readonly serializeWrite: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The base address of production webhooks, ending in a slash. */
   readonly webhooks: URL
 }
 
-/** A page of a list; `nextCursor` asks for the next one. */
+/** The schema of a page of a list; `nextCursor` is the cursor of the next page. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+
+/** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
+export const maxPages = 40
+
+/** n8n gave more pages than there can be, or the same again. */
+export const endless = (target: Errors.Target) =>
+  HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
 
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
 
-/** Whether this n8n has no such query parameter: 1.x refuses it, and nothing has happened; 2.x ignores it. */
+/** Whether n8n does not know a query parameter: 1.x refuses the request, without effect; 2.x ignores the parameter. */
 export const isUnknownParameter = (error: Errors.N8nError): boolean =>
   hasStatus(400)(error) && error._tag === "ApiError" &&
   (error.errorDetails ?? "").startsWith("Unknown query parameter")
 
-/** A body that is no JSON is mostly the page of a proxy or of a login. */
+/** The error for a body that is not JSON, mostly the page of a proxy or a login. */
 export const notJson = (target: Errors.Target, beginning: string) =>
-  HttpErrors.unreadable(target, /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON")
+  HttpErrors.unreadableError(
+    target,
+    /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON"
+  )
 
-/** Sends a request and decodes the JSON it is answered; no body counts as `undefined`. */
+/** Sends a request and decodes the JSON response; an empty body is `undefined`. */
 export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
   { send }: Requests,
   request: Request,
@@ -173,19 +196,23 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
     target,
     (response) =>
       Effect.flatMap(
-        response.text,
-        (text) =>
-          Effect.try({
-            try: (): unknown => text === "" ? undefined : JSON.parse(text),
-            catch: () => notJson(target, text)
-          })
+        body.read(response, body.maxBytes.json),
+        ({ isCut, text }) =>
+          isCut
+            ? Effect.fail(
+              HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
+            )
+            : Effect.try({
+              try: (): unknown => text === "" ? undefined : JSON.parse(text),
+              catch: () => notJson(target, text)
+            })
       )
   ).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-    Effect.catchTag("SchemaError", (error) => Effect.fail(HttpErrors.unreadable(target, error.message)))
+    Effect.catchTag("SchemaError", (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
   )
 
-/** `GET` that decodes the JSON it is answered. */
+/** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
   requests: Requests,
   path: string,
@@ -194,11 +221,14 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
   query?: Query
 ): Effect.Effect<S["Type"], Errors.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
 
-/** A key shorter than this is no key of n8n's; looking for it would spoil words. */
+/** Nobody knows what came of a write that is not answered. */
+const uncertain = "n8n is slow or stuck, and may have done it all the same: read what is there before you call again."
+
+/** n8n's keys are longer: replacing a shorter one could garble words. */
 const minKey = 8
 
-/** An echo, a proxy or the HTTP client may repeat the key in its own words. */
-const withoutKey = (apiKey: Redacted.Redacted<string>) => {
+/** Redacts the API key, which a proxy or the HTTP client may repeat in a message. */
+const redactKey = (apiKey: Redacted.Redacted<string>) => {
   const key = Redacted.value(apiKey)
   return (error: Errors.N8nError): Errors.N8nError =>
     error._tag === "ApiError" && key.length >= minKey && error.errorDetails?.includes(key) === true
@@ -206,28 +236,39 @@ const withoutKey = (apiKey: Redacted.Redacted<string>) => {
       : error
 }
 
-/** `fetch` would follow a redirect by itself, and take the key along to wherever it leads. */
-const sent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+/** Disables redirects in `fetch`, which would send the API key to any origin. */
+const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
 
-/** Binds the requests to one n8n. */
+/** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
+const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+
+const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
+  new Errors.ValidationError({
+    reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
+    ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
+    hint:
+      "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
+  })
+
+/** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const api = new URL("api/v1", base)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  const keyless = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
-  const keyed = keyless.pipe(
+  const anonymous = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
+  const authenticated = anonymous.pipe(
     HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
   )
 
-  /** Follows a redirect of a `GET` on the same origin only: elsewhere the key would be given away. */
+  /** Sends a request and follows redirects of a `GET` on the same origin; others would leak the API key. */
   const execute = (
     http: HttpClient.HttpClient,
     request: HttpClientRequest.HttpClientRequest,
     target: Errors.Target,
     redirects = 0
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | Errors.ApiError> =>
-    Effect.flatMap(sent(http.execute(request)), (response) => {
+    Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
       const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         return response.status >= 200 && response.status < 300
@@ -241,57 +282,79 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
       return request.method === "GET" && to?.origin === api.origin && redirects < maxRedirects
         ? execute(http, HttpClientRequest.setUrl(request, to), target, redirects + 1)
-        : Effect.fail(HttpErrors.redirected(target, response.status, to?.origin ?? location))
+        : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
     })
 
-  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean) =>
+  /** Repeats while there is time: an n8n that asks for a longer pause is told of at once. */
+  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean, until: () => number) =>
     (options.retry ?? retrySchedule).pipe(
       Schedule.setInputType<HttpClientError.HttpClientError | Errors.N8nError>(),
-      Schedule.while(({ input, now }) =>
-        input._tag === "HttpClientError" && mayRepeat(input) && retryAfter(input, now) <= maxRetryAfter
-      ),
+      Schedule.while(({ input, now }) => {
+        if (input._tag !== "HttpClientError" || !mayRepeat(input)) return false
+        const pause = retryAfter(input, now)
+        return pause <= maxRetryAfter && now + pause < until()
+      }),
       Schedule.modifyDelay(({ duration, input, now }) =>
         Effect.succeed(
           input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
         )
       )
     )
-  const retryReads = retry(isTransient)
-  const retryWrites = retry((error) => isTransient(error) && hadNoEffect(error))
 
   const send: Requests["send"] = (request, target, consume) =>
-    Effect.suspend(() => {
-      const { body, headers = {}, method, path, query = {}, seconds = callTimeout, to } = request
+    Effect.gen(function*() {
+      const { body: json, headers = {}, method, path, query = {}, to } = request
+      if (climbs(path)) return yield* climbing(target, path)
+      const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
+      const start = yield* Clock.currentTimeMillis
+      const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
       const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        body === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(body)
+        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       const attempt = Effect.suspend(() => {
         attempts++
-        const http = to === "webhook" ? keyless : keyed
-        return request.anyStatus === true ? sent(http.execute(prepared)) : execute(http, prepared, target)
+        const http = to === "webhook" ? anonymous : authenticated
+        return request.anyStatus === true ? withoutRedirects(http.execute(prepared)) : execute(http, prepared, target)
       }).pipe(
         Effect.catchTag("HttpClientError", (error) =>
           method === "DELETE" && attempts > 1 && error.response?.status === 404
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      return attempt.pipe(
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook"
+      const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)
         ),
-        Effect.retry(method === "POST" || method === "PUT" || to === "webhook" ? retryWrites : retryReads),
+        Effect.retry(retry(isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)),
         Effect.catchTag("HttpClientError", (error) => HttpErrors.fromHttp(error, target)),
-        Effect.mapError(withoutKey(options.apiKey)),
-        Effect.timeoutOrElse({
-          duration: `${seconds} seconds`,
-          orElse: () => Effect.fail(HttpErrors.timedOut(target, seconds))
-        }),
-        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader])
+        Effect.mapError(redactKey(options.apiKey))
+      )
+      return yield* Deadline.before(
+        answered,
+        until,
+        () =>
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) =>
+              Effect.fail(
+                HttpErrors.timeoutError(
+                  target,
+                  Math.round((now - start) / 1000),
+                  request.lateHint ?? (isRead ? undefined : uncertain)
+                )
+              )
+          )
+      ).pipe(
+        Effect.ensuring(Deadline.answered),
+        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
+        // What a webhook is sent is nobody's but its workflow's.
+        Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
-  return { send, inTurn: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
+  return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
 })

@@ -1,8 +1,8 @@
-/** Tags, which n8n knows by id and people by name. */
+/** Tags, which n8n identifies by id and people by name. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
-import { getJson, pageOf, type Requests, sendJson } from "./requests.ts"
+import { endless, getJson, maxPages, pageOf, type Requests, sendJson } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
 const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
@@ -11,20 +11,23 @@ const Page = pageOf(Tag)
 
 /** The tag endpoints. */
 export interface Service {
-  /** `PUT /workflows/{id}/tags`, by name; tags that do not exist are created. */
+  /** `PUT /workflows/{id}/tags`, by name; missing tags are created with `POST /tags`. */
   readonly setWorkflowTags: (id: string, names: ReadonlyArray<string>) => Effect.Effect<void, Errors.N8nError>
 }
 
-/** The tag endpoints of one n8n. */
+/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const tagIds = Effect.fn("N8nClient.tagIds")(function*(names: ReadonlyArray<string>) {
     if (names.length === 0) return []
     const known = new Map<string, string>()
-    for (let cursor: string | undefined, more = true; more;) {
-      const page = yield* getJson(requests, "/tags", Page, { operation: "list tags" }, { limit: 250, cursor })
+    const target = { operation: "list tags" }
+    for (let cursor: string | undefined, pages = 0;; pages++) {
+      const page = yield* getJson(requests, "/tags", Page, target, { limit: 250, cursor })
       for (const tag of page.data) known.set(tag.name, tag.id)
-      cursor = page.nextCursor ?? undefined
-      more = cursor !== undefined
+      const next = page.nextCursor ?? undefined
+      if (next === undefined || names.every((name) => known.has(name))) break
+      if (next === cursor || pages >= maxPages) return yield* endless(target)
+      cursor = next
     }
     return yield* Effect.forEach(names, (name) => {
       const id = known.get(name)
@@ -49,6 +52,6 @@ export const make = (requests: Requests): Service => {
         Schema.Unknown,
         workflowTarget(id, "set the tags of workflow")
       )
-    }, requests.inTurn)
+    }, requests.serializeWrite)
   }
 }

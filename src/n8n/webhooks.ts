@@ -1,44 +1,45 @@
-/** Production webhooks, which are no part of the API: they are sent no key. */
+/** Production webhooks, which are not part of the API: no key is sent to them. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
+import * as body from "./body.ts"
 import type { Query, Request, Requests } from "./requests.ts"
 
-/** A call of a webhook. */
+/** A request to a webhook. */
 export interface Call {
   readonly method: Request["method"]
   readonly query?: Query | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** How long it may take. */
+  /** The timeout. */
   readonly seconds: number
 }
 
-/** What a webhook answered, whatever the status. */
+/** A webhook's answer, with any status. */
 export interface Answer {
   readonly status: number
   readonly text: string
 }
 
-/** Whether nothing listened, so that nothing ran: publishing is asynchronous on 2.x. */
+/** Whether the webhook was not registered, so that nothing ran: publishing is asynchronous on 2.x. */
 export const isUnregistered = ({ status, text }: Answer): boolean => status === 404 && /not registered/.test(text)
 
-/** Calls of production webhooks. */
+/** The operations on production webhooks. */
 export interface Service {
-  /** The methods that a production webhook takes by now; asking runs nothing, and never fails. */
+  /** The HTTP methods that a production webhook accepts now (`OPTIONS`); it runs nothing and never fails. */
   readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
-  /** Calls a production webhook, without the key; whatever the status, it is an answer. */
+  /** Calls a production webhook without the API key; any status is an answer. */
   readonly callWebhook: (path: string, call: Call) => Effect.Effect<Answer, Errors.N8nError>
-  /** Where a production webhook answers. */
+  /** The address of a production webhook. */
   readonly webhookAddress: (path: string) => string
 }
 
-/** Calls of one n8n's production webhooks. */
+/** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
   webhookAddress: (path) => `${requests.webhooks.href}webhook/${path}`,
   webhookMethods: Effect.fn("N8nClient.webhookMethods")((path: string) =>
     requests.send(
-      // n8n answers only what looks like a browser's question before a request from elsewhere.
+      // n8n lists the methods only in answer to a CORS preflight.
       { method: "OPTIONS", path: `webhook/${path}`, headers: { origin: "null" }, to: "webhook", seconds: 5 },
       { operation: "ask for the webhook" },
       ({ headers }) => Effect.succeed((headers["access-control-allow-methods"] ?? "").split(", "))
@@ -48,7 +49,11 @@ export const make = (requests: Requests): Service => ({
     requests.send(
       { ...call, path: `webhook/${path}`, to: "webhook", anyStatus: true },
       { operation: "call the webhook" },
-      (response) => Effect.map(response.text, (text): Answer => ({ status: response.status, text }))
+      (response) =>
+        Effect.map(
+          body.beginning(response, body.maxBytes.webhook),
+          (text): Answer => ({ status: response.status, text })
+        )
     )
   )
 })

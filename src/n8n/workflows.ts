@@ -1,4 +1,4 @@
-/** Workflows: listed, read, written, published, and what the API lacks of that. */
+/** Workflows: list, read, write and publish; filters that the API lacks are applied here. */
 import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -7,26 +7,29 @@ import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, pageOf, type Requests, sendJson } from "./requests.ts"
+import { getJson, hasStatus, isUnknownParameter, maxPages, pageOf, type Requests, sendJson } from "./requests.ts"
 
-/** Which workflows. All conditions hold together; `name` is contained, ignoring case; every tag must be there. */
+/** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
 export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly name?: string | undefined
-  /** Archived ones too. */
+  /** Whether archived ones are included. */
   readonly archived: boolean
   /** 1 to 100. */
   readonly limit: number
   /** How many matching workflows to skip. */
   readonly offset?: number | undefined
-  /** From an earlier page; then `offset` counts from there. */
+  /** The `nextCursor` of an earlier page; `offset` then counts from there. */
   readonly cursor?: string | undefined
 }
 
-/** The workflow endpoints. None that writes is sent twice when it may have arrived. */
+/** The workflow endpoints. A write is never sent again if it may have arrived. */
 export interface Service {
-  /** `GET /workflows`, paged until `limit` that match are found; on every n8n version with `offset` and `tags`. */
+  /**
+   * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
+   * `offset` and `tags` work on every n8n version.
+   */
   readonly listWorkflows: (
     query: Query
   ) => Effect.Effect<
@@ -35,11 +38,11 @@ export interface Service {
   >
   /** `GET /workflows/{id}`. */
   readonly getWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** A workflow's name, kept for a minute; {@link deletedWorkflow} when n8n has it no more. */
+  /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
   readonly workflowName: (id: string) => Effect.Effect<string, Errors.N8nError>
-  /** `POST /workflows`; the answer is the workflow as n8n stored it. */
+  /** `POST /workflows`; returns the workflow as stored. */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `PUT /workflows/{id}`; on 2.x the result of writing to a published workflow is a draft. */
+  /** `PUT /workflows/{id}`; on 2.x a change of a published workflow is a draft. */
   readonly putWorkflow: (id: string, body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
@@ -51,7 +54,7 @@ export interface Service {
 
 const Page = pageOf(Workflow.Listed)
 
-/** n8n's own cursor, on 1.x and 2.x alike: base64 of `{limit, offset}`. Written by us it serves as `offset`. */
+/** n8n's own cursor, base64 of `{limit, offset}`. Our own cursors set the offset, which 1.x has no parameter for. */
 const Cursor = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
 )
@@ -63,68 +66,69 @@ const decodeCursor = (cursor: string) =>
     Effect.map(({ offset }) => offset),
     Effect.mapError(() =>
       new Errors.ValidationError({
-        reason: "cursor is not one that list_workflows gave",
+        reason: "cursor is not a nextCursor of this list",
         field: "cursor",
-        hint: "Pass nextCursor of the page before, unchanged, or leave it out to start anew."
+        hint: "Pass nextCursor of the previous page unchanged, or leave it out to start from the beginning."
       })
     )
   )
 
-/** The most n8n gives at once. */
+/** The largest page of n8n. */
 const maxPage = 250
 
-/** Names change rarely and cost a whole workflow each. */
+/** Names change rarely, and each one takes a request for the whole workflow. */
 const nameTtl = "1 minute"
 
-/** What n8n shows for executions whose workflow is gone. */
+/** The name that n8n shows for executions of a deleted workflow. */
 export const deletedWorkflow = "Deleted Workflow"
 
-/** What a request about one workflow is about. */
+/** The target of a request about one workflow. */
 export const workflowTarget = (id: string, operation = "get workflow"): Errors.Target => ({
   operation,
   resourceType: "Workflow",
   resourceId: id
 })
 
-/** Where one workflow is. */
+/** The path of one workflow. */
 export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 
-/** The workflow endpoints of one n8n. */
+/** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
-    const wanted = (workflow: Workflow.Listed) =>
+    const matches = (workflow: Workflow.Listed) =>
       (query.archived || workflow.isArchived !== true) &&
       (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag))
-    // n8n splits at commas, so a tag with one in its name is left to the filter above.
+    // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
-    const kept: Array<Workflow.Listed> = []
+    const results: Array<Workflow.Listed> = []
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
-    // Twice as many each time: behind a page may lie any number of archived ones.
-    for (let size = 0;;) {
-      size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - kept.length + 1))
+    // The page size doubles: any number of archived workflows may follow.
+    for (let size = 0, pages = 0; pages < maxPages; pages++) {
+      size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - results.length + 1))
       const page = yield* getJson(requests, "/workflows", Page, { operation: "list workflows" }, {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
-        // n8n 1.x refuses an empty one.
+        // n8n 1.x refuses an empty name.
         name: query.name === "" ? undefined : query.name,
         tags: tags.length === 0 ? undefined : tags.join(","),
         excludePinnedData: true
       })
       for (const [index, workflow] of page.data.entries()) {
-        if (!wanted(workflow)) continue
+        if (!matches(workflow)) continue
         if (skip > 0) {
           skip--
-        } else if (kept.length < query.limit) {
-          kept.push(workflow)
+        } else if (results.length < query.limit) {
+          results.push(workflow)
         } else {
-          return { workflows: kept, nextCursor: encodeCursor(position + index, query.limit) }
+          return { workflows: results, nextCursor: encodeCursor(position + index, query.limit) }
         }
       }
       position += page.data.length
-      if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: kept }
+      if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
     }
+    return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })
 
   const names = yield* Cache.makeWith(
@@ -136,40 +140,40 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     { capacity: 1_000, timeToLive: (exit) => Exit.isSuccess(exit) ? nameTtl : 0 }
   )
 
-  const hasDrafts = yield* Ref.make(true)
+  const supportsDrafts = yield* Ref.make(true)
 
   const createWorkflow = Effect.fn("N8nClient.createWorkflow")((body: Obj) =>
-    requests.inTurn(sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
+    requests.serializeWrite(sendJson(requests, { method: "POST", path: "/workflows", body }, Workflow.Workflow, {
       operation: "create workflow"
     }))
   )
 
-  /** A draft where there are drafts: what runs stays what it is until it is published. */
+  /** Saves a draft on 2.x: the published version keeps running. */
   const putWorkflow = Effect.fn("N8nClient.putWorkflow")(function*(id: string, body: Obj) {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
       sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
-    if (!(yield* Ref.get(hasDrafts))) return yield* put({})
+    if (!(yield* Ref.get(supportsDrafts))) return yield* put({})
     return yield* put({ publishIfActive: false }).pipe(
-      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(hasDrafts, false), put({})))
+      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), put({})))
     )
-  }, requests.inTurn)
+  }, requests.serializeWrite)
 
   const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
-    requests.inTurn(requests.send(
+    requests.serializeWrite(requests.send(
       { method: "DELETE", path: path(id) },
       workflowTarget(id, "delete workflow"),
       () => Effect.void
     ))
   )
 
-  /** `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
-  const switchTo = (id: string, action: string, actionOn1: string, body: Obj) => {
+  /** Publishes or unpublishes; `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
+  const switchTo = (id: string, action: string, actionOnV1: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
       sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
-    return requests.inTurn(
-      post(action, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(actionOn1, undefined)))
+    return requests.serializeWrite(
+      post(action, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(actionOnV1, undefined)))
     )
   }
 

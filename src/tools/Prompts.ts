@@ -35,8 +35,8 @@ export const debugExecution = {
         : `Look at the n8n execution ${quoted(executionId)}.`
     }
 
-1. get_execution shows the failing node, its error and the item that failed, where n8n says which.
-2. get_execution_by_node shows what that node received and was set to; go back to the node before it until you see where the data first went wrong.
+1. get_execution shows the failing node, its error and the item that failed, where n8n says which. Where it does not, or a result is wrong though nothing failed, search_execution finds the item: where for a condition ("amount < 0"), text for an id or a name.
+2. get_execution_by_node shows what that node received and was set to; compare_items from an earlier node to it tells in one call which values changed and which items were lost, until you see where the data first went wrong.
 3. Explain in two or three sentences what happened, with the values that prove it, and whether it will happen again.
 4. Propose the smallest change that fixes it, as workflow_edit operations. Show them with dryRun; change nothing before I agree.`
 } satisfies Prompt.Prompt

@@ -1,4 +1,4 @@
-/** Test copies on n8n: made, published, removed, and those that a process left behind. */
+/** Test copies on n8n: creating and removing them, including those that another process left behind. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
@@ -6,13 +6,14 @@ import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { deleteUnpublished, isUncertain } from "../workflows/store/Publishing.ts"
+import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
-import * as TestMark from "./TestMark.ts"
 
-/** Containers have process ids of their own. */
+/** The PID namespace: containers have their own process ids. */
 const namespace = () => {
   try {
     return readlinkSync("/proc/self/ns/pid")
@@ -23,14 +24,14 @@ const namespace = () => {
 
 let machine: string | undefined
 
-/** This process. */
-export const self = (): TestMark.Owner => {
+/** This process, as the owner of its copies. */
+export const currentOwner = (): TestMark.Owner => {
   machine ??= createHash("sha256").update(`${hostname()} ${namespace()}`).digest("hex").slice(0, 8)
   return { machine, pid: process.pid }
 }
 
 const isGone = (owner: TestMark.Owner): boolean => {
-  if (owner.machine !== self().machine) return false
+  if (owner.machine !== currentOwner().machine) return false
   try {
     process.kill(owner.pid, 0)
     return false
@@ -39,19 +40,19 @@ const isGone = (owner: TestMark.Owner): boolean => {
   }
 }
 
-/** Copies of whatever process, as long as they are there. */
+/** The existing copies of all processes. */
 export const list = N8nClient.use((n8n) => n8n.listWorkflows({ name: TestMark.mark, archived: true, limit: 100 })).pipe(
-  Effect.map(({ workflows }) => workflows.filter(({ name }) => TestMark.ownerOf(name) !== undefined))
+  Effect.map(({ workflows }) => workflows.filter(TestMark.isCopy))
 )
 
-/** Unpublishes and deletes; what is gone already is fine. */
+/** Unpublishes and deletes a copy, unless it is already gone. */
 export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) {
   const n8n = yield* N8nClient
   yield* Effect.ignore(n8n.unpublishWorkflow(id))
   yield* Effect.catchTag(deleteUnpublished(id), "NotFoundError", () => Effect.void)
 })
 
-/** Ends what still runs of a copy. 1.x cannot be told: there the copy's own time limit does it. */
+/** Stops the unfinished executions of a copy. 1.x cannot: there the copy's own timeout ends them. */
 export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId: string) {
   const n8n = yield* N8nClient
   for (const status of ["running", "waiting"]) {
@@ -60,13 +61,22 @@ export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId
   }
 })
 
-/** Deletes abandoned test copies. */
+/** Keeps it as it is, looks once more, and removes it: nothing goes that could not come back. */
+const sweepOne = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const workflow = yield* n8n.getWorkflow(id)
+  if (!TestMark.isCopy(workflow)) return
+  yield* snapshots.save(n8n.instance, workflow, "test_workflow")
+  yield* Effect.ignore(stopAll(id))
+  yield* remove(id)
+})
+
+/** Deletes abandoned copies and returns their number. */
 export const sweep = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
   const left = (yield* list).filter((workflow) => TestMark.isLeftover(workflow, now, isGone))
-  yield* Effect.forEach(left, ({ id }) => Effect.ignore(Effect.andThen(Effect.ignore(stopAll(id)), remove(id))), {
-    discard: true
-  })
+  yield* Effect.forEach(left, ({ id }) => Effect.ignore(sweepOne(id)), { discard: true })
   return left.length
 }).pipe(Effect.withSpan("WorkflowTesting.sweep"))
 
@@ -74,7 +84,7 @@ const isRefused = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ||
   error._tag === "ApiError" && error.statusCode !== undefined && [400, 403, 404].includes(error.statusCode)
 
-/** Creates the copy in the project, where n8n lets us; a copy whose creation was not answered is looked up. */
+/** Creates a copy, in the project if n8n allows it; if n8n did not answer, the copy is looked up by name. */
 export const create = Effect.fn("WorkflowTesting.create")(function*(
   body: Obj & { readonly name: string },
   projectId: string | undefined

@@ -1,22 +1,24 @@
 /**
- * A copy of a workflow that n8n's public API can run: what starts it is a webhook on a path of its own.
+ * A copy of a workflow that n8n's public API can run: it is started by a webhook with its own path.
  *
  * **Details**
  *
- * A Webhook node and a Split Out node, which makes items of what the webhook is sent, come before the trigger. The
- * trigger itself stays, disabled: n8n passes items through a disabled node, so that expressions find its data and its
- * parameters under its name. Between them the webhook is answered with the execution's id at once; where the workflow
- * answers it, a Code node writes the id down for those n8n that do not list an execution which waits.
+ * A Webhook node, and a Split Out node that turns the request into items, come before the trigger. The trigger itself
+ * is kept but disabled: n8n passes items through a disabled node, so that expressions still find its data and parameters
+ * under its name. In between, a node answers the webhook with the execution's id at once; if the workflow itself
+ * responds, a Code node stores the id instead, for n8n versions that do not list waiting executions.
  */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
+import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
-import { after, asConnections, isCyclic, servants } from "./flow.ts"
+import { isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
+import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** What is copied: a workflow as n8n or a file has it. */
+/** The workflow to copy, as read from n8n or a file. */
 export interface Subject {
   readonly name: string
   readonly nodes: ReadonlyArray<Node>
@@ -26,46 +28,58 @@ export interface Subject {
   readonly staticData?: unknown
 }
 
-/** How the copy is made. */
-export interface Options extends Omit<TriggerItems.Around, "timezone"> {
-  /** Where n8n computes times unless the workflow says otherwise. */
+/** Options of a copy. */
+export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
+  /** n8n's time zone, unless the workflow sets another. */
   readonly timezone: string
   readonly testData?: unknown
   /** A node's name or id. */
   readonly startNode?: string | undefined
+  /** A node's name or id: nothing after it runs. */
+  readonly endNode?: string | undefined
+  /** What the start gives instead of test data: items as n8n stores them. */
+  readonly startItems?: ReadonlyArray<unknown> | undefined
+  /** What other nodes give instead of running; the workflow's own pinned data comes after. */
+  readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
+  /** Nodes that run although the workflow has pinned data for them. */
+  readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
-  /** Of the copy. */
+  /** The copy's name. */
   readonly name: string
-  /** Of its webhook. */
+  /** The path of its webhook. */
   readonly path: string
-  /** Milliseconds that it may run. */
+  /** How long it may run, in milliseconds. */
   readonly timeout: number
-  /** Whether n8n lists executions that wait. */
+  /** Whether n8n lists waiting executions. */
   readonly listsWaiting: boolean
 }
 
-/** A copy. */
+/** A copy and how to run it. */
 export interface Copy {
-  /** For `POST /workflows`. */
+  /** The body for `POST /workflows`. */
   readonly body: Obj & { readonly name: string; readonly nodes: ReadonlyArray<Node> }
-  /** The node that gets the items first, by its name in the workflow. */
+  /** The name of the node that receives the items first. */
   readonly start: string
-  /** What the webhook is to be sent as `{items}`. */
+  /** The items to send to the webhook, as `{items}`. */
   readonly items: ReadonlyArray<Obj>
+  /** The nodes that give stored items instead of running, by name. */
+  readonly pinned: ReadonlyArray<string>
+  /** The nodes that do not run because nothing is stored for them, by name. */
+  readonly notRun: ReadonlyArray<string>
   /** How many nodes can run. */
   readonly nodeCount: number
-  /** The nodes of ours, by name. */
-  readonly added: ReadonlyArray<string>
-  /** Whether the workflow answers the call; else the answer is the execution's id. */
+  /** The names of the nodes that the workflow does not have. */
+  readonly addedNodes: ReadonlyArray<string>
+  /** Whether the workflow itself responds; otherwise the response is the execution's id. */
   readonly responds: boolean
-  /** Whether it writes the execution's id down in its static data. */
-  readonly notesId: boolean
+  /** Whether it stores the execution's id in its static data. */
+  readonly storesId: boolean
 }
 
-/** Why there is no copy. */
-export interface Refused {
+/** Why no copy can be made. */
+export interface Refusal {
   readonly message: string
-  readonly field: "workflowId" | "startNode"
+  readonly field: "workflowId" | "startNode" | "endNode" | "replay"
   readonly hint: string
 }
 
@@ -73,43 +87,27 @@ const errorTrigger = "n8n-nodes-base.errorTrigger"
 const note = "n8n-nodes-base.stickyNote"
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** The node of ours that tells the execution's id. */
-const teller = "test_workflow id"
+/** The name of the added node that reports the execution's id. */
+const idNodeName = "test_workflow id"
 
-const quoted = (names: ReadonlyArray<Node>) => names.slice(0, 8).map(({ name }) => `'${name}'`).join(", ")
+const quoteNames = (nodes: ReadonlyArray<Node>) => nodes.slice(0, 8).map(({ name }) => `'${name}'`).join(", ")
 
-const refuse = (message: string, hint: string, field: Refused["field"] = "workflowId") =>
-  Result.fail<Refused>({ message, hint, field })
+const refuse = (message: string, hint: string, field: Refusal["field"] = "workflowId") =>
+  Result.fail<Refusal>({ message, hint, field })
 
-/** An Error Trigger, even disabled, makes n8n call the workflow when it fails. */
-const disabled = (node: Node): Node => ({
+/** Disables a node; an Error Trigger is replaced, since even disabled it makes n8n call the workflow on failure. */
+const disable = (node: Node): Node => ({
   ...node,
   disabled: true,
   ...(node.type === errorTrigger ? { type: "n8n-nodes-base.noOp", typeVersion: 1 } : {})
 })
 
-/** Production runs ignore pinned data: a Code node returns it. */
-const pinned = ({ id, name, position }: Node, items: ReadonlyArray<unknown>): Node => {
-  const kept = items.map((item) => {
-    const { binary, json } = obj(item) ?? {}
-    return { json: obj(json) ?? obj(item) ?? {}, ...(binary === undefined ? {} : { binary }) }
-  })
-  return {
-    ...(id === undefined ? {} : { id }),
-    name,
-    type: "n8n-nodes-base.code",
-    typeVersion: 2,
-    position: position ?? [0, 0],
-    parameters: { jsCode: `return ${JSON.stringify(kept)}` }
-  }
-}
+/** An id for an added node within {@link nodeIdLength}. */
+const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
 
-/** On PostgreSQL n8n has room for 36 characters: a longer id of a trigger leaves it "still being unpublished" for good. */
-const idOf = (path: string, end: string) => `${path.slice(0, 36 - end.length)}${end}`
-
-/** What tells the execution's id: an answer of ours to the call, or where n8n keeps a node's static data. */
-const telling = (inAnswer: boolean) =>
-  inAnswer
+/** The type and parameters of the node that reports the execution's id, in the response or in static data. */
+const idNode = (inResponse: boolean) =>
+  inResponse
     ? {
       type: respond,
       typeVersion: 1.1,
@@ -121,82 +119,117 @@ const telling = (inAnswer: boolean) =>
       parameters: { jsCode: "$getWorkflowStaticData('node').id = $execution.id\nreturn $input.all()" }
     }
 
-/** The execution's id in the answer of a copy that does not itself respond. */
-export const idInAnswer = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
+/** The execution's id in the response of a copy that does not respond itself. */
+export const idInResponse = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
 
-/** The execution's id in the static data of a copy that responds: there once the execution is over, or waits. */
+/** The execution's id in the static data of a copy that responds itself; set once the execution has ended or waits. */
 export const idInStaticData = (staticData: unknown): string | undefined => {
-  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${teller}`))
+  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${idNodeName}`))
   return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
+}
+
+/** The node that a name or an id means. */
+const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode" | "endNode") => {
+  const node = nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+  return node === undefined
+    ? refuse(
+      `There is no node '${nameOrId}' to ${field === "startNode" ? "start" : "end"} at`,
+      `The nodes are ${quoteNames(nodes)}.`,
+      field
+    )
+    : Result.succeed(node)
 }
 
 /** The node to start at: the one asked for, else the enabled trigger that leads to most nodes. */
 const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Link>, options: Options) => {
   const { isTrigger, startNode } = options
-  if (startNode !== undefined) {
-    const found = nodes.find(({ name }) => name === startNode) ?? nodes.find(({ id }) => id === startNode)
-    return found === undefined
-      ? refuse(`There is no node '${startNode}' to start at`, `The nodes are ${quoted(nodes)}.`, "startNode")
-      : Result.succeed(found)
-  }
+  if (startNode !== undefined) return nodeOf(nodes, startNode, "startNode")
   const triggers = nodes.filter(isTrigger)
   const [best] = triggers.filter((node) => node.disabled !== true)
-    .map((node) => ({ node, reach: after(links, node.name).size }))
+    .map((node) => ({ node, reach: reachableFrom(links, node.name).size }))
     .toSorted((a, b) => b.reach - a.reach)
   if (best !== undefined) return Result.succeed(best.node)
   return triggers.length === 0
-    ? refuse("Nothing starts the workflow: it has no trigger", "startNode names the node to start at.")
-    : refuse(`Nothing starts the workflow: ${quoted(triggers)} is disabled`, "startNode starts there all the same.")
+    ? refuse("Nothing starts the workflow: it has no trigger", "Set startNode to the node to start at.")
+    : refuse(
+      `Nothing starts the workflow: ${quoteNames(triggers)} is disabled`,
+      "Set startNode to it to start there anyway."
+    )
 }
 
-/** Whether an expression or code in this JSON names the node. */
-const names = (json: string, name: string) =>
+/** Whether an expression or code in this JSON refers to the node. */
+const mentions = (json: string, name: string) =>
   [`'${name}'`, `\\"${name}\\"`, `\`${name}\``, `$node.${name}`].some((mention) => json.includes(mention))
 
-const free = (name: string, taken: ReadonlySet<string>): string => taken.has(name) ? free(`${name}'`, taken) : name
+const freeName = (name: string, taken: ReadonlySet<string>): string =>
+  taken.has(name) ? freeName(`${name}'`, taken) : name
 
-/** The settings, so that the run is recorded, bounded and calls no error workflow. */
+/** The workflow's settings, changed so that the run is saved and bounded and calls no error workflow. */
 const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): Obj => {
   const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...kept } = obj(settings) ?? {}
   const own = kept["executionTimeout"]
-  // Whoever waits for it ends it a moment earlier, where n8n can be told.
+  // The caller stops the execution a moment earlier, if n8n can stop it.
   const seconds = Math.ceil(timeout / 1000) + 1
   return {
     ...without(kept, (value) => isNull(value) || value === ""),
     executionTimeout: typeof own === "number" && own > 0 ? Math.min(own, seconds) : seconds,
     saveDataSuccessExecution: "all",
     saveDataErrorExecution: "all",
-    // After each node n8n writes all data so far: in a loop that is too much.
+    // n8n saves all data after each node, which is too much in a loop.
     saveExecutionProgress: !hasLoops
   }
 }
 
+/** Links as the copy has them: a disabled trigger passes on what it is sent by its first output. */
+const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Connections.Link>) => {
+  if (!startsAtTrigger) return all
+  const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
+  const used = Math.min(...outputs.map(({ output }) => output.index))
+  return all.flatMap((link) => {
+    if (link.to === start.name) return []
+    if (link.from !== start.name || link.output.type !== "main") return [link]
+    return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
+  })
+}
+
+/** What the whole copy may hold, in characters of JSON: n8n takes 16 MB. */
+export const maxChars = 12_000_000
+
 /** Makes the copy, or tells why the workflow cannot be run. */
-export const make = (subject: Subject, options: Options): Result.Result<Copy, Refused> =>
+export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
   Result.gen(function*() {
-    const { isTrigger, listsWaiting, now, path, testData, webhookUrl } = options
+    const { endNode, isTrigger, listsWaiting, now, path, startItems, testData, webhookUrl } = options
     const nodes = subject.nodes.filter(({ type }) => type !== note)
     const byName = new Map(nodes.map((node) => [node.name, node]))
     const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
     const start = yield* startOf(nodes, all, options)
+    const end = endNode === undefined ? undefined : yield* nodeOf(nodes, endNode, "endNode")
     const startsAtTrigger = isTrigger(start)
-    const pins = obj(subject.pinData) ?? {}
-    const pinOf = ({ disabled, name }: Node) =>
-      disabled === true || startsAtTrigger && name === start.name || arr(pins[name]).length === 0
+    const pinData = obj(subject.pinData) ?? {}
+    const ownPin = ({ name }: Node) =>
+      options.unpinned?.has(name) === true || arr(pinData[name]).length === 0
         ? undefined
-        : arr(pins[name])
+        : pins.constant(arr(pinData[name]))
+    const chosen = new Map<string, pins.Pin | undefined>()
+    const pinOf = (node: Node): pins.Pin | undefined => {
+      if (node.disabled === true || startsAtTrigger && node === start) return undefined
+      if (!chosen.has(node.name)) chosen.set(node.name, options.pinOf?.(node) ?? ownPin(node))
+      return chosen.get(node.name)
+    }
+    const isPinned = (name: string) => {
+      const node = byName.get(name)
+      return node !== undefined && pinOf(node) !== undefined
+    }
 
-    // A disabled node passes on what it is sent by its first output.
-    const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
-    const used = Math.min(...outputs.map(({ output }) => output.index))
-    const onward = startsAtTrigger
-      ? all.flatMap((link) => {
-        if (link.to === start.name) return []
-        if (link.from !== start.name || link.output.type !== "main") return [link]
-        return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
-      })
-      : all
-    const flow = after(onward, start.name)
+    const outgoing = linksFrom(start, startsAtTrigger, all).filter(({ from, output }) =>
+      from !== end?.name || output.type !== "main"
+    )
+    const reached = reachableFrom(outgoing, start.name)
+    if (end !== undefined && !reached.has(end.name)) {
+      return yield* refuse(`'${start.name}' does not lead to '${end.name}'`, "Name another startNode.", "endNode")
+    }
+    const wanted = end === undefined ? reached : leadingTo(outgoing, end.name)
+    const flow = new Set([...reached].filter((name) => wanted.has(name)))
     const main = [...flow].flatMap((name) => byName.get(name) ?? [])
     const enabled = main.filter((node) => node.disabled !== true && !(startsAtTrigger && node === start))
     if (enabled.length === 0) {
@@ -207,31 +240,34 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         "Connect or enable one, or name another startNode."
       )
     }
-    const running = new Set([
-      ...flow,
-      ...servants(onward, main.filter((node) => pinOf(node) === undefined).map(({ name }) => name))
-    ])
-    const isPinned = (name: string) => {
-      const node = byName.get(name)
-      return node !== undefined && pinOf(node) !== undefined
-    }
-    const links = onward.filter(({ from, output, to }) =>
+    const running = new Set([...flow, ...withSubNodes(outgoing, [...flow].filter((name) => !isPinned(name)))])
+    const links = outgoing.filter(({ from, output, to }) =>
       running.has(from) && running.has(to) && (output.type === "main" ? flow.has(from) : !isPinned(to))
     )
-    const mentioned = JSON.stringify(main.map(({ parameters }) => parameters))
-    const copied = nodes.flatMap((node): ReadonlyArray<Node> => {
-      const pin = pinOf(node)
-      if (!running.has(node.name)) return isTrigger(node) || names(mentioned, node.name) ? [disabled(node)] : []
-      if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disabled(node)]
-      return [pin === undefined ? node : pinned(node, pin)]
-    })
 
     const taken = new Set(byName.keys())
-    const named = (name: string) => free(name, taken)
+    const named = (name: string) => freeName(name, taken)
+    const parametersJson = JSON.stringify(main.map(({ parameters }) => parameters))
+    const beforePins = new Map<string, Node>()
+    const copiedNodes = nodes.flatMap((node): ReadonlyArray<Node> => {
+      if (!running.has(node.name)) return isTrigger(node) || mentions(parametersJson, node.name) ? [disable(node)] : []
+      if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disable(node)]
+      const pin = pinOf(node)
+      if (pin === undefined) return [node]
+      const made = pins.nodes(node, pin, {
+        id: idOf(path, `-pin${beforePins.size}`),
+        name: named(`test_workflow pin ${node.name}`)
+      })
+      if (made.before === undefined) return [made.node]
+      beforePins.set(node.name, made.before)
+      return [made.before, made.node]
+    })
+
     const [x = 0, y = 0] = start.position ?? []
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
-    const notesId = responds && !listsWaiting
+    const storesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+    const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
     const added: ReadonlyArray<Node> = [
       {
         id: idOf(path, ""),
@@ -242,50 +278,67 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         webhookId: path,
         parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
       },
-      ...(!responds || notesId
-        ? [{ id: idOf(path, "-id"), name: named(teller), position: [first - 440, y], ...telling(!responds) }]
+      ...(!responds || storesId
+        ? [{ id: idOf(path, "-id"), name: named(idNodeName), position: [first - 440, y], ...idNode(!responds) }]
         : []),
-      {
-        id: idOf(path, "-items"),
-        name: named("test_workflow items"),
-        type: "n8n-nodes-base.splitOut",
-        typeVersion: 1,
-        position: [first - 220, y],
-        parameters: { fieldToSplitOut: "body.items" }
-      }
+      startItems === undefined
+        ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
+        : pins.source(entry, startItems)
     ]
-    const before = added.map(({ name }) => name)
-    const joined = (from: string, to: string): Connections.Link => {
+    const addedNames = added.map(({ name }) => name)
+    const linkTo = (from: string, to: string): Connections.Link => {
       const port = { type: "main", index: 0 }
       return { from, output: port, to, input: port }
     }
     const zone = str(obj(subject.settings)?.["timezone"])
-    const around = {
+    const context = {
       now,
       webhookUrl,
       timezone: zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
     }
-    const pin = testData === undefined && startsAtTrigger ? arr(pins[start.name]) : []
+    const pin = testData === undefined && startsAtTrigger
+      ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinData[start.name])
+      : []
+    const entrance = (name: string) => beforePins.get(name)?.name ?? name
+    const connections = [
+      ...addedNames.map((name, index) => linkTo(name, addedNames[index + 1] ?? entrance(start.name))),
+      ...links.map((link) => link.input.type === "main" ? { ...link, to: entrance(link.to) } : link),
+      ...[...beforePins].map(([name, node]) => linkTo(node.name, name))
+    ]
+    const body = {
+      name: options.name,
+      nodes: [...added, ...copiedNodes],
+      connections: toConnections(connections),
+      settings: settingsOf(subject, options.timeout, isCyclic(links)),
+      ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
+    }
+    if (chosen.size > 0 || startItems !== undefined) {
+      const size = JSON.stringify(body).length
+      if (size > maxChars) {
+        return yield* refuse(
+          `its copy with the stored data would be ${Math.ceil(size / 1e6)} MB, more than n8n takes`,
+          "Give pins for the nodes that give most, or test a part with startNode and endNode.",
+          "replay"
+        )
+      }
+    }
+    const isMissing = (name: string) => chosen.get(name)?.isMissing === true
+    const pinnedNames = [...flow].filter(isPinned)
     return {
-      body: {
-        name: options.name,
-        nodes: [...added, ...copied],
-        connections: asConnections([
-          ...before.map((name, index) => joined(name, before[index + 1] ?? start.name)),
-          ...links
-        ]),
-        settings: settingsOf(subject, options.timeout, isCyclic(links)),
-        ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
-      },
+      body,
       start: start.name,
-      items: pin.length > 0
-        ? TriggerItems.asGiven(pin)
+      items: startItems !== undefined
+        ? []
+        : pin.length > 0
+        ? TriggerItems.fromTestData(pin)
         : startsAtTrigger
-        ? TriggerItems.ofTrigger(start, testData, around)
-        : TriggerItems.asGiven(testData),
+        ? TriggerItems.fromTrigger(start, testData, context)
+        : TriggerItems.fromTestData(testData),
+      pinned: pinnedNames.filter((name) => !isMissing(name)),
+      notRun: pinnedNames.filter(isMissing),
       nodeCount: enabled.length,
-      added: before,
+      addedNodes: [...addedNames, ...[...beforePins.values()].map(({ name }) => name)],
       responds,
-      notesId
+      storesId
     }
   })

@@ -1,47 +1,47 @@
-/** What each kind of trigger hands to the workflow it starts, made of test data. */
+/** The items that each kind of trigger emits, made from test data. */
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 
-/** What an item can tell of the moment and the place. */
-export interface Around {
+/** The time and place of a simulated trigger event. */
+export interface TriggerContext {
   /** Epoch milliseconds. */
   readonly now: number
-  /** IANA name. */
+  /** An IANA time zone name. */
   readonly timezone: string
-  /** Where the trigger's own webhook would answer. */
+  /** The address of the trigger's own webhook. */
   readonly webhookUrl: string
 }
 
 const webhookKeys: ReadonlySet<string> = new Set(["body", "headers", "query", "params", "webhookUrl", "executionMode"])
 
-/** A whole request instead of its body alone. */
+/** Whether test data is a whole request and not only its body. */
 const isRequest = (data: unknown): data is Obj => {
   const keys = Object.keys(obj(data) ?? {})
   return keys.length > 0 && keys.every((key) => webhookKeys.has(key))
 }
 
-const lowerCased = (headers: unknown) =>
+const lowerCaseKeys = (headers: unknown) =>
   Object.fromEntries(Object.entries(obj(headers) ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** A request to a webhook, of test data that is its body, or all of it. */
+/** A request to a webhook from test data, which is the body or the whole request. */
 export const request = (method: string, data: unknown) => {
   const whole = isRequest(data) ? data : undefined
   const hasBody = method !== "GET" && method !== "HEAD"
   return {
-    headers: lowerCased(whole?.["headers"]),
+    headers: lowerCaseKeys(whole?.["headers"]),
     params: obj(whole?.["params"]) ?? {},
     query: obj(whole === undefined && !hasBody ? data : whole?.["query"]) ?? {},
     body: whole === undefined ? data : whole["body"]
   }
 }
 
-/** The method that a Webhook node takes, the first of several. */
+/** The HTTP method of a Webhook node, or the first of several. */
 export const methodOf = ({ parameters }: Pick<Node, "parameters">): string => {
   const method = obj(parameters)?.["httpMethod"]
   return str(Array.isArray(method) ? method[0] : method) ?? "GET"
 }
 
-const webhook = (node: Node, data: unknown, { webhookUrl }: Around): Obj => {
+const webhook = (node: Node, data: unknown, { webhookUrl }: TriggerContext): Obj => {
   const { body, headers, params, query } = request(methodOf(node), data)
   const standard = {
     host: new URL(webhookUrl).host,
@@ -52,7 +52,7 @@ const webhook = (node: Node, data: unknown, { webhookUrl }: Around): Obj => {
     headers: { ...standard, ...headers },
     params,
     query,
-    // n8n gives an empty body where there is none.
+    // n8n emits an empty object for a missing body.
     body: body ?? {},
     webhookUrl,
     executionMode: "production"
@@ -64,8 +64,8 @@ const ordinal = (day: number) => {
   return `${day}${teen ? "th" : ["th", "st", "nd", "rd"][day % 10] ?? "th"}`
 }
 
-/** The time as n8n's Schedule Trigger writes it. */
-const schedule = ({ now, timezone }: Around): Obj => {
+/** The time as n8n's Schedule Trigger emits it. */
+const schedule = ({ now, timezone }: TriggerContext): Obj => {
   const part = (options: Intl.DateTimeFormatOptions, type: Intl.DateTimeFormatPartTypes) =>
     new Intl.DateTimeFormat("en-US", { timeZone: timezone, ...options }).formatToParts(now)
       .find((each) => each.type === type)?.value ?? ""
@@ -103,8 +103,8 @@ const failedExecution = (url: string): Obj => ({
   workflow: { id: "1", name: "Example Workflow" }
 })
 
-/** What a sub-workflow declares that it takes is there, if only as `null`. */
-const declared = ({ parameters }: Node): Obj => {
+/** The declared inputs of a sub-workflow, each `null` by default. */
+const declaredInputs = ({ parameters }: Node): Obj => {
   const fields = arr(obj(obj(parameters)?.["workflowInputs"])?.["values"])
   return Object.fromEntries(fields.flatMap((field) => {
     const name = str(obj(field)?.["name"])
@@ -112,46 +112,46 @@ const declared = ({ parameters }: Node): Obj => {
   }))
 }
 
-/** Data as the fields of an item; what is none is its `value`. */
+/** Converts data to the fields of an item; anything but an object becomes its `value`. */
 const fields = (data: unknown): Obj => {
-  const given = obj(data)
-  if (given === undefined) return data === undefined || data === null ? {} : { value: data }
-  const isItem = obj(given["json"]) !== undefined &&
-    Object.keys(given).every((key) => key === "json" || key === "binary" || key === "pairedItem")
-  return isItem ? obj(given["json"]) ?? {} : given
+  const object = obj(data)
+  if (object === undefined) return data === undefined || data === null ? {} : { value: data }
+  const json = obj(object["json"])
+  const isItem = Object.keys(object).every((key) => key === "json" || key === "binary" || key === "pairedItem")
+  return json !== undefined && isItem ? json : object
 }
 
-const emitted = (node: Node, data: unknown, around: Around): Obj => {
+const emit = (node: Node, data: unknown, context: TriggerContext): Obj => {
   switch (node.type) {
     case "n8n-nodes-base.webhook":
-      return webhook(node, data, around)
+      return webhook(node, data, context)
     case "n8n-nodes-base.scheduleTrigger":
-      return { ...schedule(around), ...fields(data) }
+      return { ...schedule(context), ...fields(data) }
     case "n8n-nodes-base.formTrigger":
-      return { ...fields(data), submittedAt: schedule(around)["timestamp"], formMode: "production" }
+      return { ...fields(data), submittedAt: schedule(context)["timestamp"], formMode: "production" }
     case "@n8n/n8n-nodes-langchain.chatTrigger":
     case "@n8n/n8n-nodes-langchain.manualChatTrigger": {
       const chatInput = str(data)
-      const said = chatInput === undefined ? fields(data) : { chatInput }
-      return { sessionId: "test", action: "sendMessage", chatInput: "", ...said }
+      const message = chatInput === undefined ? fields(data) : { chatInput }
+      return { sessionId: "test", action: "sendMessage", chatInput: "", ...message }
     }
     case "n8n-nodes-base.executeWorkflowTrigger":
-      return { ...declared(node), ...fields(data) }
+      return { ...declaredInputs(node), ...fields(data) }
     case "n8n-nodes-base.errorTrigger":
-      return { ...failedExecution(around.webhookUrl), ...fields(data) }
+      return { ...failedExecution(context.webhookUrl), ...fields(data) }
   }
   return fields(data)
 }
 
-/** Test data, item by item: an array is several. */
-const each = (testData: unknown) =>
+/** The items of test data: an array holds several. */
+const itemsOf = (testData: unknown) =>
   Array.isArray(testData) && testData.length > 0 ? testData as ReadonlyArray<unknown> : [
     Array.isArray(testData) ? undefined : testData
   ]
 
-/** What the trigger would emit. */
-export const ofTrigger = (node: Node, testData: unknown, around: Around): ReadonlyArray<Obj> =>
-  each(testData).map((data) => emitted(node, data, around))
+/** The items that the trigger emits for test data. */
+export const fromTrigger = (node: Node, testData: unknown, context: TriggerContext): ReadonlyArray<Obj> =>
+  itemsOf(testData).map((data) => emit(node, data, context))
 
-/** The items in test data, as they are. */
-export const asGiven = (testData: unknown): ReadonlyArray<Obj> => each(testData).map(fields)
+/** The items of test data without those of a trigger. */
+export const fromTestData = (testData: unknown): ReadonlyArray<Obj> => itemsOf(testData).map(fields)

@@ -1,10 +1,10 @@
 /**
- * Runs workflows through n8n's public API, which cannot execute any: as a temporary copy that a webhook starts, or, as
- * `live`, by the real webhook of a published one.
+ * Runs workflows although n8n's public API cannot: as a temporary copy that a webhook starts, or, with mode `live`, by
+ * calling the real webhook of a published workflow.
  *
  * **Details**
  *
- * The copy goes whatever happens, its execution with it; what was read of that stays readable through `Executions`.
+ * The copy is always deleted, and its execution with it; the execution stays readable through `Executions`.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -15,10 +15,13 @@ import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import type { Hint } from "../base/Advice.ts"
 import { CallContext } from "../base/CallContext.ts"
+import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
+import * as Nearest from "../base/Nearest.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
@@ -26,44 +29,70 @@ import { isUncertain } from "../workflows/store/Publishing.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
-import * as following from "./following.ts"
+import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
+import { constant } from "./pins.ts"
+import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
-import * as TestMark from "./TestMark.ts"
 
-/** How a workflow is tested. */
+/** Options of a test. */
 export interface Options {
   readonly testData?: unknown
-  /** Milliseconds that it may run. */
+  /** How long it may run, in milliseconds. */
   readonly timeout: number
   /** A node's name or id. */
   readonly startNode?: string | undefined
+  /** A node's name or id: nothing after it runs. */
+  readonly endNode?: string | undefined
+  /** What nodes give instead of running, by name or id: items, or `"run"` for one that a replay would not run. */
+  readonly pins?: Pins | undefined
+  /** An execution whose trigger data starts the test, and whose data every node gives that reaches outside. */
+  readonly replay?: string | undefined
   readonly mode: "copy" | "live"
 }
 
-/** What a test came to. */
-export interface Tested {
+/** Items by node; plain objects are items too. */
+export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
+
+/** The result of a test. */
+export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
-  /** Without the nodes that the copy has besides the workflow's. */
+  /** The execution, without the nodes added to the copy. */
   readonly execution: Execution.Execution
+  /** The node that started it. */
+  readonly start: string
+  /** The nodes that gave stored items instead of running. */
+  readonly pinned: ReadonlyArray<string>
+  /** The nodes that reach outside and for which the replayed execution has no data: they did not run. */
+  readonly notRun: ReadonlyArray<string>
   readonly timedOut: boolean
-  /** What the workflow itself answered the call, where it does. */
+  /** The workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
 }
 
+/** How long it may take to end an execution and to read it: milliseconds. */
+const wrappingUp = 6_000
+
+/** How long a copy may take to go, in seconds. */
+const removing = 30
+
 const Nodes = Schema.Array(Workflow.Node)
 
-const cannotRun = (name: string, { field, hint, message }: Omit<TestCopy.Refused, "hint"> & { readonly hint: Hint }) =>
-  new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
+const cannotRun = (name: string, { field, hint, message }: {
+  readonly message: string
+  readonly field: string
+  readonly hint: Hint
+}) => new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
 
-/** The workflow that an id of whatever form means, as it would be created. */
+/** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
   const { place, value } = yield* Workflows.open(workflowId)
   if (place.kind === "n8n") {
     const workflow = value as Workflow.Workflow
     const owner = arr(workflow["shared"]).map(obj).find((share) => share?.["role"] === "workflow:owner")
-    return { subject: workflow satisfies TestCopy.Subject, projectId: str(owner?.["projectId"]) }
+    const projectId = str(owner?.["projectId"])
+    return { subject: workflow satisfies TestCopy.Subject, projectId, sourceId: workflow.id }
   }
   const { workflow } = yield* prepare(value, "file")
   const nodes = yield* Effect.mapError(
@@ -71,14 +100,14 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
     ({ message }) =>
       cannotRun(workflow.name, { message, field: "workflowId", hint: { _tag: "ValidateWorkflow", detail: "More" } })
   )
-  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined }
+  return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
 })
 
 const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.Node) =>
   find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
 
-/** Publishes the copy; a refusal says why the workflow cannot run, in n8n's words. */
+/** Publishes the copy; n8n's refusal says why the workflow cannot run. */
 const publish = Effect.fnUntraced(function*(id: string, name: string) {
   const n8n = yield* N8nClient
   const again = Effect.flatMap(n8n.getWorkflow(id), (now) => now.active ? Effect.succeed(now) : n8n.publishWorkflow(id))
@@ -97,30 +126,33 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
   )
 })
 
-/** Calls a webhook, follows the execution that comes of it, and reads that before it is gone. */
-const observed = Effect.fnUntraced(function*(options: {
-  /** From the beginning of the execution. */
+/** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
+const observe = Effect.fnUntraced(function*(options: {
+  /** How long the execution may take from its start. */
   readonly timeout: number
-  /** How long it may take until the execution is found. */
+  /** How long to search for the execution. */
   readonly patience: number
-  readonly calling: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
-  readonly find: (calling: following.Calling) => following.Search
+  readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
+  readonly find: (call: executionWatch.PendingCall) => executionWatch.Search
   readonly nodeCount: number
   readonly added: number
   readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
 }) {
   const { added, nodeCount, timeout } = options
-  const calling = yield* Effect.forkScoped(options.calling)
-  const find = options.find(calling)
-  const begun = yield* following.begun(calling, find).pipe(Effect.timeoutOption(options.patience))
-  let id = Option.getOrUndefined(begun)
+  const granted = Deadline.grant(timeout + wrappingUp)
+  yield* granted
+  const call = yield* Effect.forkScoped(options.call)
+  const find = options.find(call)
+  const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(options.patience))
+  let id = Option.getOrUndefined(start)
+  yield* granted
   const end = id === undefined
     ? Option.none()
-    : yield* following.settled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
+    : yield* executionWatch.awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
   const timedOut = Option.isNone(end)
   if (id === undefined) {
-    const { id: found, mayBe = [] } = yield* find
-    id = found ?? (mayBe.length === 1 ? mayBe[0] : undefined)
+    const { candidates = [], id: foundId } = yield* find
+    id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
   }
   if (id === undefined) {
     return yield* new Errors.ApiError({
@@ -129,9 +161,9 @@ const observed = Effect.fnUntraced(function*(options: {
       hint: "Raise timeout; n8n may be busy."
     })
   }
-  if (timedOut) yield* following.stopped(id)
+  if (timedOut) yield* executionWatch.stop(id)
   const execution = yield* options.read(id)
-  const answer = yield* Fiber.join(calling).pipe(Effect.timeoutOption("1 second"), Effect.exit)
+  const answer = yield* Fiber.join(call).pipe(Effect.timeoutOption("1 second"), Effect.exit)
   return {
     execution,
     timedOut,
@@ -139,26 +171,74 @@ const observed = Effect.fnUntraced(function*(options: {
   }
 }, Effect.scoped)
 
-const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options) {
+/** The pins of the caller by node name. */
+const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, given: Pins = {}) {
+  const byName = new Map<string, ReadonlyArray<unknown> | "run">()
+  for (const [nameOrId, pin] of Object.entries(given)) {
+    const node = nodes.find((node) => node.name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+    if (node === undefined) {
+      return yield* cannotRun(name, {
+        message: `pins name '${nameOrId}', which is no node`,
+        field: "pins",
+        hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
+          "get_workflow_connections lists the nodes."
+      })
+    }
+    byName.set(node.name, pin)
+  }
+  return byName
+})
+
+const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options) {
   const n8n = yield* N8nClient
   const executions = yield* Executions
   const { progress } = yield* CallContext
-  const { projectId, subject } = yield* subjectOf(workflowId)
+  const { projectId, sourceId, subject } = yield* subjectOf(workflowId)
   const release = yield* n8n.release
   const lookups = yield* NodeLookups.make(subject.nodes.map(({ type }) => type), release)
   const path = randomUUID()
   const trigger = subject.nodes.find(({ type }) => type === "n8n-nodes-base.webhook")
+  const isTrigger = isTriggerOf(lookups)
+  const pinned = yield* pinsOf(subject, options.pins)
+  const running = new Set([...pinned].flatMap(([name, pin]) => pin === "run" ? [name] : []))
+  const { replay } = options
+  const replayed = replay === undefined ? undefined : yield* Replay.of({
+    executionId: replay,
+    subject,
+    workflowId: sourceId,
+    startNode: options.startNode,
+    hasTestData: options.testData !== undefined,
+    isTrigger,
+    running,
+    find: lookups.find
+  })
   const copy = yield* Effect.fromResult(TestCopy.make(subject, {
     ...options,
-    isTrigger: isTriggerOf(lookups),
+    ...replayed,
+    pinOf: (node) => {
+      const pin = pinned.get(node.name)
+      return pin === undefined || pin === "run" ? replayed?.pinOf(node) : constant(pin)
+    },
+    unpinned: running,
+    isTrigger,
     path,
     listsWaiting: release !== undefined && !isV1(release),
-    name: TestMark.nameOf(subject.name, TestCopies.self(), path.slice(0, 8)),
+    name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)),
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? path)
-  })).pipe(Effect.mapError((refused) => cannotRun(subject.name, refused)))
-  yield* checks.runnable(subject.name, copy, release)
+  })).pipe(Effect.mapError((refusal) => cannotRun(subject.name, refusal)))
+  const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
+  if (idle !== undefined) {
+    return yield* cannotRun(subject.name, {
+      message: `pins name '${idle[0]}', which does not run in this test`,
+      field: "pins",
+      hint: `Leave it out: the test goes from '${copy.start}' ${
+        options.endNode === undefined ? "onward" : `to '${options.endNode}'`
+      }, and disabled nodes and sub-nodes of pinned ones do not run.`
+    })
+  }
+  yield* checks.checkRunnable(subject.name, copy, release)
   yield* Effect.ignore(TestCopies.sweep)
 
   let isOver = false
@@ -169,50 +249,63 @@ const inCopy = Effect.fnUntraced(function*(workflowId: string, options: Options)
         yield* publish(id, subject.name)
         yield* progress(1, copy.nodeCount + 3, "published")
         const call = { method: "POST", body: { items: copy.items }, seconds: options.timeout / 1000 + 30 } as const
-        const { answer, execution, timedOut } = yield* observed({
+        const { answer, execution, timedOut } = yield* observe({
           timeout: options.timeout,
           patience: options.timeout + 30_000,
-          calling: following.call(path, call),
-          find: following.ofCopy(id, copy),
+          call: executionWatch.callWebhook(path, call),
+          find: executionWatch.findCopyExecution(id, copy),
           nodeCount: copy.nodeCount,
-          added: copy.added.length,
+          added: copy.addedNodes.length,
           read: executions.keep
         })
         isOver = !timedOut && execution.status !== "waiting"
         yield* progress(copy.nodeCount + 3, copy.nodeCount + 3, execution.status)
         return {
           workflow: { id: workflowId, name: subject.name },
-          execution: Execution.without(execution, copy.added),
+          execution: Execution.without(execution, copy.addedNodes),
+          start: copy.start,
+          pinned: copy.pinned,
+          notRun: copy.notRun,
           timedOut,
           response: copy.responds ? answer : undefined
-        } satisfies Tested
+        } satisfies TestResult
       }),
     ({ id }) =>
       (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
         Effect.andThen(TestCopies.remove(id)),
-        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`))
+        Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
+        Deadline.renewed(removing)
       )
   )
 })
 
-const calledLive = Effect.fnUntraced(function*(workflowId: string, options: Options) {
+const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options) {
+  for (const field of ["pins", "replay", "endNode"] as const) {
+    if (options[field] === undefined) continue
+    return yield* new Errors.ValidationError({
+      reason: `${field} has no effect on a live workflow`,
+      field,
+      hint: "Nothing ran. mode: 'copy' takes it."
+    })
+  }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)
-  const { answer, execution, timedOut } = yield* observed({
+  const { answer, execution, timedOut } = yield* observe({
     timeout: options.timeout,
-    // It is known for sure only once it is over.
+    // It can be identified for certain only once it has ended.
     patience: options.timeout,
-    calling: following.call(target.path, target.call),
+    call: executionWatch.callWebhook(target.path, target.call),
     find: () => target.find,
     nodeCount: target.nodeCount,
     added: 0,
     read: executions.get
   })
   const workflow = { id: target.id, name: target.name }
-  return { workflow, execution, timedOut, response: answer } satisfies Tested
+  const { name } = target.node
+  return { workflow, execution, start: name, pinned: [], notRun: [], timedOut, response: answer } satisfies TestResult
 })
 
-/** Runs a workflow and waits until it is over, waits itself, or the time is. */
+/** Runs a workflow and returns when its execution has ended or waits, or the timeout has passed. */
 export const run = Effect.fn("WorkflowTesting.run")((workflowId: string, options: Options) =>
-  options.mode === "live" ? calledLive(workflowId, options) : inCopy(workflowId, options)
+  options.mode === "live" ? runLive(workflowId, options) : runCopy(workflowId, options)
 )

@@ -1,4 +1,4 @@
-/** What n8n 2.x refuses when a workflow is published, and 1.x finds out only while it runs. */
+/** Checks that n8n 2.x makes when a workflow is published, and 1.x only while it runs. */
 import * as Effect from "effect/Effect"
 import type { Advice } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
@@ -8,11 +8,11 @@ import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import type { Copy } from "./TestCopy.ts"
 
-/** The workflow that a node calls, where it is named outright. */
-const called = ({ disabled, parameters, type }: Node): string | undefined => {
+/** The id of the workflow that a node calls, unless an expression computes it. */
+const calledWorkflow = ({ disabled, parameters, type }: Node): string | undefined => {
   if (disabled === true || !/\.(executeWorkflow|toolWorkflow)$/.test(type)) return undefined
-  const given = obj(parameters)?.["workflowId"]
-  const id = str(obj(given)?.["value"]) ?? str(given)
+  const reference = obj(parameters)?.["workflowId"]
+  const id = str(obj(reference)?.["value"]) ?? str(reference)
   return id === undefined || id === "" || id.startsWith("=") ? undefined : id
 }
 
@@ -23,8 +23,8 @@ const cannotRun = (name: string, why: string, advice: Advice) =>
     hint: ["Nothing ran.", advice]
   })
 
-/** Refuses a copy whose nodes lack credentials or call workflows that do not exist. */
-export const runnable = Effect.fnUntraced(function*(
+/** Fails for a copy whose nodes lack credentials or call workflows that do not exist. */
+export const checkRunnable = Effect.fnUntraced(function*(
   name: string,
   { body }: Copy,
   release: string | undefined
@@ -32,18 +32,18 @@ export const runnable = Effect.fnUntraced(function*(
   if (release !== undefined && !isV1(release)) return
   const n8n = yield* N8nClient
   const { problems } = yield* WorkflowValidation.validate(body, release)
-  const lacking = problems.filter(({ path, severity }) =>
+  const missing = problems.filter(({ path, severity }) =>
     severity === "error" && /^nodes\[\d+\]\.credentials\./.test(path)
   )
-  if (lacking.length > 0) {
+  if (missing.length > 0) {
     return yield* cannotRun(
       name,
-      lacking.slice(0, 5).map(({ message }) => message).join(" "),
+      missing.slice(0, 5).map(({ message }) => message).join(" "),
       { _tag: "SetCredentials" }
     )
   }
   for (const node of body.nodes) {
-    const id = called(node)
+    const id = calledWorkflow(node)
     if (id === undefined) continue
     yield* n8n.getWorkflow(id).pipe(
       Effect.catchTags({

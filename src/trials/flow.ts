@@ -1,28 +1,36 @@
-/** What runs after what, and what serves it. */
+/** Reachability in a workflow: the nodes that run, and the sub-nodes that they use. */
 import type * as Connections from "../n8n/model/Connections.ts"
 
-/** What follows on a node, through main connections. */
-export const after = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> => {
+/** The node and all nodes reachable from it through main connections. */
+export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> => {
   const next = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ from }) => from)
-  const found = new Set([start])
-  for (const name of found) for (const { to } of next.get(name) ?? []) found.add(to)
-  return found
+  const reached = new Set([start])
+  for (const name of reached) for (const { to } of next.get(name) ?? []) reached.add(to)
+  return reached
 }
 
-/** What serves nodes: models, tools, memories, and what serves those. */
-export const servants = (links: ReadonlyArray<Connections.Link>, served: Iterable<string>): ReadonlySet<string> => {
-  const lent = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)
-  const found = new Set(served)
-  for (const name of found) for (const { from } of lent.get(name) ?? []) found.add(from)
-  return found
+/** The node and the nodes that lead to it through main connections. */
+export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> => {
+  const previous = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ to }) => to)
+  const result = new Set([end])
+  for (const name of result) for (const { from } of previous.get(name) ?? []) result.add(from)
+  return result
 }
 
-/** Whether something comes back to where it was. */
+/** The nodes and their sub-nodes (models, tools, memories), at any depth. */
+export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> => {
+  const providers = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)
+  const result = new Set(names)
+  for (const name of result) for (const { from } of providers.get(name) ?? []) result.add(from)
+  return result
+}
+
+/** Whether the main connections have a cycle. */
 export const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>
-  links.some(({ from, output, to }) => output.type === "main" && after(links, to).has(from))
+  links.some(({ from, output, to }) => output.type === "main" && reachableFrom(links, to).has(from))
 
-/** Links in n8n's own shape. */
-export const asConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
+/** Converts links to n8n's connections. */
+export const toConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
   Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [
     from,
     Object.fromEntries([...Map.groupBy(out, ({ output }) => output.type)].map(([type, ofType]) => {

@@ -1,4 +1,4 @@
-/** The real webhook of a published workflow. */
+/** Calls the real webhook of a published workflow. */
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
@@ -8,28 +8,28 @@ import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
 import * as Reference from "../workflows/Reference.ts"
-import { isSettled, listed, type Search } from "./following.ts"
+import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** By this header the execution is known among others of the workflow. */
+/** The header that identifies the execution among others of the workflow. */
 const header = "x-effect-n8n-mcp-test"
 
 const refuse = (reason: string, field: string) =>
   new Errors.ValidationError({
     reason,
     field,
-    hint: "Nothing ran. mode: 'copy' runs any workflow, published or not, with whatever trigger."
+    hint: "Nothing ran. mode: 'copy' runs any workflow, published or not, with any trigger."
   })
 
-/** What runs, which on 2.x is not what is being edited. */
-const running = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
+/** The nodes of the published version, which on 2.x may differ from the draft. */
+const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
   const nodes = arr(obj(workflow["activeVersion"])?.["nodes"])
   return nodes.length === 0 ? workflow.nodes : nodes as ReadonlyArray<Workflow.Node>
 }
 
 const isWebhook = ({ disabled, type }: Workflow.Node) => type === "n8n-nodes-base.webhook" && disabled !== true
 
-/** A path with parameters stands behind the node's own id. */
+/** The path of a Webhook node; n8n puts the node's webhook id before a path with parameters. */
 const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
   const path = (str(obj(node.parameters)?.["path"]) ?? "").replace(/^\//, "")
   if (!path.split("/").some((part) => part.startsWith(":"))) return path
@@ -39,7 +39,7 @@ const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown 
   return [str(node["webhookId"]) ?? "", ...filled].join("/")
 }
 
-/** What is called, and how its execution is found. */
+/** The webhook call for a live test, and the search for its execution. */
 export const target = Effect.fnUntraced(function*(
   workflowId: string,
   options: { readonly testData?: unknown; readonly startNode?: string | undefined; readonly timeout: number }
@@ -53,7 +53,7 @@ export const target = Effect.fnUntraced(function*(
   const workflow = yield* n8n.getWorkflow(place.id)
   if (!workflow.active) return yield* refuse(`'${workflow.name}' is not published: it has no live webhook`, "mode")
   const { startNode, testData, timeout } = options
-  const nodes = running(workflow)
+  const nodes = publishedNodes(workflow)
   const node = nodes.find((node) =>
     isWebhook(node) && (startNode === undefined || node.name === startNode || node.id === startNode)
   )
@@ -82,28 +82,28 @@ export const target = Effect.fnUntraced(function*(
   }
   const { executions: [last] } = yield* n8n.listExecutions({ workflowId: place.id, limit: 1 })
   const before = Number(last?.id ?? 0)
-  const foreign = new Set<string>()
+  const otherIds = new Set<string>()
 
   const find: Search = Effect.gen(function*() {
     const lists = yield* Effect.forEach(
-      listed,
+      statusFilters,
       (status) => n8n.listExecutions({ workflowId: place.id, status, limit: 20 })
     )
-    const found = new Map(lists.flatMap(({ executions }) => executions).map((each) => [String(each.id), each]))
-    const candidates = [...found.values()].filter(({ id, mode }) =>
-      Number(id) > before && mode === "webhook" && !foreign.has(String(id))
+    const byId = new Map(lists.flatMap(({ executions }) => executions).map((each) => [String(each.id), each]))
+    const candidates = [...byId.values()].filter(({ id, mode }) =>
+      Number(id) > before && mode === "webhook" && !otherIds.has(String(id))
     )
-    for (const { id: given, status } of candidates) {
-      const id = String(given)
+    for (const { id: rawId, status } of candidates) {
+      const id = String(rawId)
       if (!isSettled(status ?? "")) continue
       const execution = yield* Executions.use((executions) => executions.get(id))
       const slot = { node: node.name, run: 0, side: "output", port: { type: "main", index: 0 } } as const
       const [item] = Execution.slice(execution, [{ count: 1, slot }], 0, 1)
       if (obj(obj(item?.json)?.["headers"])?.[header] === token) return { id }
-      foreign.add(id)
+      otherIds.add(id)
     }
-    return { mayBe: candidates.map(({ id }) => String(id)).filter((id) => !foreign.has(id)) }
+    return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }
   })
 
-  return { id: place.id, name: workflow.name, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodeCount: nodes.length }
 })

@@ -167,11 +167,12 @@ describe("over HTTP", () => {
       })
       const trace = "0af7651916cd43dd8448eb211c80319c"
       yield* Effect.promise(() =>
-        fetch(`${url}/mcp/execute`, {
+        fetch(`${url}/mcp/execute?token=canary-in-the-query`, {
           method: "POST",
           headers: {
             "content-type": "application/json",
             authorization: "Bearer secret-token-0123456789",
+            "x-shop-token": "canary-in-a-header",
             traceparent: `00-${trace}-b7ad6b7169203331-01`
           },
           body: JSON.stringify({ name: "get_workflow", parameters: { id: "no-such-id" } })
@@ -187,7 +188,7 @@ describe("over HTTP", () => {
       assert.include(traces, `"traceId":"${trace}"`)
       assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
       assert.match(logs ?? "", /"call".*get_workflow/)
-      assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key/)
+      assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key|canary/)
     }).pipe(Effect.provide(platform)))
 
   it.live("doctor examines every profile where none is named", () =>

@@ -20,6 +20,26 @@ describe("FailureGroups", () => {
     ["", ""]
   ])("%s", (message, pattern) => assert.strictEqual(FailureGroups.pattern(message), pattern))
 
+  it("tells apart what the service answered, and leaves out what says no more than the message", () => {
+    const http = (id: string, description: string) => ({
+      id,
+      workflowId: "w",
+      ...FailureGroups.ofError({ message: "Bad request", httpCode: "400", description }, "Push")
+    })
+    assert.deepStrictEqual(
+      FailureGroups.group([
+        http("4", "Field 'email' is missing for contact c4"),
+        http("3", "<html><body>Bad request</body></html>"),
+        http("2", "Field 'email' is missing for contact c2"),
+        http("1", "Bad request")
+      ]).map(({ description, executions, message }) => ({ description, executions, message })),
+      [
+        { description: "Field 'email' is missing for contact c4", executions: ["4", "2"], message: "Bad request" },
+        { description: undefined, executions: ["3", "1"], message: "Bad request" }
+      ]
+    )
+  })
+
   it("puts together what failed alike at one node of one workflow, the largest group first", () => {
     const failed = (id: string, node: string, message: string, at: string) => ({
       id,

@@ -47,6 +47,8 @@ describe("ItemSearch", () => {
         scanned: 3_010,
         failed: 0,
         failure: undefined,
+        absent: [],
+        values: [],
         nodes: [{ node: "Orders", matched: 1 }, { node: "Big?", matched: 1 }],
         matches: [
           { slot: slot("Orders", 0), index: 2_995, position: 2_995, item: { json: orders[2_995] ?? {} } },
@@ -86,6 +88,30 @@ describe("ItemSearch", () => {
       const where = expression("orderNo == null || note.startsWith('x') && amount.startsWith('2')")
       const { failed, failure, matched } = yield* search({ where })
       assert.deepStrictEqual([matched, failed, failure?.kind], [1, 3_009, "type"])
+    }))
+
+  it.effect("gives some matches of each node, and the first of one", () =>
+    Effect.gen(function*() {
+      const where = expression("amount >= 100")
+      const { matched, matches } = yield* search({ where }, { limit: 5, spreads: true })
+      assert.strictEqual(matched, 2_909)
+      assert.deepStrictEqual(
+        matches.map(({ index, slot }) => [slot.node, index]),
+        [["Orders", 100], ["Orders", 101], ["Orders", 102], ["Big?", 0], ["Big?", 1]]
+      )
+      const alone = yield* search({ where }, { limit: 1, spreads: true })
+      assert.deepStrictEqual(alone.matches.map(({ slot }) => slot.node), ["Orders"])
+    }))
+
+  it.effect("tells which of the places that an expression names no item has, and values of the others", () =>
+    Effect.gen(function*() {
+      const where = expression("amuont > 3 || nested[0].deeper.x === 1 || price === 'ten' || $json.note.length === -1")
+      const { absent, matched, values } = yield* search({ where })
+      assert.strictEqual(matched, 0)
+      assert.deepStrictEqual(absent, ["amuont", "nested[0].deeper"])
+      assert.deepStrictEqual(values, [["note", "x".repeat(200)], ["price", 10.5]])
+      const local = yield* search({ where: expression("nested.some((each) => each.deep === note)") })
+      assert.deepStrictEqual(local.absent, [])
     }))
 
   it.effect("ends where an expression takes too many steps", () =>

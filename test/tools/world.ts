@@ -11,27 +11,38 @@ import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../src/tools/index.ts"
 
-type Needs = N8nClient.N8nClient | Services.Services
+/** What tools need. */
+export type Needs = N8nClient.N8nClient | Services.Services
 
-const world = Effect.fnUntraced(function*(version: "2" | "1" = "2") {
+/** The n8n of the world: which version, what it holds, and what comes between it and its client. */
+export interface Options extends N8nApi.Options {
+  readonly seed?: N8nApi.Seed
+  /** Stands between the client and n8n. */
+  readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+  readonly apiKey?: string
+}
+
+const world = Effect.fnUntraced(function*(
+  { apiKey = "k", seed = { workflows: [], executions: [] }, through = (client) => client, ...options }: Options
+) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   const state = yield* fs.makeTempDirectoryScoped()
-  const api = yield* N8nApi.make({ workflows: [], executions: [] }, { version })
-  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make("k") }).pipe(
-    Layer.provide(Layer.succeed(HttpClient.HttpClient, api.client))
+  const api = yield* N8nApi.make(seed, options)
+  const n8n = N8nClient.layer({ url: new URL("http://n8n.test"), apiKey: Redacted.make(apiKey) }).pipe(
+    Layer.provide(Layer.succeed(HttpClient.HttpClient, through(api.client)))
   )
   const services = Services.layer({ filesRoots: [folder], stateFolder: state })
-  return { folder, api, run: Effect.provide(Layer.merge(n8n, services)) }
+  return { folder, state, api, run: Effect.provide(Layer.merge(n8n, services)) }
 })
 
-/** Runs in a folder of its own, beside an n8n in memory; `version` is n8n's. */
+/** Runs in a folder of its own, beside an n8n in memory; a version alone is n8n's. */
 export const inWorld = <A, E>(
   use: (here: Effect.Success<ReturnType<typeof world>>) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
-  version?: "2" | "1"
+  options: "2" | "1" | Options = {}
 ) =>
   Effect.gen(function*() {
-    const made = yield* world(version)
+    const made = yield* world(typeof options === "string" ? { version: options } : options)
     return yield* made.run(use(made))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 

@@ -1,4 +1,4 @@
-/** Compiles JavaScript's syntax tree to closures. What is not named here is refused. */
+/** Compiles JavaScript's syntax tree to closures; any syntax not handled here is refused. */
 import type * as Acorn from "acorn"
 import { constructors, globals, isMethod, methodOf, statics } from "./Methods.ts"
 import * as Patterns from "./Patterns.ts"
@@ -24,13 +24,13 @@ import {
   toText
 } from "./Values.ts"
 
-/** The local names of a block or function, while it runs. */
+/** The local variables of a block or function at run time. */
 interface Env {
   readonly values: Array<unknown>
   readonly parent: Env | undefined
 }
 
-/** The same while it is compiled. */
+/** The local variables of a block or function at compile time. */
 interface Block {
   readonly names: Map<string, { readonly slot: number; readonly isConstant: boolean }>
   readonly parent: Block | undefined
@@ -38,30 +38,38 @@ interface Block {
 
 type Evaluate = (env: Env | undefined, run: Run) => unknown
 
-/** A statement tells how it ended; a returned value is in an object. */
+/** Runs a statement; the result says how it ended, with a returned value inside an object. */
 type Execute = (env: Env | undefined, run: Run) => undefined | "break" | "continue" | { readonly value: unknown }
 
 /** Binds a value to the names of a pattern. */
 type Bind = (value: unknown, env: Env | undefined, run: Run) => void
 
-/** Of a name that is read before its declaration. */
-const unset = Symbol("unset")
-/** Of a chain that ended at `?.`. */
-const short = Symbol("short")
+/** The value of a name before its declaration. */
+const uninitialized = Symbol("uninitialized")
+/** The value of a chain that ended at `?.`. */
+const shortCircuited = Symbol("shortCircuited")
 
-/** How a program reads what is not there. */
+/** How a program treats missing names and properties. */
 export interface Options {
-  /** Names are those of the scope and `$json` is the whole; what is not there is `undefined`, on every level. */
+  /** The scope is an item: `$json` is all of it, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
 }
 
-/** An expression, and the steps that a straight run through it takes. */
+/** A compiled expression, and the steps that one pass through it takes. */
 export interface Compiled {
   readonly evaluate: (run: Run) => unknown
   readonly cost: number
+  /** The places of an item that it names outright, each with those it lies in: `customer`, `customer.id`. */
+  readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** Nesting that neither the compiler nor a program may exceed. */
+/** What n8n's expressions know beside the item: here they would be fields that no item has. */
+const beyondItem = new Set([
+  ..."$binary $env $execution $input $item $itemIndex $items $node $now $pageCount $parameter $position".split(" "),
+  ..."$prevNode $request $response $runIndex $secrets $today $vars $workflow".split(" ")
+])
+
+/** The deepest nesting that is compiled. */
 const maxNesting = 250
 
 const refused: { readonly [type: string]: string } = {
@@ -113,17 +121,17 @@ const add = (left: unknown, right: unknown, run: Run): unknown => {
 
 const looseEquals = (left: unknown, right: unknown, run: Run): boolean => {
   const [isLeft, isRight] = [typeof left === "object" && left !== null, typeof right === "object" && right !== null]
-  // oxlint-disable-next-line eqeqeq -- this is the operator
+  // oxlint-disable-next-line eqeqeq -- implements the operator
   if (isLeft === isRight || left === null || left === undefined || right === null || right === undefined) {
     return left == right
   }
-  // oxlint-disable-next-line eqeqeq -- this is the operator
+  // oxlint-disable-next-line eqeqeq -- implements the operator
   return toPrimitive(run, left) == toPrimitive(run, right)
 }
 
 type Compare = (left: string, right: string) => boolean
 
-/** Numbers and texts compare by the host's operator, which is typed for one of both. */
+/** The host's operators compare numbers as well as strings, but are typed for one of them. */
 const comparison: { readonly [operator: string]: Compare } = {
   "<": (left, right) => left < right,
   "<=": (left, right) => left <= right,
@@ -131,7 +139,7 @@ const comparison: { readonly [operator: string]: Compare } = {
   ">=": (left, right) => left >= right
 }
 
-/** Operators but those that end early. */
+/** The binary operators, except those that short-circuit. */
 const operation = (operator: string): ((left: unknown, right: unknown, run: Run) => unknown) | undefined => {
   if (operator === "===") return (left, right) => left === right
   if (operator === "!==") return (left, right) => left !== right
@@ -161,7 +169,7 @@ const operation = (operator: string): ((left: unknown, right: unknown, run: Run)
   return undefined
 }
 
-/** A property of its own; `undefined` where a value has none of this name. */
+/** Reads an own property; `undefined` if there is none with this name. */
 const get = (object: unknown, key: string | number, run: Run, at: number, isItem: boolean): unknown => {
   if (typeof object === "object" && object !== null) {
     if (Object.hasOwn(object, key)) {
@@ -188,20 +196,21 @@ const keyOf = (run: Run, value: unknown): string | number =>
 
 /** Compiles one expression; throws a {@link Problem}. */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
-  // What a straight run through the function or loop body at hand costs, and how deep it nests.
+  // The cost of one pass through the current function or loop body, and its depth of nesting.
   let cost = 0
   let level = 0
   let deepest = 0
+  const reads = new Map<string, ReadonlyArray<string | number>>()
 
-  const measured = <A>(body: () => A): readonly [A, { readonly cost: number; readonly nesting: number }] => {
+  const measure = <A>(body: () => A): readonly [A, { readonly cost: number; readonly nesting: number }] => {
     const before = [cost, deepest] as const
     cost = 1
     deepest = level
     const result = body()
-    const measure = { cost, nesting: deepest - level + 2 }
+    const measurement = { cost, nesting: deepest - level + 2 }
     cost = before[0] + 1
     deepest = Math.max(before[1], deepest)
-    return [result, measure]
+    return [result, measurement]
   }
 
   const nested = <A>(node: Acorn.Node, body: () => A): A => {
@@ -256,8 +265,40 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
 
   const enter = ({ names }: Block, parent: Env | undefined): Env => {
     const values: Array<unknown> = []
-    for (let slot = 0; slot < names.size; slot++) values.push(unset)
+    for (let slot = 0; slot < names.size; slot++) values.push(uninitialized)
     return { values, parent }
+  }
+
+  /** The steps from the item to what a node names; `undefined` where that is not written outright. */
+  const stepsTo = (
+    node: Acorn.Expression | Acorn.Super,
+    block: Block | undefined
+  ): ReadonlyArray<string | number> | undefined => {
+    switch (node.type) {
+      case "Identifier": {
+        if (resolve(block, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
+        return node.name === "$json" ? [] : [node.name]
+      }
+      case "MemberExpression": {
+        const { computed, object, property } = node
+        const before = stepsTo(object, block)
+        if (before === undefined) return undefined
+        if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
+        if (property.type !== "Literal") return undefined
+        const { value } = property
+        return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
+      }
+      case "ChainExpression":
+      case "ParenthesizedExpression":
+        return stepsTo(node.expression, block)
+      default:
+        return undefined
+    }
+  }
+
+  const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, block: Block | undefined) => {
+    const steps = isItem ? stepsTo(node, block) : undefined
+    if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
   }
 
   const identifier = (node: Acorn.Identifier, block: Block | undefined): Evaluate => {
@@ -267,12 +308,16 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       const { hops, slot } = local
       return (env, run) => {
         const value = envAt(env, hops).values[slot]
-        if (value !== unset) return value
+        if (value !== uninitialized) return value
         run.at = start
         return fail(run, "reference", `'${name}' is read before its declaration`)
       }
     }
     if (isItem && name === "$json") return (_, run) => run.scope
+    if (isItem && beyondItem.has(name)) {
+      return stop(node, "refused", `'${name}' is not known here: only one item's fields and $json are`)
+    }
+    noteRead(node, block)
     const isGlobal = Object.hasOwn(globals, name)
     const value = isGlobal ? globals[name] : undefined
     return (_, run) => {
@@ -285,8 +330,8 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
 
   // ---- patterns
 
-  const withDefault = (bind: Bind, value: Evaluate): Bind => (given, env, run) =>
-    bind(given === undefined ? value(env, run) : given, env, run)
+  const withDefault = (bind: Bind, value: Evaluate): Bind => (input, env, run) =>
+    bind(input === undefined ? value(env, run) : input, env, run)
 
   const binding = (pattern: Acorn.Pattern, block: Block): Bind =>
     nested(pattern, (): Bind => {
@@ -324,7 +369,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
               const rest = binding(property.argument, block)
               return (value, env, run) => {
                 const left = Object.entries(record(value) ?? {}).filter(([key]) => !keys.includes(key))
-                rest(assembled(run, left), env, run)
+                rest(objectFrom(run, left), env, run)
               }
             }
             const key = staticKey(property)
@@ -345,11 +390,11 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       }
     })
 
-  const assembled = (run: Run, pairs: ReadonlyArray<readonly [string, unknown]>) => {
-    const made: { [key: string]: unknown } = {}
+  const objectFrom = (run: Run, pairs: ReadonlyArray<readonly [string, unknown]>) => {
+    const result: { [key: string]: unknown } = {}
     charge(run, objectCost)
-    for (const [key, value] of pairs) put(run, made, key, value)
-    return own(made)
+    for (const [key, value] of pairs) put(run, result, key, value)
+    return own(result)
   }
 
   const staticKey = (property: Acorn.Property | Acorn.AssignmentProperty): string => {
@@ -363,7 +408,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
 
   // ---- functions
 
-  const func = (
+  const functionExpression = (
     node: Acorn.ArrowFunctionExpression | Acorn.FunctionExpression | Acorn.FunctionDeclaration,
     outer: Block | undefined
   ): Evaluate => {
@@ -375,7 +420,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     const ownSlot = ownName === undefined || node.params.some((param) => namesIn(param).includes(ownName))
       ? undefined
       : block.names.get(ownName)?.slot
-    const [{ body, params }, { cost, nesting }] = measured(() => {
+    const [{ body, params }, { cost, nesting }] = measure(() => {
       const { body } = node
       if (body.type === "BlockStatement") declareAll(body.body, block)
       return {
@@ -384,17 +429,17 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       }
     })
     return (outer) => {
-      const made: Fn = new Fn((args, run) => {
+      const self: Fn = new Fn((args, run) => {
         charge(run, cost)
         descend(run, nesting)
         const env = enter(block, outer)
-        if (ownSlot !== undefined) env.values[ownSlot] = made
+        if (ownSlot !== undefined) env.values[ownSlot] = self
         for (let index = 0; index < params.length; index++) params[index]?.(args, env, run)
         const value = body(env, run)
         run.depth -= nesting
         return value
       })
-      return made
+      return self
     }
   }
 
@@ -416,7 +461,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
 
   // ---- statements
 
-  /** The names that statements declare in their block. */
+  /** Declares the names of statements in their block. */
   const declareAll = (statements: ReadonlyArray<Acorn.Statement | Acorn.ModuleDeclaration>, block: Block) => {
     for (const statement of statements) {
       if (statement.type === "FunctionDeclaration") declare(block, statement.id.name, false)
@@ -432,7 +477,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
   const sequence = (statements: ReadonlyArray<Acorn.Statement>, block: Block): Execute => {
     const hoisted = statements.flatMap((statement) =>
       statement.type === "FunctionDeclaration"
-        ? [{ slot: block.names.get(statement.id.name)?.slot ?? 0, make: func(statement, block) }]
+        ? [{ slot: block.names.get(statement.id.name)?.slot ?? 0, make: functionExpression(statement, block) }]
         : []
     )
     const steps = statements.flatMap((each) =>
@@ -448,8 +493,8 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     }
   }
 
-  /** Statements with names of their own. */
-  const scoped = (statements: ReadonlyArray<Acorn.Statement>, outer: Block | undefined): Execute => {
+  /** Statements in a block of their own. */
+  const blockStatement = (statements: ReadonlyArray<Acorn.Statement>, outer: Block | undefined): Execute => {
     const block: Block = { names: new Map(), parent: outer }
     declareAll(statements, block)
     const body = sequence(statements, block)
@@ -467,13 +512,13 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     }
   }
 
-  /** A body that is run again and again. */
+  /** The parts of a loop; each pass through the body is charged. */
   const loop = (
     body: Acorn.Statement,
     block: Block | undefined,
     rest: () => { readonly test?: Evaluate | undefined; readonly update?: Evaluate | undefined }
   ) => {
-    const [{ execute, test, update }, { cost }] = measured(() => ({ ...rest(), execute: statement(body, block) }))
+    const [{ execute, test, update }, { cost }] = measure(() => ({ ...rest(), execute: statement(body, block) }))
     return { execute: (env: Env | undefined, run: Run) => (charge(run, cost), execute(env, run)), test, update }
   }
 
@@ -498,7 +543,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
         const end = execute(env, run)
         if (end === "break") break
         if (typeof end === "object") return end
-        // Functions keep the names of their own round.
+        // Closures keep the variables of their own iteration.
         env = { values: [...env.values], parent: outer }
         update?.(env, run)
       }
@@ -578,7 +623,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
         case "ReturnStatement":
           return returning(node.argument ? expression(node.argument, block) : () => undefined)
         case "BlockStatement":
-          return scoped(node.body, block)
+          return blockStatement(node.body, block)
         case "VariableDeclaration":
           return block === undefined ? refuse(node) : variables(node, block)
         case "IfStatement": {
@@ -630,18 +675,18 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     const only = more.length === 0 ? first?.one : undefined
     if (only !== undefined) return (env, run) => [only(env, run)]
     return (env, run) => {
-      const made: Array<unknown> = []
+      const result: Array<unknown> = []
       for (const part of parts) {
-        if (part.one !== undefined) made.push(part.one(env, run))
+        if (part.one !== undefined) result.push(part.one(env, run))
         else {
           const spread = part.spread(env, run)
           run.at = part.at
           const all = elements(run, spread)
           charge(run, elementCost * all.length)
-          for (const value of all) made.push(value)
+          for (const value of all) result.push(value)
         }
       }
-      return made
+      return result
     }
   }
 
@@ -654,23 +699,23 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       return { key, value: expression(property.value, block) }
     })
     return (env, run) => {
-      const made: { [key: string]: unknown } = {}
+      const result: { [key: string]: unknown } = {}
       charge(run, objectCost)
       for (const part of parts) {
         if ("spread" in part) {
           const value = part.spread(env, run)
           const from = typeof value === "string" || Array.isArray(value) ? value : record(value) ?? {}
-          for (const [key, inner] of Object.entries(from)) put(run, made, key, inner)
+          for (const [key, inner] of Object.entries(from)) put(run, result, key, inner)
         } else {
           const key = typeof part.key === "string" ? part.key : toText(run, part.key(env, run))
-          put(run, made, key, part.value(env, run))
+          put(run, result, key, part.value(env, run))
         }
       }
-      return own(made)
+      return own(result)
     }
   }
 
-  /** The object and the key of a member; a chain that ended already comes as {@link short}. */
+  /** The object and the key of a member expression; the object is {@link shortCircuited} if the chain has ended. */
   const member = (node: Acorn.MemberExpression, block: Block | undefined) => {
     if (node.object.type === "Super") return refuse(node.object)
     const { property } = node
@@ -690,23 +735,24 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       const constant = staticOf(source, property.name, block)
       if (constant !== undefined) return () => constant
     }
+    noteRead(node, block)
     const { key, object } = member(node, block)
     const { optional, start } = { optional: node.optional, start: node.property.start }
     if (typeof key === "string") {
       return (env, run) => {
         const value = object(env, run)
-        if (value === short || optional && (value === undefined || value === null)) return short
+        if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
         return get(value, key, run, start, isItem)
       }
     }
     return (env, run) => {
       const value = object(env, run)
-      if (value === short || optional && (value === undefined || value === null)) return short
+      if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
       return get(value, keyOf(run, key(env, run)), run, start, isItem)
     }
   }
 
-  /** A constant or function of a namespace, where no local name hides it. */
+  /** A constant or function of a namespace, unless a local name shadows it. */
   const staticOf = (node: Acorn.Identifier, name: string, block: Block | undefined) => {
     const table = Object.hasOwn(statics, node.name) && resolve(block, node.name) === undefined
       ? statics[node.name]
@@ -730,9 +776,9 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       }
       return (env, run) => {
         const self = object(env, run)
-        if (self === short) return short
+        if (self === shortCircuited) return shortCircuited
         if (self === undefined || self === null) {
-          if (callee.optional) return short
+          if (callee.optional) return shortCircuited
           if (isItem) return undefined
         }
         const name = typeof key === "string" ? key : toText(run, key(env, run))
@@ -743,7 +789,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           return method(run, self as never, values)
         }
         const inner = get(self, name, run, at, isItem)
-        if (optional && (inner === undefined || inner === null)) return short
+        if (optional && (inner === undefined || inner === null)) return shortCircuited
         const values = args(env, run)
         run.at = at
         return inner instanceof Fn
@@ -751,18 +797,21 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           : fail(run, "type", `${kindOf(self)} has no method '${name}'`)
       }
     }
+    const isUnknown = isItem && callee.type === "Identifier" && resolve(block, callee.name) === undefined &&
+      !(globals[callee.name] instanceof Fn)
+    if (isUnknown) return stop(callee, "refused", `There is no function '${callee.name}' here`)
     const target = expression(callee, block)
     return (env, run) => {
       const value = target(env, run)
-      if (value === short || optional && (value === undefined || value === null)) return short
+      if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
       const values = args(env, run)
       run.at = start
       return value instanceof Fn ? value.call(values, run) : fail(run, "type", `${kindOf(value)} cannot be called`)
     }
   }
 
-  /** Reads and writes what an assignment names. */
-  const place = (
+  /** The target of an assignment, to read and write. */
+  const reference = (
     node: Acorn.Pattern | Acorn.Expression,
     block: Block | undefined
   ): (env: Env | undefined, run: Run) => { readonly read: () => unknown; readonly write: (value: unknown) => void } => {
@@ -774,7 +823,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
       return (env, run) => ({
         read: () => read(env, run),
         write: (value) => {
-          // Fails before the declaration.
+          // Reading fails before the declaration.
           read(env, run)
           envAt(env, hops).values[slot] = value
         }
@@ -793,7 +842,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           if (!Array.isArray(own)) return put(run, own as Record<string, unknown>, String(name), value)
           const index = Number(name)
           if (!Number.isInteger(index) || index < 0 || index > own.length) {
-            return fail(run, "refused", `An array has no place '${name}' to write to`)
+            return fail(run, "refused", `'${name}' is not an index of the array that can be written`)
           }
           charge(run, elementCost)
           own[index] = value
@@ -803,7 +852,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
   }
 
   const assignment = (node: Acorn.AssignmentExpression, block: Block | undefined): Evaluate => {
-    const target = place(node.left, block)
+    const target = reference(node.left, block)
     const value = expression(node.right, block)
     const operator = node.operator.slice(0, -1)
     const isNeeded = operator === "&&"
@@ -841,8 +890,8 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
         return (env, run) => void value(env, run)
       case "typeof":
         return (env, run) => {
-          const it = value(env, run)
-          return it instanceof Fn ? "function" : typeof it
+          const operand = value(env, run)
+          return operand instanceof Fn ? "function" : typeof operand
         }
       default:
         return refuse(node, `'${node.operator}'`)
@@ -884,18 +933,18 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     const make = callee.type === "Identifier" && resolve(block, callee.name) === undefined &&
         Object.hasOwn(constructors, callee.name)
       ? constructors[callee.name] ?? refuse(node)
-      : refuse(node, "'new'", ", but for new Date(…)")
+      : refuse(node, "'new'", ", except new Date(…)")
     const args = values(node.arguments, block)
     return (env, run) => {
-      const given = args(env, run)
+      const values = args(env, run)
       run.at = node.start
       charge(run, objectCost)
-      return make(run, given)
+      return make(run, values)
     }
   }
 
   const update = (node: Acorn.UpdateExpression, block: Block | undefined): Evaluate => {
-    const target = place(node.argument, block)
+    const target = reference(node.argument, block)
     const step = node.operator === "++" ? 1 : -1
     return (env, run) => {
       const { read, write } = target(env, run)
@@ -922,7 +971,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           const chain = expression(node.expression, block)
           return (env, run) => {
             const value = chain(env, run)
-            return value === short ? undefined : value
+            return value === shortCircuited ? undefined : value
           }
         }
         case "UnaryExpression":
@@ -950,7 +999,7 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
           return object(node, block)
         case "ArrowFunctionExpression":
         case "FunctionExpression":
-          return func(node, block)
+          return functionExpression(node, block)
         case "AssignmentExpression":
           return assignment(node, block)
         case "UpdateExpression":
@@ -969,5 +1018,5 @@ export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled =
     })
 
   const evaluate = expression(root, undefined)
-  return { evaluate: (run) => evaluate(undefined, run), cost }
+  return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()] }
 }

@@ -1,4 +1,4 @@
-/** The methods, functions and constants that programs have; there are no others. */
+/** All methods, functions and constants of programs. */
 import * as Patterns from "./Patterns.ts"
 import {
   callback,
@@ -36,11 +36,11 @@ const optional = (run: Run, value: unknown): number | undefined => value === und
 const truthy = (value: unknown) => Boolean(value)
 
 /** A method that passes each element to its callback. */
-const each = (
+const iterate = (
   apply: (self: Array<unknown>, call: (value: unknown, index: number) => unknown, run: Run) => unknown
 ): Method<Array<unknown>> =>
-(run, self, [given]) => {
-  const each = callback(run, given)
+(run, self, [argument]) => {
+  const each = callback(run, argument)
   charge(run, self.length)
   return apply(self, (value, index) => each.call([value, index, self], run), run)
 }
@@ -61,7 +61,7 @@ const flatten = (run: Run, values: ReadonlyArray<unknown>, depth: number): Array
       return Array.isArray(value) && depth >= 1 ? flatten(run, value, depth - 1) : [value]
     }))
 
-const sorted = (run: Run, self: ReadonlyArray<unknown>, compare: unknown): Array<unknown> => {
+const sort = (run: Run, self: ReadonlyArray<unknown>, compare: unknown): Array<unknown> => {
   charge(run, self.length * Math.ceil(Math.log2(self.length + 2)))
   if (compare !== undefined) {
     const order = callback(run, compare)
@@ -75,7 +75,7 @@ const sorted = (run: Run, self: ReadonlyArray<unknown>, compare: unknown): Array
   ).map(({ value }) => value)
 }
 
-/** Replaces the content of an array. */
+/** Replaces the contents of an array. */
 const refill = (run: Run, self: Array<unknown>, values: ReadonlyArray<unknown>) => {
   charge(run, self.length)
   const target = changeable(run, self)
@@ -84,16 +84,16 @@ const refill = (run: Run, self: Array<unknown>, values: ReadonlyArray<unknown>) 
 }
 
 const arrays: Methods<Array<unknown>> = {
-  some: each((self, call) => self.some((value, index) => truthy(call(value, index)))),
-  every: each((self, call) => self.every((value, index) => truthy(call(value, index)))),
-  filter: each((self, call, run) => list(run, self.filter((value, index) => truthy(call(value, index))))),
-  map: each((self, call, run) => list(run, self.map(call))),
-  flatMap: each((self, call, run) => list(run, flatten(run, self.map(call), 1))),
-  forEach: each((self, call) => self.forEach((value, index) => void call(value, index))),
-  find: each((self, call) => self.find((value, index) => truthy(call(value, index)))),
-  findIndex: each((self, call) => self.findIndex((value, index) => truthy(call(value, index)))),
-  findLast: each((self, call) => self.findLast((value, index) => truthy(call(value, index)))),
-  findLastIndex: each((self, call) => self.findLastIndex((value, index) => truthy(call(value, index)))),
+  some: iterate((self, call) => self.some((value, index) => truthy(call(value, index)))),
+  every: iterate((self, call) => self.every((value, index) => truthy(call(value, index)))),
+  filter: iterate((self, call, run) => list(run, self.filter((value, index) => truthy(call(value, index))))),
+  map: iterate((self, call, run) => list(run, self.map(call))),
+  flatMap: iterate((self, call, run) => list(run, flatten(run, self.map(call), 1))),
+  forEach: iterate((self, call) => self.forEach((value, index) => void call(value, index))),
+  find: iterate((self, call) => self.find((value, index) => truthy(call(value, index)))),
+  findIndex: iterate((self, call) => self.findIndex((value, index) => truthy(call(value, index)))),
+  findLast: iterate((self, call) => self.findLast((value, index) => truthy(call(value, index)))),
+  findLastIndex: iterate((self, call) => self.findLastIndex((value, index) => truthy(call(value, index)))),
   reduce: fold(false),
   reduceRight: fold(true),
   includes: (run, self, [value]) => (charge(run, self.length), self.includes(value)),
@@ -109,9 +109,9 @@ const arrays: Methods<Array<unknown>> = {
     return own(self.concat(...parts))
   },
   flat: (run, self, [depth]) => own(flatten(run, self, depth === undefined ? 1 : toNumber(run, depth))),
-  toSorted: (run, self, [compare]) => list(run, sorted(run, self, compare)),
+  toSorted: (run, self, [compare]) => list(run, sort(run, self, compare)),
   toReversed: (run, self) => list(run, self.toReversed()),
-  sort: (run, self, [compare]) => refill(run, self, sorted(run, self, compare)),
+  sort: (run, self, [compare]) => refill(run, self, sort(run, self, compare)),
   reverse: (run, self) => refill(run, self, self.toReversed()),
   push: (run, self, args) => {
     charge(run, elementCost * args.length)
@@ -127,20 +127,20 @@ const arrays: Methods<Array<unknown>> = {
   shift: (run, self) => (charge(run, self.length), changeable(run, self).shift())
 }
 
-const whole = (apply: (self: string) => unknown): Method<string> => (run, self) => {
+const withoutArguments = (apply: (self: string) => unknown): Method<string> => (run, self) => {
   chargeText(run, self.length)
   return apply(self)
 }
 
-const searching =
+const withSearchString =
   (apply: (self: string, what: string, place: number | undefined) => unknown): Method<string> =>
   (run, self, [what, place]) => {
-    if (what instanceof Pattern) return fail(run, "type", "A text is needed here, not a regular expression")
+    if (what instanceof Pattern) return fail(run, "type", "A string is needed here, not a regular expression")
     chargeText(run, self.length)
     return apply(self, toText(run, what), optional(run, place))
   }
 
-const cutting =
+const withRange =
   (apply: (self: string, start: number | undefined, end: number | undefined) => unknown): Method<string> =>
   (run, self, [start, end]) => apply(self, optional(run, start), optional(run, end))
 
@@ -163,28 +163,28 @@ const pattern = (run: Run, value: unknown): Pattern =>
     : fail(run, "type", `A regular expression is needed here, /…/, not ${kindOf(value)}`)
 
 const texts: Methods<string> = {
-  includes: searching((self, what, from) => self.includes(what, from)),
-  startsWith: searching((self, what, from) => self.startsWith(what, from)),
-  endsWith: searching((self, what, to) => self.endsWith(what, to)),
-  indexOf: searching((self, what, from) => self.indexOf(what, from)),
-  lastIndexOf: searching((self, what, from) => self.lastIndexOf(what, from ?? Infinity)),
-  toLowerCase: whole((self) => self.toLowerCase()),
-  toUpperCase: whole((self) => self.toUpperCase()),
-  trim: whole((self) => self.trim()),
-  trimStart: whole((self) => self.trimStart()),
-  trimEnd: whole((self) => self.trimEnd()),
-  slice: cutting((self, start, end) => self.slice(start, end)),
-  substring: cutting((self, start, end) => self.substring(start ?? 0, end)),
-  charAt: cutting((self, at) => self.charAt(at ?? 0)),
-  charCodeAt: cutting((self, at) => self.charCodeAt(at ?? 0)),
-  at: cutting((self, at) => self.at(at ?? 0)),
+  includes: withSearchString((self, what, from) => self.includes(what, from)),
+  startsWith: withSearchString((self, what, from) => self.startsWith(what, from)),
+  endsWith: withSearchString((self, what, to) => self.endsWith(what, to)),
+  indexOf: withSearchString((self, what, from) => self.indexOf(what, from)),
+  lastIndexOf: withSearchString((self, what, from) => self.lastIndexOf(what, from ?? Infinity)),
+  toLowerCase: withoutArguments((self) => self.toLowerCase()),
+  toUpperCase: withoutArguments((self) => self.toUpperCase()),
+  trim: withoutArguments((self) => self.trim()),
+  trimStart: withoutArguments((self) => self.trimStart()),
+  trimEnd: withoutArguments((self) => self.trimEnd()),
+  slice: withRange((self, start, end) => self.slice(start, end)),
+  substring: withRange((self, start, end) => self.substring(start ?? 0, end)),
+  charAt: withRange((self, at) => self.charAt(at ?? 0)),
+  charCodeAt: withRange((self, at) => self.charCodeAt(at ?? 0)),
+  at: withRange((self, at) => self.at(at ?? 0)),
   toString: (_: Run, self: string) => self,
   concat: (run, self, args) => join(run, [self, ...args.map((value) => toText(run, value))], ""),
   padStart: pad(true),
   padEnd: pad(false),
   repeat: (run, self, [count]) => {
     const times = integer(run, count)
-    if (times < 0 || times === Infinity) return fail(run, "type", "A text cannot be repeated so often")
+    if (times < 0 || times === Infinity) return fail(run, "type", "The count of repeat is out of range")
     chargeText(run, self.length * times)
     return self.repeat(times)
   },
@@ -205,10 +205,10 @@ const texts: Methods<string> = {
 
 const digits =
   (apply: (self: number, digits: number | undefined) => string, least: number, most: number) =>
-  (run: Run, self: number, [given]: Args) => {
-    const digits = optional(run, given)
+  (run: Run, self: number, [argument]: Args) => {
+    const digits = optional(run, argument)
     return digits !== undefined && (digits < least || digits > most)
-      ? fail(run, "type", `${digits} is not from ${least} to ${most}`)
+      ? fail(run, "type", `${digits} is not between ${least} and ${most}`)
       : apply(self, digits)
   }
 
@@ -284,18 +284,18 @@ const tableOf = (value: unknown): Methods<never> | undefined =>
     ? undefined
     : objects
 
-/** The method of a value, if it has one of this name. */
+/** The method of a value with this name, if there is one. */
 export const methodOf = (value: unknown, name: string): Method<never> | undefined => {
   const table = tableOf(value)
   return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** Whether any value has a method of this name. */
+/** Whether any kind of value has a method with this name. */
 export const isMethod = (name: string): boolean => tables.some((table) => Object.hasOwn(table, name))
 
 // ---- functions
 
-const mathematics = [
+const mathFunctions = [
   "abs",
   "acos",
   "asin",
@@ -324,8 +324,8 @@ const mathematics = [
 type Builtin = (run: Run, args: Args) => unknown
 const fn = (builtin: Builtin) => new Fn((args, run) => builtin(run, args))
 
-/** What Object.keys and the like see of an argument. */
-const keyed = (run: Run, value: unknown): object => {
+/** The object whose entries Object.keys and similar functions read. */
+const objectOf = (run: Run, value: unknown): object => {
   if (value === null || value === undefined) return fail(run, "type", `${kindOf(value)} has no keys`)
   return Array.isArray(value) ? value : typeof value === "string" ? [...elements(run, value)] : record(value) ?? {}
 }
@@ -358,12 +358,16 @@ const from: Builtin = (run, [source, mapper]) => {
 const ownValue = (value: unknown, key: string): unknown =>
   Object.hasOwn(value as object, key) ? (value as Record<string, unknown>)[key] : undefined
 
-const assemble = (run: Run, pairs: ReadonlyArray<readonly [string, unknown]>, into: { [key: string]: unknown }) => {
+const assignEntries = (
+  run: Run,
+  pairs: ReadonlyArray<readonly [string, unknown]>,
+  into: { [key: string]: unknown }
+) => {
   for (const [key, value] of pairs) put(run, into, key, value)
   return own(into)
 }
 
-const withoutClock = "The time is not known here: compare with a date that is written out"
+const withoutClock = "The current time is not available here: compare with a literal date"
 
 const dateOf = (run: Run, args: Args): Date => {
   if (args.length === 0) return fail(run, "refused", withoutClock)
@@ -377,15 +381,15 @@ const dateOf = (run: Run, args: Args): Date => {
   return new Date(typeof primitive === "string" ? primitive : Number(primitive))
 }
 
-/** What `new` makes. */
+/** The classes that `new` accepts. */
 export const constructors: { readonly [name: string]: Builtin } = {
   Date: (run, args) => new Instant(dateOf(run, args))
 }
 
-/** Functions and constants of a namespace: `Math.max`. */
+/** Functions and constants of namespaces, such as `Math.max`. */
 export const statics: { readonly [name: string]: { readonly [name: string]: Fn | number } } = {
   Math: {
-    ...Object.fromEntries(mathematics.map((name) => [
+    ...Object.fromEntries(mathFunctions.map((name) => [
       name,
       fn((run, args) =>
         (Math[name] as (...values: ReadonlyArray<number>) => number)(
@@ -413,15 +417,15 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
     of: fn((run, args) => list(run, [...args]))
   },
   Object: {
-    keys: fn((run, [value]) => list(run, Object.keys(keyed(run, value)))),
-    values: fn((run, [value]) => list(run, Object.values(keyed(run, value)))),
+    keys: fn((run, [value]) => list(run, Object.keys(objectOf(run, value)))),
+    values: fn((run, [value]) => list(run, Object.values(objectOf(run, value)))),
     entries: fn((run, [value]) => {
-      const entries = Object.entries(keyed(run, value))
+      const entries = Object.entries(objectOf(run, value))
       charge(run, objectCost * entries.length)
       return list(run, entries)
     }),
     fromEntries: fn((run, [pairs]) =>
-      assemble(
+      assignEntries(
         run,
         elements(run, pairs).map((pair) => {
           const [key, value] = Array.isArray(pair) ? pair : fail(run, "type", "An entry is [key, value]")
@@ -443,7 +447,7 @@ export const statics: { readonly [name: string]: { readonly [name: string]: Fn |
   JSON: { parse: fn(parseJson), stringify: fn(stringify) }
 }
 
-/** Functions and constants with a name of their own. */
+/** Global functions and constants. */
 export const globals: { readonly [name: string]: unknown } = {
   undefined,
   NaN: Number.NaN,

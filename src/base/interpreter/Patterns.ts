@@ -1,23 +1,23 @@
 /**
- * Regular expressions for programs: RE2's, which take linear time whatever the expression and the text are.
+ * Regular expressions for programs, by RE2, which takes linear time for any expression and text.
  *
- * They differ from JavaScript's in this: no lookaround, no backreferences; whole characters where a surrogate pair is
- * two; and with the flag m only `\n` ends a line.
+ * They differ from JavaScript's: there is no lookaround and no backreference, a surrogate pair is one character, and
+ * with the flag m only `\n` ends a line.
  */
 import { RE2JS } from "re2js"
 import { charge, chargeText, Fn, list, Pattern, type Run, toText } from "./Values.ts"
 
-/** Larger ones take long to build. */
+/** Larger expressions take long to compile. */
 const maxSource = 1_000
 const maxSize = 5_000
 
-// What RE2 takes for ASCII only, as JavaScript has it.
+// JavaScript's \s, \S and line ends, which in RE2 are ASCII only.
 const spaces = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
-const others = "\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}" +
+const nonSpaces = "\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}" +
   "\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 const lineEnds = "\\n\\r\\x{2028}\\x{2029}"
 
-/** The JavaScript expression in RE2's syntax. */
+/** Translates a JavaScript regular expression to RE2's syntax. */
 const translate = (source: string, flags: string): string => {
   let isInClass = false
   const translated = source.replace(/\\[^]|[[\].^]/g, (token, at: number) => {
@@ -25,7 +25,7 @@ const translate = (source: string, flags: string): string => {
     else if (token === "[") return "\\["
     else if (token === "]") isInClass = false
     else if (token === "\\s") return isInClass ? spaces : `[${spaces}]`
-    else if (token === "\\S") return isInClass ? others : `[${others}]`
+    else if (token === "\\S") return isInClass ? nonSpaces : `[${nonSpaces}]`
     else if (token === "\\b" && isInClass) return "\\x08"
     else if (token === "." && !isInClass) return flags.includes("s") ? "(?s:.)" : `[^${lineEnds}]`
     else if (token === "^" && isInClass && source[at - 1] !== "[") return "\\^"
@@ -34,7 +34,7 @@ const translate = (source: string, flags: string): string => {
   return RE2JS.translateRegExp(translated)
 }
 
-/** Compiles a literal; the message says why it cannot be. */
+/** Compiles a literal, or returns a message that says why it cannot be compiled. */
 export const compile = (source: string, flags: string): Pattern | string => {
   const unknown = /[^gimsu]/.exec(flags)
   if (unknown !== null) return `Regular expressions have no flag ${unknown[0]} here`
@@ -66,33 +66,33 @@ export const test = (run: Run, pattern: Pattern, text: string): boolean => {
 interface Match {
   readonly start: number
   readonly end: number
-  /** The whole, then the groups. */
+  /** The whole match, then the groups. */
   readonly groups: ReadonlyArray<string | undefined>
 }
 
-const matches = (run: Run, pattern: Pattern, text: string, isAll: boolean): ReadonlyArray<Match> => {
+const matches = (run: Run, pattern: Pattern, text: string, isGlobal: boolean): ReadonlyArray<Match> => {
   const matcher = pattern.regExp.matcher(text)
-  const found: Array<Match> = []
+  const results: Array<Match> = []
   chargeSearch(run, pattern, text.length)
   while (matcher.find()) {
     const groups = Array.from(
       { length: pattern.regExp.groupCount() + 1 },
       (_, group) => matcher.group(group) ?? undefined
     )
-    found.push({ start: matcher.start(), end: matcher.end(), groups })
-    if (!isAll) break
-    // The next search may go to the end again.
+    results.push({ start: matcher.start(), end: matcher.end(), groups })
+    if (!isGlobal) break
+    // The next search may read to the end again.
     chargeSearch(run, pattern, text.length - matcher.end())
   }
-  return found
+  return results
 }
 
-/** As String.prototype.match, but that a match has no `index`. */
+/** As String.prototype.match, except that a match has no `index`. */
 export const match = (run: Run, pattern: Pattern, text: string): Array<unknown> | null => {
-  const found = matches(run, pattern, text, pattern.isGlobal)
-  const [first] = found
+  const results = matches(run, pattern, text, pattern.isGlobal)
+  const [first] = results
   if (first === undefined) return null
-  return list(run, pattern.isGlobal ? found.map(({ groups }) => groups[0]) : [...first.groups])
+  return list(run, pattern.isGlobal ? results.map(({ groups }) => groups[0]) : [...first.groups])
 }
 
 /** As String.prototype.search. */
@@ -123,18 +123,20 @@ const expand = (template: string, text: string, { end, groups, start }: Match): 
     return first > 0 && first < groups.length ? `${groups[first] ?? ""}${code.slice(1)}` : all
   })
 
-/** As String.prototype.replace and replaceAll, of a regular expression or a text. */
+/** As String.prototype.replace and replaceAll, with a regular expression or a string. */
 export const replace = (
   run: Run,
   text: string,
   what: Pattern | string,
   replacement: unknown,
-  isAll: boolean
+  isGlobal: boolean
 ): string => {
-  const found = what instanceof Pattern ? matches(run, what, text, isAll) : literals(run, text, what, isAll)
+  const results = what instanceof Pattern
+    ? matches(run, what, text, isGlobal)
+    : literalMatches(run, text, what, isGlobal)
   const parts: Array<string> = []
   let from = 0
-  for (const match of found) {
+  for (const match of results) {
     parts.push(text.slice(from, match.start))
     const part = replacement instanceof Fn
       ? toText(run, replacement.call([...match.groups, match.start, text], run))
@@ -147,13 +149,13 @@ export const replace = (
   return parts.join("") + text.slice(from)
 }
 
-const literals = (run: Run, text: string, what: string, isAll: boolean): ReadonlyArray<Match> => {
-  const found: Array<Match> = []
+const literalMatches = (run: Run, text: string, what: string, isGlobal: boolean): ReadonlyArray<Match> => {
+  const results: Array<Match> = []
   chargeText(run, text.length)
   for (let at = text.indexOf(what); at >= 0; at = text.indexOf(what, at + Math.max(what.length, 1))) {
     charge(run, 1)
-    found.push({ start: at, end: at + what.length, groups: [what] })
-    if (!isAll || at + Math.max(what.length, 1) > text.length) break
+    results.push({ start: at, end: at + what.length, groups: [what] })
+    if (!isGlobal || at + Math.max(what.length, 1) > text.length) break
   }
-  return found
+  return results
 }

@@ -1,16 +1,16 @@
-/** What programs compute with: JSON, `undefined`, functions, regular expressions and dates; none of them is the host's. */
+/** The values of programs: JSON, `undefined`, functions, regular expressions and dates, none of them host objects. */
 import * as Data from "effect/Data"
 import type { RE2JS } from "re2js"
 import type { Obj } from "../Json.ts"
 
 /**
- * Why a program was not compiled or not finished.
+ * Why a program could not be compiled or evaluated.
  *
  * **Details**
  *
- * `syntax`: not JavaScript. `refused`: JavaScript, but outside of the subset. `reference`: an unknown name. `type`: a value
- * of a wrong type. `thrown`: the program's own `throw`. `budget`: too many steps, or too deep. `at` is the offset in
- * the source.
+ * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
+ * value of the wrong type. `thrown`: the program's own `throw`. `budget`: too many steps, or nested too deeply. `at` is
+ * the offset in the source.
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly kind: "syntax" | "refused" | "reference" | "type" | "thrown" | "budget"
@@ -18,20 +18,20 @@ export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly at: number
 }> {}
 
-/** One evaluation. */
+/** The state of one evaluation. */
 export interface Run {
-  /** What is left; text and elements that are made take steps too, which bounds memory. */
+  /** The steps left; creating text and elements costs steps too, which bounds memory. */
   steps: number
-  /** Of the host's stack, in nested expressions. */
+  /** The depth of the host's stack, in nested expressions. */
   depth: number
-  /** The place of the latest call. */
+  /** The offset of the latest call. */
   at: number
   scope: Obj
 }
 
 type Call = (args: ReadonlyArray<unknown>, run: Run) => unknown
 
-/** A function of the program, or of {@link "./Methods.ts"}. */
+/** A function of the program or a built-in one of {@link "./Methods.ts"}. */
 export class Fn {
   readonly #call: Call
   constructor(call: Call) {
@@ -42,7 +42,7 @@ export class Fn {
   }
 }
 
-/** A regular expression, in linear time. */
+/** A regular expression that matches in linear time. */
 export class Pattern {
   readonly #regExp: RE2JS
   readonly #source: string
@@ -74,34 +74,34 @@ export class Instant {
   }
 }
 
-/** Stops the program. */
+/** Throws a problem at the latest call. */
 export const fail = (run: Run, kind: Problem["kind"], message: string): never => {
   throw new Problem({ kind, message, at: run.at })
 }
 
-/** Takes steps. */
+/** Subtracts steps from the budget. */
 export const charge = (run: Run, steps: number): void => {
   run.steps -= steps
   if (!(run.steps >= 0)) fail(run, "budget", "It takes too many steps")
 }
 
-/** What a new array or object costs, and each of its elements. */
+/** The steps that a new array or object costs, and each of its elements. */
 export const objectCost = 20
 export const elementCost = 4
 
-/** Steps of making a text. */
+/** Charges the steps of creating a text. */
 export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
 
-/** Nested expressions that fit on the host's stack, with a wide margin. */
+/** How many nested expressions fit on the host's stack, with a wide margin. */
 const maxDepth = 1_200
 
-/** Goes `levels` deeper; the caller takes them back. */
+/** Goes `levels` deeper; the caller subtracts them again. */
 export const descend = (run: Run, levels: number): void => {
   run.depth += levels
   if (run.depth > maxDepth) fail(run, "budget", "It is nested too deeply")
 }
 
-/** Runs what nests `levels` deep. */
+/** Runs a body that nests `levels` deep. */
 export const nest = <A>(run: Run, levels: number, body: () => A): A => {
   descend(run, levels)
   const result = body()
@@ -109,16 +109,16 @@ export const nest = <A>(run: Run, levels: number, body: () => A): A => {
   return result
 }
 
-// oxlint-disable-next-line no-extraneous-class -- only to be extended
-class Itself {
+// oxlint-disable-next-line no-extraneous-class -- a base class only
+class Identity {
   constructor(value: object) {
-    // oxlint-disable-next-line no-constructor-return -- the fields of a subclass are put on it
+    // oxlint-disable-next-line no-constructor-return -- a subclass adds its private field to it
     return value
   }
 }
 
-/** Marks arrays and objects that programs made, much faster than a WeakSet. */
-class Own extends Itself {
+/** Marks the arrays and objects that programs create; much faster than a WeakSet. */
+class Own extends Identity {
   readonly #isOwn = true
   static has(value: object): boolean {
     return #isOwn in value && value.#isOwn
@@ -131,13 +131,13 @@ export const own = <A extends object>(value: A): A => {
   return value
 }
 
-/** Refuses to change what the program did not make. */
+/** Narrows to a value that the program created; others must not be mutated. */
 export const changeable = <A>(run: Run, value: A): A & object =>
   typeof value === "object" && value !== null && Own.has(value)
     ? value
     : fail(run, "refused", "Only arrays and objects that the expression makes can be changed")
 
-/** A new array, paid for. */
+/** Marks a new array as the program's own and charges for it. */
 export const list = (run: Run, values: Array<unknown>): Array<unknown> => {
   charge(run, objectCost + elementCost * values.length)
   return own(values)
@@ -150,14 +150,14 @@ export const record = (value: unknown): Obj | undefined =>
     ? value as Obj
     : undefined
 
-/** Sets a key. */
+/** Sets a key and charges for it. */
 export const put = (run: Run, object: { [key: string]: unknown }, key: string, value: unknown): void => {
   if (key === "__proto__") fail(run, "refused", "No key can be named __proto__")
   charge(run, elementCost)
   object[key] = value
 }
 
-/** A short description, for messages. */
+/** Describes the kind of a value in messages: `an array`. */
 export const kindOf = (value: unknown): string =>
   value === null
     ? "null"
@@ -186,7 +186,7 @@ export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" 
   }
   if (value instanceof Instant) return hint === "number" ? value.date.getTime() : String(value.date)
   if (value instanceof Pattern) return value.text
-  if (value instanceof Fn) return fail(run, "type", "A function is no text and no number")
+  if (value instanceof Fn) return fail(run, "type", "A function cannot be converted to a string or number")
   return Array.isArray(value) ? join(run, value, ",") : "[object Object]"
 }
 
@@ -210,11 +210,11 @@ export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string
   return texts.join(separator)
 }
 
-/** The function in an argument. */
+/** Narrows an argument to a function. */
 export const callback = (run: Run, value: unknown): Fn =>
   value instanceof Fn ? value : fail(run, "type", `A function is needed here, not ${kindOf(value)}`)
 
-/** The elements of an array, the characters of a text. */
+/** The elements of an array or the characters of a string. */
 export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value
   if (typeof value !== "string") return fail(run, "type", `${kindOf(value)} cannot be iterated`)
@@ -222,7 +222,7 @@ export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> => {
   return [...value]
 }
 
-/** A copy as JSON, by the rules of JSON.stringify; `undefined` where there is nothing that JSON has. */
+/** A JSON copy by the rules of JSON.stringify; `undefined` if the value has no JSON form. */
 export const toJson = (run: Run, value: unknown): unknown => {
   if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null
   if (typeof value === "string") chargeText(run, value.length)

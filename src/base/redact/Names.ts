@@ -1,20 +1,21 @@
-/** Which names are those of credentials, and which texts under them are none. */
+/** Names of credentials, and values under such names that are no secrets. */
 import { str } from "../Json.ts"
+import { memoize } from "./memoize.ts"
 
-/** What stands where a secret stood. A write that brings it back must keep the stored value. */
+/** The replacement for a secret. A write that contains it must keep the stored value. */
 export const marker = "[redacted]"
 
-/** Cheap and too broad: most names and texts end here. */
+/** A cheap and broad first test, which most names and texts fail. */
 export const root = /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig/i
 
-/** Cursors that end in "token": they open nothing, and an agent needs them to ask for more. And flags about secrets. */
+/** Page cursors that end in "token", which are no secrets and which an agent needs, and flags about secrets. */
 const harmless =
   /(?:^| )(?:next|prev(?:ious)?|page|pagination|continuation|cursor|sync|delta|skip|start|end|stop|max|min|per|total|eos|bos|pad|unk)+ ?token$|^(?:is|has|force|require|include|exclude|return) /
 
 /**
- * The last word says what a value is: `authToken` is a token, `tokenUsage` is a usage. Words that only say which copy
- * or form of the secret it is may follow. A plural `tokens` is a count unless its qualifier says otherwise, and a bare
- * `key` or `auth id` names things, not secrets.
+ * The last word says what a value is: `authToken` is a token, `tokenUsage` is a usage. Words may follow that only say
+ * which copy or form of the secret it is. A plural `tokens` is a count unless its qualifier says otherwise, and a bare
+ * `key` or `auth id` identifies things and is no secret.
  */
 const credential = new RegExp(
   `(?:(?:^| )(?:${
@@ -32,7 +33,7 @@ const credential = new RegExp(
     "|old|new|current|primary|secondary))*$"
 )
 
-/** `XApiKey2` → `x api key 2`; without `camel`, `APIkey` → `apikey`, for those who case words as they like. */
+/** `XApiKey2` → `x api key 2`; without `camel`, `APIkey` → `apikey`, for irregular capitals. */
 const words = (name: string, camel: boolean): string =>
   (camel
     ? name.replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[a-z])/g, " ")
@@ -43,29 +44,19 @@ const isCredential = (name: string): boolean => {
   return !harmless.test(split) && (credential.test(split) || credential.test(words(name, false)))
 }
 
-/** Items have the same keys over and over. */
-const known = new Map<string, boolean>()
-const maxKnown = 1000
+/** Items repeat the same keys. */
+const isKnownCredential = memoize(isCredential)
 
-/** Whether a name, of a key or a header say, is that of a credential. */
-export const isSecretName = (name: string): boolean => {
-  if (!root.test(name)) return false
-  const tail = name.slice(-100)
-  const before = known.get(tail)
-  if (before !== undefined) return before
-  const isSecret = isCredential(tail)
-  if (known.size >= maxKnown) known.clear()
-  known.set(tail, isSecret)
-  return isSecret
-}
+/** Whether a name, such as a key's or a header's, is that of a credential. */
+export const isSecretName = (name: string): boolean => root.test(name) && isKnownCredential(name.slice(-100))
 
 // ---- pairs
 
-/** How the keys end that hold a name beside a value: in n8n's nodes, in headers and forms. */
+/** Endings of keys that hold the name in a pair of name and value: in n8n's nodes, headers and forms. */
 const nameKey =
   /(?:^|[a-z_])(?:[nN]ame|[kK]ey|[iI]d|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle|_code)$/
 
-/** The keys that hold the value beside a name. `returnValue` of n8n's HTML node is one of its options. */
+/** Keys that hold the value of such a pair. `returnValue` is an option of n8n's HTML node. */
 const valueKey = /^(?!returnValue)\w*[vV]alues?\d?$|^value(?:String|Json)$/
 
 /** Whether a key holds the name of a pair, such as `name` or `fieldId`. */
@@ -87,9 +78,9 @@ export const pairName = (
 // ---- values
 
 /**
- * What may stand under a credential's name and surely is none: kinds of authentication, the traces of a value that is
- * missing or was refused, which are what a debugging agent looks for, types in a schema, and parts of speech. Anything
- * else, a short word too, may be a password.
+ * Values under a credential's name that are certainly no secrets: kinds of authentication, traces of a missing or
+ * rejected value, which a debugging agent looks for, types in a schema, and parts of speech. Anything else, even a short
+ * word, may be a password.
  */
 const plain = new Set(
   ("none null undefined true false apiKey apiToken accessToken oAuth2 oauth2 basicAuth bearerAuth digestAuth headerAuth" +
@@ -102,7 +93,7 @@ const plain = new Set(
     .concat("", "Bearer undefined", "Bearer null", "[object Object]")
 )
 
-/** A scheme without its credential, what an example puts for one, an environment's variable, and a validation's words. */
+/** A scheme without a credential, a placeholder in an example, an environment variable, and a validation message. */
 const obvious = new RegExp(
   [
     "(?:[Bb]earer|[Bb]asic|[Tt]oken)\\s*",
@@ -113,19 +104,19 @@ const obvious = new RegExp(
   ].map((form) => `^(?:${form})$`).join("|")
 )
 
-/** What is filled in where a text is used; those of n8n (`{{ … }}`) only inside texts, for a value starts with `=`. */
-const filledIn = /\$\{[^{}]*\}|#\{[^{}]*\}|%s/g
+/** Template placeholders; n8n's (`{{ … }}`) count only inside texts, since an expression's value starts with `=`. */
+const placeholder = /\$\{[^{}]*\}|#\{[^{}]*\}|%s/g
 
-/** Whether what stands under a credential's name is surely no secret. */
+/** Whether a value under a credential's name is certainly no secret. */
 const isPlain = (name: string, value: string): boolean =>
   plain.has(value) || obvious.test(value) ||
   (/credentials?$/i.test(name) && /\S\s\S/.test(value)) ||
-  (value.includes("{") && obvious.test(value.replace(filledIn, "").replace(/^$/, "Bearer")))
+  (value.includes("{") && obvious.test(value.replace(placeholder, "").replace(/^$/, "Bearer")))
 
-/** The value under a credential's name, or the marker. Expressions stay; `=` alone makes none. */
+/** Redacts a value under a credential's name, except expressions; `=` alone does not make an expression. */
 export const hide = (name: string, value: string): string =>
   isPlain(name, value) || (value.startsWith("=") && value.includes("{{")) ? value : marker
 
-/** As `hide`, inside a text, whose expressions need no `=`. */
+/** Like `hide`, for a value inside a text, where an expression needs no `=`. */
 export const hideInText = (name: string, value: string): string =>
   isPlain(name, value) || /^=?(?:[A-Za-z]+ +)?\{\{/.test(value) ? value : marker

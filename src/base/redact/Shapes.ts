@@ -1,10 +1,10 @@
-/** Secrets that are known without their name: by their shape, or by what stands before them. */
+/** Secrets that are recognized without a name: by their shape, or by the text in front of them. */
 import * as Predicate from "effect/Predicate"
 import { marker } from "./Names.ts"
 
 /**
- * Secrets that are known by their shape; all of it goes. Prefixes and lengths are those of the issuers, many of them
- * as gitleaks (MIT) lists them; its rules themselves need RE2, and name the service beside the secret.
+ * Secrets that are recognized by their shape and replaced as a whole. Prefixes and lengths are those of the issuers,
+ * many as listed by gitleaks (MIT); its own rules need RE2, and many need the service's name beside the secret.
  */
 const shapes = [
   /sk-(?=[\w-]*\d)(?=[\w-]*(?:[A-Z]|[a-z\d]{16}))[\w-]{16,}/, // OpenAI, Anthropic, OpenRouter, DeepSeek
@@ -37,7 +37,7 @@ const shapes = [
   /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/ // JWT: n8n's own API keys, Supabase, most OAuth
 ]
 
-/** What makes the text after it a secret; the opening, its one group, stays. */
+/** Openings that make the text after them a secret; the opening, the only group, is kept. */
 const openings = [
   /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)(?=[\w+/=\s\\:,.-]{16})[\w+/=\s\\:,.]+(?:-(?!----)[\w+/=\s\\:,.]*){0,50}/,
   /(:\/\/[^\s/?#:@"'<>]*:)(?:(?!\{\{)[^\s/?#"'<>]){1,500}(?=@)/, // https://user:password@host
@@ -47,7 +47,7 @@ const openings = [
   /(\/\/hook\.(?:[a-z]{2}\d\.)?make\.(?:com|celonis\.com)\/)[\w-]{16,}/,
   /(\.webhook\.office\.com\/webhookb2\/|\/\/outlook\.office\.com\/webhook\/)[\w@/-]+/,
   /(\/\/open\.(?:feishu|larksuite)\.(?:cn|com)\/open-apis\/bot\/v2\/hook\/)[\w-]+/,
-  // "Bearer authentication" is prose: a token holds a digit or an inner capital, or is long.
+  // "Bearer authentication" is prose: a token has a digit or an inner capital, or is long.
   /(\b(?:[Bb]earer|BEARER)\s+)(?:(?=[\w.~+/-]{1,200}[\dA-Z])[\w.~+/=-]{8,}|[\w.~+/=-]{20,})/,
   /(\b(?:[Bb]asic|BASIC)\s+)(?=[\w+/]+[\dA-Z+/=])(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?(?![\w+/=])/,
   // Headers as curl and dumps write them. Other unquoted `name: value` pairs are more often prose than secrets.
@@ -66,10 +66,10 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   isInWord[character.charCodeAt(0)] = 1
 }
 
-/** No shape is shorter, and prose has no such words. */
+/** The length of the shortest shape; words of prose are shorter. */
 const longWord = 15
 
-/** Where a word begins that is as long as secrets are, -1 where there is none. Looks at few of the characters. */
+/** The index of the first word as long as a secret, or -1. It skips most characters. */
 export const indexOfLongWord = (text: string, from = 0): number => {
   let at = from + longWord - 1
   while (at < text.length) {
@@ -87,10 +87,10 @@ export const indexOfLongWord = (text: string, from = 0): number => {
   return -1
 }
 
-/** Whether a text has a word as long as secrets are. */
+/** Whether a text has a word as long as a secret. */
 export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
-/** Openings first: what they keep may itself have a known shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
+/** Redacts openings first: what they keep may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
   const opened = text.replace(
     opening,

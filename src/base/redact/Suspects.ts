@@ -1,36 +1,26 @@
-/** Whether JSON text may hold a secret: looks only into the strings in which one could stand. */
+/** Whether JSON text may hold a secret: only strings that could contain one are parsed. */
+import { memoize } from "./memoize.ts"
 import { isSecretName, root } from "./Names.ts"
 import { indexOfLongWord } from "./Shapes.ts"
 import { redactText } from "./Texts.ts"
 
 /**
- * What a string has, in lower case, that redaction changes for another reason than a long word.
+ * What a string that redaction changes contains, in lower case, unless it contains a long word.
  *
  * **Gotchas**
  *
- * JSON writes the end of a line as `\n`: what begins a word in the text, stands behind a letter here.
+ * JSON writes a line end as `\n`, so a word at the start of a line follows the letter `n` here.
  */
 const suspect = new RegExp(`${root.source}|curl|basic(?:\\s|\\\\[fnrt])|://[^\\s/?#:@"'<>]*:[^\\s/?#"'<>]+@`, "g")
-
-/** Keys and short values come over and over. */
-const known = new Map<string, boolean>()
-const maxKnown = 1_000
-const longestKnown = 60
 
 const isSuspect = (json: string): boolean => {
   const text: string = json.includes("\\") ? JSON.parse(json) : json.slice(1, -1)
   return isSecretName(text) || redactText(text) !== text
 }
 
-const isKnownSuspect = (json: string): boolean => {
-  if (json.length > longestKnown) return isSuspect(json)
-  const before = known.get(json)
-  if (before !== undefined) return before
-  const result = isSuspect(json)
-  if (known.size >= maxKnown) known.clear()
-  known.set(json, result)
-  return result
-}
+/** Keys and short values repeat. */
+const isKnownSuspect = memoize(isSuspect)
+const longestKnown = 60
 
 const time = /^"\d{4}-\d\d-\d\dT[\d:.]{8,12}Z?"$/
 
@@ -40,31 +30,33 @@ const isEscaped = (json: string, at: number): boolean => {
   return slashes % 2 === 1
 }
 
-/** The string around a place: where its quotes are. */
-const around = (json: string, place: number) => {
-  let start = json.lastIndexOf("\"", place)
+/** The positions of the quotes around a position inside a string. */
+const quotesAround = (json: string, at: number) => {
+  let start = json.lastIndexOf("\"", at)
   while (start > 0 && isEscaped(json, start)) start = json.lastIndexOf("\"", start - 1)
-  let end = json.indexOf("\"", place)
+  let end = json.indexOf("\"", at)
   while (end > 0 && isEscaped(json, end)) end = json.indexOf("\"", end + 1)
   return { start, end }
 }
 
 /**
- * Whether redaction may change anything in a value with this JSON; `false` is certain. Faster than to parse and redact
- * the value.
+ * Whether redaction may change anything in a value with this JSON; `false` is certain. It is faster than parsing and
+ * redacting the value.
  */
 export const mayHold = (json: string): boolean => {
   const lower = json.toLowerCase()
-  // Characters may be written otherwise; some letters are longer in lower case, so that places would differ.
+  // Escapes can hide characters, and some letters are longer in lower case, which would shift positions.
   if (json.includes("\\u") || json.includes("\\/") || lower.length !== json.length) return true
   suspect.lastIndex = 0
   for (let match = suspect.exec(lower); match !== null; match = suspect.exec(lower)) {
-    const { end, start } = around(json, match.index)
-    if (start < 0 || end < 0 || isKnownSuspect(json.slice(start, end + 1))) return true
+    const { end, start } = quotesAround(json, match.index)
+    if (start < 0 || end < 0) return true
+    const text = json.slice(start, end + 1)
+    if (text.length > longestKnown ? isSuspect(text) : isKnownSuspect(text)) return true
     suspect.lastIndex = end
   }
   for (let at = indexOfLongWord(json); at !== -1;) {
-    const { end, start } = around(json, at)
+    const { end, start } = quotesAround(json, at)
     if (start < 0 || end < 0) return false
     const text = json.slice(start, end + 1)
     if (!time.test(text) && isSuspect(text)) return true

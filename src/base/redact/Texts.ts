@@ -1,16 +1,16 @@
-/** Names and values inside a text: code, bodies, URLs, headers, command lines, configuration. */
+/** Secrets by name inside a text: code, bodies, URLs, headers, command lines, configuration. */
 import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
 import { hasLongWord, redactKnown } from "./Shapes.ts"
 
 /**
  * `"name": "` as JSON, JavaScript, PHP and Python write it, escaped up to four times, or a bare `name = "`. The match
- * ends before the value's quote, which may open another name (`error: "password": "x"`). After a bare name the quote
- * may also close a string (`"?token=" + token`), which the operator behind it tells.
+ * ends before the value's quote, which may also open another name (`error: "password": "x"`). After a bare name the
+ * quote may close a string instead (`"?token=" + token`), which shows by the operator after it.
  */
 const quoted =
   /(\\{0,15}["'`])([^"'`\\\r\n]+)\1\]?\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`]))|(?<![\w$.%\\?&#;\]-])([\w$.-]+)\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`])(?!\s*(?:[+,;:?)}\]]|$)))/g
 
-/** A quote closes when the backslashes before it are no more than its own level of escaping needs. */
+/** The end of a quoted value: the first quote with no more backslashes than its own level of escaping needs. */
 const endOfQuoted = (text: string, from: number, open: string): number => {
   const level = open.length - 1
   let slashes = 0
@@ -23,15 +23,15 @@ const endOfQuoted = (text: string, from: number, open: string): number => {
   return text.length
 }
 
-/** Where a quoted value stands: behind `match`, in the quotes that `open` it. */
+/** A quoted value after a match: the name in front of it, and its opening quote. */
 interface Quoted {
   readonly name: string | undefined
   readonly open: string
 }
 
-/** Hides the quoted values that follow a pattern's matches, where the match tells a credential's name. */
+/** Redacts the quoted values after a pattern's matches if the match contains a credential's name. */
 const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: RegExpExecArray) => Quoted): string => {
-  let out = ""
+  let result = ""
   let done = 0
   for (const match of text.matchAll(pattern)) {
     if (match.index < done) continue
@@ -42,13 +42,13 @@ const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: Reg
     const value = text.slice(from, end)
     const hidden = hideInText(name, value)
     if (hidden === value) continue
-    out += text.slice(done, from) + hidden
+    result += text.slice(done, from) + hidden
     done = end
   }
-  return done === 0 ? text : out + text.slice(done)
+  return done === 0 ? text : result + text.slice(done)
 }
 
-/** `"name": "X-Api-Key", "value": "` as JSON has it, with up to two short texts between them, and attributes of XML. */
+/** `"name": "X-Api-Key", "value": "` in JSON, with up to two short texts in between, and XML attributes. */
 const pair =
   /(\\{0,15}["'`])(\w{0,30}(?:[nN]ame|[kK]ey|\wId|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle))\1\s*:\s*\1([^"'`\\\r\n]{1,100})\1\s*,\s*(?:\1\w{1,30}\1\s*:\s*\1[^"'`\\\r\n]{0,100}\1\s*,\s*){0,2}\1(\w{2,30})\1\s*:\s*(?=\1)|\b(?:key|name)=(["'])([^"'<>]{1,100})\5\s+value=(?=(["']))/g
 
@@ -75,7 +75,7 @@ const redactQuoted = (text: string): string => {
 const parameter =
   /(?<=^|[?&#;\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
 
-/** Signatures of URLs open them (S3, Azure, n8n's resume URLs); under a key, a signature ends an email. */
+/** Signatures in URLs grant access (S3, Azure, n8n's resume URLs); under a key, a signature may end an email. */
 const signature = /(?:^|[-_])sig(?:nature)?$/i
 
 const redactParameters = (text: string): string =>
@@ -87,20 +87,20 @@ const redactParameters = (text: string): string =>
   })
 
 /**
- * A value without quotes, of one word, that its line or string ends with: YAML, headers, INI. Code has variables there,
- * of dotted names, behind `=` without digits, or before a closing bracket.
+ * An unquoted value of one word at the end of a line or string: YAML, headers, INI. Code has variables there: dotted
+ * names, names without digits after `=`, or a name before a closing bracket.
  */
 const line =
   /(?<=^|["'`]|\\[nr])([ \t]*(?:- +)?)([\w.$-]{2,60})(:[ \t]+|[ \t]+=[ \t]*|=[ \t]+)([^\s"'`\\<>{}()[\],;]+)(?=[ \t]*(?:$|["'`\\]|[ \t]#)(?!\s*[}\])]))/gm
 
-/** `password: hunter2` inside a line: only what looks made, and no code's variable. */
+/** `password: hunter2` inside a line: only values that look generated, not variables in code. */
 const inline =
   /(?<=[\s,;(])([\w-]{2,60})(: +)(?=[\w.~+/=-]*\d)(?=[\w.~+/=-]*[A-Za-z])([\w.~+/=-]{6,})(?=[\s"'`]|\.?$)/gm
 
 /** `--password hunter2`; `--password flag is missing` is prose. */
 const flag = /(?<=[\s"'`])(--?)([A-Za-z][\w-]{1,40})([ \t]+)(?!-|[a-z]+ [a-z]+\b(?! -))([^\s"'`\\<>|&;]+)/g
 
-/** `<password>hunter2</password>`, and the part of a form. */
+/** `<password>hunter2</password>`, and a part of a multipart form. */
 const element = /(<)([\w:.-]{2,60})((?:\s[^<>]{0,300})?>)([^<>]+)(?=<\/)/g
 const formPart = /(\bname=")([^"\r\n]{1,100})("(?:\r?\n[\w-]{1,60}: [^\r\n]{0,200})?\r?\n\r?\n)([^\r\n]+)/g
 
@@ -108,10 +108,10 @@ const formPart = /(\bname=")([^"\r\n]{1,100})("(?:\r?\n[\w-]{1,60}: [^\r\n]{0,20
 const encoded =
   /(%(?:25){0,2}22)([\w.+-]{1,100})(\1(?:%(?:25){0,2}3A|:)(?:%(?:25){0,2}20|\+){0,20}\1)((?:(?!%(?:25){0,2}22)[^\s"'&<>]){1,2000})/gi
 
-/** Each with a text without which it cannot match. */
+/** Each pattern with a text that every match contains. */
 const unquoted = [[element, "</"], [formPart, "name=\""], [encoded, "22"], [flag, "-"]] as const
 
-const replaced = (before: string, name: string, between: string, value: string) =>
+const redactNamed = (before: string, name: string, between: string, value: string) =>
   before + name + between + (isSecretName(name) ? hideInText(name, value) : value)
 
 const redactUnquoted = (text: string): string => {
@@ -119,19 +119,19 @@ const redactUnquoted = (text: string): string => {
     const isCode = between.includes("=")
       ? /^[A-Za-z_$.]+$/.test(value)
       : /^[A-Za-z_$][\w$]*\.\w/.test(value) || isSecretName(value)
-    return isCode ? match : replaced(before, name, between, value)
-  }).replace(inline, (_, name: string, between: string, value: string) => replaced("", name, between, value))
+    return isCode ? match : redactNamed(before, name, between, value)
+  }).replace(inline, (_, name: string, between: string, value: string) => redactNamed("", name, between, value))
   return unquoted.reduce((redacted, [pattern, needed]) =>
     redacted.includes(needed)
       ? redacted.replace(pattern, (_, before: string, name: string, between: string, value: string) =>
-        replaced(before, name, between, value))
+        redactNamed(before, name, between, value))
       : redacted, lines)
 }
 
 /** `curl -u user:password`. */
 const user = /(?<=^|\s)((?:-u|-U|--user|--proxy-user)(?:[ =]["']?|["'])[^\s:"'\\]{1,100}:)(?!\d+(?:\s|$))[^\s"'\\]+/g
 
-/** Base64 of a text, short enough to look into. */
+/** Base64 short enough to decode. */
 const base64 = /(?<![\w+/=-])[\w+/-]{24,8192}={0,2}(?![\w+/=-])/g
 
 const printable = /^[\t\n\r -~]*$/
@@ -143,7 +143,7 @@ const redactBase64 = (text: string): string =>
     return redactPlain(decoded) === decoded ? match : marker
   })
 
-/** Without one of these nothing stands behind a name. */
+/** Every value after a name has one of these in front of it. */
 const separator = /[=:<%]|[\s"'`]-/
 
 const redactPlain = (text: string): string => {
@@ -156,8 +156,8 @@ const redactPlain = (text: string): string => {
  *
  * **Details**
  *
- * Known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of credential-like
- * names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in base64). n8n
- * expressions (`{{ … }}`) stay.
+ * Redacted are known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
+ * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
+ * base64). n8n expressions (`{{ … }}`) are kept.
  */
 export const redactText = (text: string): string => redactBase64(redactPlain(text))

@@ -18,7 +18,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import { obj, str } from "../../base/Json.ts"
-import { connect } from "../McpTransport.ts"
+import { connect, join } from "../McpTransport.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
@@ -78,7 +78,7 @@ const request = (
         return Promise.resolve()
       }
     }
-    void server.connect(transport).then(() => transport.onmessage?.(message))
+    void join(server, transport).then(() => transport.onmessage?.(message))
     return Effect.promise(() => server.close())
   })
 

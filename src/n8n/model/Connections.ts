@@ -1,9 +1,9 @@
 /**
- * How nodes are joined: names, ports, indices, connection types.
+ * Connections between nodes: ports, their indices and types.
  *
- * n8n keeps connections by source: `{[source]: {[type]: [links of output 0, links of output 1, …]}}`. The type is
- * `main` for items and `ai_tool`, `ai_languageModel`, … for what a sub-node lends to an AI node; there the source is
- * the sub-node.
+ * n8n stores connections by source: `{[source]: {[type]: [links of output 0, links of output 1, …]}}`. The type is
+ * `main` for items, and `ai_tool`, `ai_languageModel`, … for what a sub-node provides to an AI node; there the source
+ * is the sub-node.
  */
 import * as Schema from "effect/Schema"
 import { arr, int, obj, str } from "../../base/Json.ts"
@@ -14,7 +14,7 @@ const Target = Schema.Struct({
   index: Schema.optionalKey(Schema.Finite)
 })
 
-/** n8n's own shape; unused outputs are `null` or empty. */
+/** Connections as n8n stores them; unused outputs are `null` or empty. */
 export const Connections = Schema.Record(
   Schema.String,
   Schema.Record(Schema.String, Schema.NullOr(Schema.Array(Schema.NullOr(Schema.Array(Target)))))
@@ -35,12 +35,12 @@ export interface Link {
   readonly input: Port
 }
 
-/** A connection, and where it is: `connections.A.main[0][1]`. */
+/** A connection and its path in the workflow, such as `connections.A.main[0][1]`. */
 export interface PlacedLink extends Link {
   readonly at: string
 }
 
-/** The link that an entry of an output stands for; `undefined` where it is none. */
+/** The link that an entry of an output describes; `undefined` if it describes none. */
 export const linkOf = (from: string, output: Port, entry: unknown): Link | undefined => {
   const target = obj(entry)
   const to = str(target?.["node"])
@@ -52,7 +52,7 @@ export const linkOf = (from: string, output: Port, entry: unknown): Link | undef
   }
 }
 
-/** Every connection and its place, in n8n's order, also to nodes that do not exist; what is no connection is left out. */
+/** All connections with their paths, in n8n's order, including links to missing nodes; malformed ones are omitted. */
 export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
   Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
     Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) =>
@@ -65,26 +65,26 @@ export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
     )
   )
 
-/** {@link placedLinks} without their places. */
+/** All connections, as {@link placedLinks} without their paths. */
 export const links = (connections: unknown): ReadonlyArray<Link> =>
   placedLinks(connections).map(({ at: _, ...link }) => link)
 
-/** Whether both are the same port of one node. */
+/** Whether both have the same type and index. */
 export const samePort = (left: Port, right: Port) => left.type === right.type && left.index === right.index
 
-/** Whether both join the same ports of the same nodes. */
+/** Whether both connect the same ports of the same nodes. */
 export const sameLink = (left: Link, right: Link): boolean =>
   left.from === right.from && left.to === right.to && samePort(left.output, right.output) &&
   samePort(left.input, right.input)
 
-/** `main[1]`, and `ai_tool` for the first port of another type. */
+/** The label of a port: `main[1]`, or `ai_tool` for the first port of another type. */
 export const portLabel = ({ index, type }: Port): string => type === "main" || index > 0 ? `${type}[${index}]` : type
 
-/** Whether both ends are the first main port, the link that needs no mention. */
+/** Whether both ends are the first main port, the default that answers omit. */
 export const isPlain = ({ input, output }: Link): boolean =>
   input.type === "main" && input.index === 0 && output.type === "main" && output.index === 0
 
-/** What a node's ports depend on. */
+/** The properties of a node that its ports depend on. */
 export interface NodeShape {
   readonly type: string
   readonly typeVersion?: number
@@ -92,22 +92,22 @@ export interface NodeShape {
   readonly onError?: string | null
 }
 
-/** Whether the node has an output for errors: the one after its others. */
+/** Whether the node has an error output, which comes after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
 
 /**
- * The names a person sees on a node's main outputs (`true`, `loop`, a Switch rule's name), but for the one for errors;
- * `undefined` where it is not known which outputs the node has.
+ * The names that n8n shows on a node's main outputs (`true`, `loop`, a Switch rule's name), without the error output;
+ * `undefined` if its outputs are not known.
  */
 export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
 
 /**
- * The name a person sees on an output, where it has one.
+ * The name that n8n shows on an output, if it has one.
  *
  * **Details**
  *
- * `count` is how many main outputs there are, as far as it is known: of a node whose outputs are not, the last is the
- * one for errors.
+ * `count` is the number of main outputs as far as it is known: if the node's outputs are not known, the last of them is
+ * taken for the error output.
  */
 export const outputName = (
   node: NodeShape,
@@ -120,7 +120,7 @@ export const outputName = (
   return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
 }
 
-/** How many main outputs of a node are connected, or lie before one that is. */
+/** The number of main outputs of a node up to the last connected one. */
 export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
   out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
 
@@ -141,8 +141,8 @@ export interface GraphNode {
 
 type NamedShape = NodeShape & { readonly name: string }
 
-/** The ports of links that start at one node. */
-const endOf = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: OutputNames) => {
+/** A function that describes the ports of links from one node. */
+const describePorts = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: OutputNames) => {
   const count = connectedOutputs(out)
   return ({ input, output }: Link) => {
     const name = node && outputName(node, output, namesOf, count)
@@ -150,7 +150,7 @@ const endOf = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: O
   }
 }
 
-/** The nodes with links whose ports are told: only their outputs need names. */
+/** The nodes with links whose ports answers show: only their outputs need names. */
 export const withPorts = <A extends NamedShape>(
   nodes: ReadonlyArray<A>,
   connections: Connections
@@ -161,7 +161,7 @@ export const withPorts = <A extends NamedShape>(
 
 const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
 
-/** Who feeds whom, node by node, in the workflow's order. */
+/** The neighbours of each node, in the workflow's order. */
 export const graph = (
   nodes: ReadonlyArray<NamedShape & { readonly id?: string }>,
   connections: Connections,
@@ -172,7 +172,7 @@ export const graph = (
   const byTarget = Map.groupBy(all, (link) => link.to)
   return nodes.map((node) => {
     const out = bySource.get(node.name) ?? []
-    const end = endOf(node, out, namesOf)
+    const end = describePorts(node, out, namesOf)
     const ports = out.filter((link) => !isPlain(link)).map((link) => ({ ...end(link), to: link.to }))
     return {
       node: node.name,
@@ -185,12 +185,12 @@ export const graph = (
   })
 }
 
-/** Connections by source with only what is not `main[0]` spelled out: `{Source: [{to, output?, name?, input?}]}`. */
-export const simplified = (nodes: ReadonlyArray<NamedShape>, connections: Connections, namesOf: OutputNames) => {
+/** Connections by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
+export const simplify = (nodes: ReadonlyArray<NamedShape>, connections: Connections, namesOf: OutputNames) => {
   const shapes = new Map(nodes.map((node) => [node.name, node]))
   return Object.fromEntries(
     [...Map.groupBy(links(connections), (link) => link.from)].map(([from, out]) => {
-      const end = endOf(shapes.get(from), out, namesOf)
+      const end = describePorts(shapes.get(from), out, namesOf)
       return [from, out.map((link) => ({ to: link.to, ...(isPlain(link) ? {} : end(link)) }))]
     })
   )

@@ -1,7 +1,7 @@
-/** What n8n says of an execution without its data. */
+/** An execution without its data. */
 import * as Schema from "effect/Schema"
 
-/** What `GET /executions` lists. Times are ISO 8601; a status this client does not know is taken as it is. */
+/** An entry of `GET /executions`. Times are ISO 8601; any status is accepted, since n8n may add more. */
 export const Listed = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.Union([Schema.String, Schema.Finite]),
@@ -16,7 +16,7 @@ export const Listed = Schema.StructWithRest(
 )
 export type Listed = typeof Listed.Type
 
-/** Milliseconds between start and stop; `null` while it runs. */
+/** The milliseconds between start and stop; `null` while it runs. */
 export const duration = (execution: Listed): number | null => {
   const from = Date.parse(execution.startedAt ?? "")
   const to = Date.parse(execution.stoppedAt ?? "")
@@ -25,5 +25,5 @@ export const duration = (execution: Listed): number | null => {
 
 const over: ReadonlySet<string> = new Set(["success", "error", "canceled", "crashed"])
 
-/** Whether it has ended: such an execution never changes. */
+/** Whether an execution with this status has ended and will not change any more. */
 export const isOver = (status: string): boolean => over.has(status)

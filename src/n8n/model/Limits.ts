@@ -1,12 +1,12 @@
-/** How much n8n takes. */
+/** n8n's limits. */
 
-/** The most characters of a workflow's name; n8n counts code points. */
+/** The longest name of a workflow; n8n counts code points. */
 export const nameLength = 128
 
-/** On PostgreSQL n8n has room for no more: a workflow whose trigger has a longer id can never be unpublished. */
+/** The longest id of a node: on PostgreSQL a workflow whose trigger has a longer one can never be unpublished. */
 export const nodeIdLength = 36
 
-/** Why n8n refuses the name of a workflow as too long; `undefined` where it does not. */
+/** Why n8n refuses a workflow's name as too long; `undefined` if it does not. */
 export const nameFault = (name: string): string | undefined => {
   const { length } = [...name]
   return length > nameLength

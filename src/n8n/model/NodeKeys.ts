@@ -1,4 +1,4 @@
-/** What the keys of a node may hold: tried with `POST /workflows` on 1.123 and 2.41, which agree. */
+/** The keys of a node and their values, as tested with `POST /workflows` on 1.123 and 2.41, which agree. */
 import * as Predicate from "effect/Predicate"
 import { num, obj } from "../../base/Json.ts"
 
@@ -8,15 +8,15 @@ export type Kind = "text" | "string" | "number" | "boolean" | "object" | "positi
 /** One key of a node. */
 export interface NodeKey {
   readonly kind: Kind
-  /** Without it, it is another node. */
+  /** Whether the key defines the node: without it, it would be a different node. */
   readonly isEssential?: boolean
-  /** The values that mean something; n8n stores any of the kind. */
+  /** The meaningful values; n8n stores any value of the kind. */
   readonly values?: ReadonlyArray<string>
-  /** The earliest tried release that takes the key, where 1.123 does not. */
+  /** The earliest tested release that accepts the key, if 1.123 does not. */
   readonly since?: string
 }
 
-/** Every key that n8n takes. */
+/** All keys that n8n accepts. */
 export const nodeKeys: ReadonlyMap<string, NodeKey> = new Map(Object.entries<NodeKey>({
   name: { kind: "text", isEssential: true },
   type: { kind: "text", isEssential: true },
@@ -53,9 +53,9 @@ const kinds: { readonly [kind in Kind]: readonly [is: (value: unknown) => boolea
   ]
 }
 
-/** Whether the key may hold the value. */
+/** Whether the value is valid for the key. */
 export const holds = ({ kind, values }: NodeKey, value: unknown): boolean =>
   values === undefined ? kinds[kind][0](value) : values.some((each) => each === value)
 
-/** What the key may hold, in words: `a number`. */
+/** Describes the valid values of the key: `a number`. */
 export const words = ({ kind, values }: NodeKey): string => values?.join(", ") ?? kinds[kind][1]

@@ -28,7 +28,7 @@ export type Node = typeof Node.Type
 
 const Tag = Schema.Struct({ name: Schema.String })
 
-/** What tells one workflow from another, in a list as by itself. */
+/** The fields that both a list and a single workflow have. */
 const head = {
   id: Schema.String,
   name: Schema.String,
@@ -39,7 +39,7 @@ const head = {
   tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag)))
 }
 
-/** What `GET /workflows/{id}` answers. Keys that this schema does not name are kept: a write must not lose them. */
+/** The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them. */
 export const Workflow = Schema.StructWithRest(
   Schema.Struct({
     ...head,
@@ -54,8 +54,8 @@ export const Workflow = Schema.StructWithRest(
 export type Workflow = typeof Workflow.Type
 
 /**
- * What a list needs of a workflow: n8n lists each whole, and to look at every node and connection takes as long as to
- * read the JSON.
+ * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
+ * take as long as parsing the JSON.
  */
 export const Listed = Schema.Struct({ ...head, nodes: Schema.Array(Schema.Unknown) })
 export type Listed = typeof Listed.Type
@@ -67,12 +67,12 @@ export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> 
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 
 /**
- * Whether somebody has changed the workflow since it was published: what runs is not what is shown.
+ * Whether the workflow has changed since it was published, so that the running version differs.
  *
  * **Details**
  *
- * n8n 2.x only; before, there are no drafts. A draft with the content of what runs, as it is left when a change is
- * taken back, is none.
+ * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
+ * not count.
  */
 export const hasDraft = (workflow: Workflow): boolean => {
   const { active, activeVersion, activeVersionId, connections, nodes, versionId } = workflow
@@ -81,7 +81,7 @@ export const hasDraft = (workflow: Workflow): boolean => {
   return running._tag === "None" || !equals(running.value, { nodes, connections })
 }
 
-/** n8n merges settings into those that are there, but 1.x sets these back unless they are named. */
+/** The settings that every write must repeat: n8n merges settings, but 1.x resets these unless they are named. */
 export const settingsToName = ({ settings }: Workflow): Obj =>
   Object.fromEntries(
     Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")

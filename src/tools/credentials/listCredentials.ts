@@ -8,6 +8,9 @@ import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
+/** So many pages are looked through in one call for credentials of a type; nextCursor goes on. */
+const maxPages = 40
+
 /** `GET /credentials` (2.x), paged until `limit` of the type are found. */
 export const listCredentials = Tool.make({
   name: "list_credentials",
@@ -34,11 +37,13 @@ export const listCredentials = Tool.make({
       const credentials: Array<typeof Row.Type> = []
       let next = cursor
       // Whole pages, so that n8n's cursor says where to go on; a page may hold a few more than asked for.
-      do {
+      for (let pages = 0; pages < maxPages; pages++) {
         const page = yield* n8n.listCredentials({ limit, cursor: next })
         credentials.push(...page.data.filter((credential) => type === undefined || credential.type === type))
-        next = page.nextCursor ?? undefined
-      } while (credentials.length < limit && next !== undefined)
+        const isRepeated = page.nextCursor === next
+        next = isRepeated ? undefined : page.nextCursor ?? undefined
+        if (credentials.length >= limit || next === undefined) break
+      }
       return { credentials, next, url: links.credentials(n8n.instance) }
     }),
   summarize: ({ credentials, next, url }) =>

@@ -83,7 +83,7 @@ export const validateWorkflow = Tool.make({
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     counts: counts(problems),
     problems,
-    ...outdated.length === 0 ? {} : { outdated }
+    ...(outdated.length === 0 ? {} : { outdated })
   }),
   message: ({ counts: { errors, warnings }, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${countOf(errors, "error")}`}, ${countOf(warnings, "warning")}`,

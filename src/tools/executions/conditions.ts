@@ -18,7 +18,7 @@ export const invalid = (field: string, reason: string, hint: string) =>
 /** The parameter `where`. */
 export const where = Schema.optionalKey(
   Schema.String.annotate({
-    description: "JavaScript over one item, fields and $json in scope: amount > 1000 && country === 'JP'."
+    description: "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
   })
 )
 
@@ -27,7 +27,7 @@ export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
 /** The parameter `fields`. */
-export const fields = paths("Show only these paths of an item: [\"orderNo\", \"customer.id\"].")
+export const fields = paths("Show only these paths: [\"orderNo\", \"customer.id\"].")
 
 const shownSource = 20
 
@@ -48,7 +48,7 @@ export const compile = Effect.fnUntraced(function*(source: string | undefined) {
   return Result.isFailure(compiled) ? yield* wrongExpression(source, compiled.failure) : compiled.success
 })
 
-/** Reads paths; the first that is none is refused. */
+/** Reads paths, from the item on or from `$json`; the first that is none is refused. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>
   Effect.forEach(paths, (path): Effect.Effect<Field, Errors.ValidationError> => {
     const steps = JsonPath.parse(path)
@@ -56,7 +56,7 @@ export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = [])
       ? Effect.fail(
         invalid(parameter, `'${path}' is no path`, "Write orderNo, customer.id, lines[0].sku or [\"order no\"].")
       )
-      : Effect.succeed({ path, steps })
+      : Effect.succeed({ path, steps: steps.length > 1 && steps[0] === "$json" ? steps.slice(1) : steps })
   })
 
 /** Refuses a node that the execution does not know. */
@@ -72,7 +72,9 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
 /** Why an execution has less to search than one may expect. */
 export const incomplete = (execution: Execution): string | undefined => {
   if (!ExecutionHead.isOver(execution.status)) {
-    return `The execution is ${execution.status}: this is its data until now.`
+    return execution.runs.size === 0
+      ? `The execution is ${execution.status}, and n8n shows no data of it yet: get_execution with wait tells when it is over.`
+      : `The execution is ${execution.status}: this is its data until now.`
   }
   return execution.runs.size === 0 ? "n8n kept no data of this execution, or no node ran." : undefined
 }

@@ -44,6 +44,7 @@ const FailureGroup = Schema.Struct({
   workflowName: Schema.String,
   node: Schema.optionalKey(Schema.String),
   message: Schema.String,
+  description: Schema.optionalKey(Schema.String),
   count: Schema.Int,
   first: Schema.optionalKey(Schema.String),
   last: Schema.optionalKey(Schema.String),
@@ -78,8 +79,16 @@ const howToGoOn = ({ executions, isListed, unread }: Triage.Triage) => {
   return isListed ? undefined : `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
 }
 
-const shortened = <A extends object>(group: A): A =>
-  "message" in group ? { ...group, message: Minimize.fit(group.message, maxMessage) } : group
+type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
+
+const shortened = (group: Group): Group =>
+  "message" in group
+    ? defined({
+      ...group,
+      message: Minimize.fit(group.message, maxMessage),
+      description: group.description && Minimize.fit(group.description, maxMessage)
+    })
+    : group
 
 const isoTime = (name: string, description: string) =>
   Schema.optionalKey(
@@ -98,29 +107,36 @@ export const listExecutions = Tool.make({
   title: "List executions",
   searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
   description:
-    "List runs, newest first: what ran, when, and whether it failed. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
+    "List runs, newest first. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,
-  scopes: ["execution:list", "workflow:read"],
+  scopes: ["execution:list"],
+  partialScopes: {
+    "execution:read": "groupBy failure",
+    "workflow:list": "workflowName",
+    "workflow:read": "names of workflows"
+  },
   input: Schema.Struct({
     workflowId: Schema.optionalKey(
       Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })
     ),
     workflowName: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only workflows whose name contains this." })
+      Schema.String.check(Schema.isMinLength(1)).annotate({
+        description: "Only of workflows whose name contains this."
+      })
     ),
     groupBy: Schema.optionalKey(
       Schema.Literals(["workflow", "failure"]).annotate({
-        description: "workflow: how its runs ended; failure: failed runs by node and error message."
+        description: "workflow: how runs ended; failure: failed runs by node and error."
       })
     ),
-    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only runs in this state." })),
+    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
     limit: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" }))
-        .annotate({ description: "How many runs: 20, at most 100; with groupBy 200, at most 500." })
+        .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
     ),
     cursor: parameters.cursor,
-    startedAfter: isoTime("startedAfter", "Only runs started from this time on, ISO 8601."),
-    startedBefore: isoTime("startedBefore", "Only runs started before this time, ISO 8601."),
+    startedAfter: isoTime("startedAfter", "Started from this time on, ISO 8601."),
+    startedBefore: isoTime("startedBefore", "Started before this time, ISO 8601."),
     raw: parameters.raw("Adds mode, retries and all else n8n has.")
   }),
   output: Schema.Struct({

@@ -15,7 +15,7 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 })
 
 /** An n8n workflow id, of what is there now. */
-export const workflowId = required("Workflow ID", "Workflow id, from list_workflows.").check(writable)
+export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
 /** A workflow on n8n, in a file or a draft, as it is now. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, .json path or draft id.").check(writable)
@@ -27,16 +27,20 @@ export const referenceForms = "n8n id, id@published, id@VERSION, .json path or d
 export const reference = required("Workflow ID", referenceForms)
 
 /** A workflow's JSON file. */
-export const workflowFile = required("File path", "A .json file under the files root; relative to it, or absolute.")
+export const workflowFile = required("File path", "A .json file under the files root.")
 
 /** An n8n execution id: digits. */
-export const executionId = Schema.String
-  .annotate({ description: "Execution id, from list_executions." })
-  .check(
-    Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
-    Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
-  )
-  .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
+export const executionIdFor = (description: string) =>
+  Schema.String
+    .annotate({ description })
+    .check(
+      Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
+      Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
+    )
+    .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
+
+/** The execution that a tool is about. */
+export const executionId = executionIdFor("From list_executions.")
 
 /** An integer in bounds, with a default. */
 export const int = (
@@ -70,6 +74,6 @@ export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "How many at
 /** Where the page before ended. */
 export const cursor = Schema.optionalKey(Schema.String.annotate({ description: "nextCursor of the page before." }))
 
-/** Adds to the small default answer. */
+/** Adds to the small default answer. Its default is not in the JSON Schema: that of a switch goes without saying. */
 export const raw = (description: string) =>
-  Schema.Boolean.annotate({ description, default: false }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+  Schema.Boolean.annotate({ description }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))

@@ -88,13 +88,12 @@ export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, ques
 
 /** Parameters of several writing tools. */
 export const confirm = Schema.Boolean.annotate({
-  description: "The user has agreed; do not ask again.",
-  default: false
+  description: "The user has agreed; do not ask again."
 })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 
 /** Nothing is written. */
-export const dryRun = Schema.Boolean.annotate({ description: "Only show what would change.", default: false })
+export const dryRun = Schema.Boolean.annotate({ description: "Only show what would change." })
   .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 
 /** The version that the caller has seen: the write fails when it has moved. */

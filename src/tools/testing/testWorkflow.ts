@@ -3,12 +3,14 @@ import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
+import { CallContext } from "../../base/CallContext.ts"
 import { defined, equals } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
+import * as Noise from "../../executions/Noise.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -24,6 +26,12 @@ const Output = Schema.Struct({
     node: Schema.optionalKey(Schema.String),
     items: Schema.Array(Execution.Item)
   }),
+  /** The nodes that ran, without the trigger and those in `pinned`; of a test with pins, replay, startNode or endNode. */
+  ran: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that gave pinned or replayed items instead of running. */
+  pinned: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The nodes that were left out: they reach outside, and the replayed execution has no data of them. */
+  notRun: Schema.optionalKey(Schema.Array(Schema.String)),
   /** One line for each run of a node, in order. */
   logs: Schema.Array(Schema.String),
   /** The workflow's response to its caller, if it gives one; `bodyIs` where the items already are the body. */
@@ -38,6 +46,12 @@ const Output = Schema.Struct({
   failure: Schema.optionalKey(ExecutionSummary.Failure)
 })
 type Output = typeof Output.Type
+
+/** Bounds of `timeout`, in milliseconds. */
+const timeouts = { minimum: 1_000, maximum: 3_600_000 }
+
+/** The default where nobody is told that it goes on: with all around it, within the time that a client waits. */
+const unheardTimeout = 35_000
 
 const maxItems = 20
 const maxLogs = 60
@@ -86,7 +100,7 @@ const parseJson = (data: unknown): unknown => {
 
 /** What the caller got; a body that the items already show is not shown twice. */
 const responseOf = (
-  { response }: WorkflowTesting.Tested,
+  { response }: WorkflowTesting.TestResult,
   { data: { items }, total }: ReturnType<typeof lastOutput>
 ) => {
   if (response === undefined) return undefined
@@ -101,7 +115,7 @@ const responseOf = (
     : { status, body: text.slice(0, 4_000) }
 }
 
-const hintOf = ({ execution, timedOut }: WorkflowTesting.Tested, timeout: number) => {
+const hintOf = ({ execution, timedOut }: WorkflowTesting.TestResult, timeout: number) => {
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
   if (execution.status !== "waiting") return undefined
   const node = Execution.lastToRun(execution)
@@ -137,9 +151,26 @@ export const testWorkflow = Tool.make({
     testData: Schema.optionalKey(
       Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
     ),
-    timeout: parameters.int("timeout", { minimum: 1_000, maximum: 3_600_000 }, 60_000, "ms."),
+    timeout: Schema.optionalKey(
+      Schema.Int.check(
+        Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
+      ).annotate({ description: "ms.", default: 60_000 })
+    ),
     startNode: Schema.optionalKey(
       Schema.String.annotate({ description: "Node to start at." })
+    ),
+    endNode: Schema.optionalKey(
+      Schema.String.annotate({ description: "Last node to run." })
+    ),
+    pins: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+        description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
+      })
+    ),
+    replay: Schema.optionalKey(
+      parameters.executionIdFor(
+        "Execution whose data it takes: the trigger's, and for each node that reaches outside what that gave then."
+      )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
       description: "live: the real webhook.",
@@ -147,23 +178,31 @@ export const testWorkflow = Tool.make({
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, testData, workflowId, ...options }) =>
+  handler: ({ mode, testData, timeout: asked, workflowId, ...options }) =>
     Effect.gen(function*() {
+      const { hearsProgress } = yield* CallContext
+      const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
         ...options,
+        timeout,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
       })
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
-      return { tested, output: lastOutput(tested.execution, namesOf) }
+      return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested }, { timeout }) => {
-    const { execution } = tested
+  summarize: ({ output, tested, timeout }, { endNode, startNode }) => {
+    const { execution, notRun, pinned, start } = tested
+    const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
+    const left = new Set([start, ...pinned, ...notRun])
     return defined({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
-      data: output.data,
+      data: { ...output.data, items: output.data.items.map(Noise.without) },
+      ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
+      pinned: pinned.length === 0 ? undefined : pinned,
+      notRun: notRun.length === 0 ? undefined : notRun,
       logs: logsOf(execution),
       response: responseOf(tested, output),
       hint: hintOf(tested, timeout),

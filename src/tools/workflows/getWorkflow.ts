@@ -123,7 +123,7 @@ export const getWorkflow = Tool.make({
       updatedAt: raw ? workflow.updatedAt : undefined,
       nodes: (whole as ReadonlyArray<typeof WholeNode.Type> | undefined) ??
         (raw ? workflow.nodes.map(summaryOf) : undefined),
-      connections: raw ? Connections.simplified(workflow.nodes, workflow.connections, namesOf) : undefined,
+      connections: raw ? Connections.simplify(workflow.nodes, workflow.connections, namesOf) : undefined,
       settings: raw ? (workflow.settings ?? {}) as Schema.Json : undefined
     }),
   message: ({ id }) => ({ en: `Workflow '${id}'`, ja: "ワークフローを取得しました" }),

@@ -32,6 +32,8 @@ export interface Supply {
   readonly versionOf?: ((type: string) => number | undefined) | undefined
   /** The ids of the nodes that n8n has already: they stay, whatever they are. */
   readonly stored?: ReadonlySet<string> | undefined
+  /** Of a workflow that exists already nothing is guessed: two nodes of one name are a problem, not renamed. */
+  readonly isExisting?: boolean | undefined
 }
 
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
@@ -69,6 +71,19 @@ export type Nodes = {
   readonly byId: ReadonlyMap<string, string>
 }
 
+/** Links go by name: of two namesakes nobody knows which one is meant. */
+const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
+  const first = new Map<string, number>()
+  for (const [index, { name }] of nodes.entries()) {
+    const earlier = first.get(name)
+    if (earlier !== undefined) {
+      return refuse(`nodes[${index}].name`, `nodes[${earlier}] and nodes[${index}] are both named '${name}'.`)
+    }
+    first.set(name, index)
+  }
+  return Result.void
+}
+
 /** Checks and repairs every node. */
 export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
@@ -76,6 +91,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
     const read: Array<Node> = []
     for (const [index, value] of input.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, supply, repairs))
     const names = new Set(read.map((node) => node.name))
+    if (supply.isExisting === true) yield* checkUnique(read)
     const taken = new Set(names)
     const next = new Map<string, number>()
     const byId = new Map<string, string>()
@@ -90,9 +106,9 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       next.set(node.name, Math.max(number, 1))
       const id = str(node["id"]) ?? ""
       const fits = id.length <= nodeIdLength || supply.stored?.has(id) === true
-      if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
-      else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
-      else byId.set(id, name)
+      if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
+      // Nothing is lost where there was none: n8n and the editor give ids and places too.
+      else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
       return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
     })
@@ -119,7 +135,13 @@ const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Nod
     const { position } = node
     if (Array.isArray(position) && position.length === 2 && position.every(Predicate.isNumber)) return node
     const place = placeOf(position)
-    note(repairs, place === undefined ? "Placed nodes without a position" : "Read position as [x, y]", `'${node.name}'`)
+    if (!Predicate.isNullish(position)) {
+      note(
+        repairs,
+        place === undefined ? "Placed anew nodes whose position is not [x, y]" : "Read position as [x, y]",
+        `'${node.name}'`
+      )
+    }
     return { ...node, position: place ?? [right += 220, top] }
   })
 }

@@ -27,6 +27,10 @@ export const deleteUnpublished = (id: string) =>
 export const isUncertain = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
+/** The workflow as it is after a write whose answer was lost; where that cannot be read either, the write's error says more. */
+export const afterUncertain = (id: string, error: Errors.ApiError) =>
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(Effect.mapError(() => error))
+
 /** Where a production webhook of the workflow answers. */
 const webhooks = (workflow: Workflow.Workflow) =>
   workflow.nodes.flatMap((node) => {
@@ -56,7 +60,7 @@ const orAlready = (
 ) =>
   Effect.catchIf(switching, isUncertain, (error) =>
     Effect.gen(function*() {
-      const now = yield* (yield* N8nClient).getWorkflow(id)
+      const now = yield* afterUncertain(id, error)
       return isDone(now) ? now : yield* error
     }))
 

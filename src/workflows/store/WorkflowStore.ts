@@ -13,12 +13,21 @@ import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Changes from "../diff/Changes.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
-import { deleteUnpublished, isUncertain, published, publishOrPutBack, takeBack, unpublished } from "./Publishing.ts"
+import {
+  afterUncertain,
+  deleteUnpublished,
+  isUncertain,
+  published,
+  publishOrPutBack,
+  takeBack,
+  unpublished
+} from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
 import { badRequest, isThere, merge, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
 
@@ -41,7 +50,10 @@ export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
 export interface UpdateOptions {
   /** For the snapshot: which tool. */
   readonly operation: string
-  /** Who wrote the change: in a file, connections to nodes that do not exist are left out; a caller can put them right. */
+  /**
+   * Who wrote the change: a caller can put right what is ambiguous (two nodes of one name, a link to a node that does
+   * not exist), and is told; in what is brought back from a file or a version it is repaired.
+   */
   readonly source: "caller" | "file"
   /** The version that the caller has seen. */
   readonly expectedVersionId?: string | undefined
@@ -133,11 +145,24 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
       })
 
+    /** What is named as a test copy is removed as one. */
+    const checkName = (name: unknown) =>
+      typeof name === "string" && TestMark.isTaken(name)
+        ? Effect.fail(
+          new Errors.ValidationError({
+            reason: `A name that begins with '${TestMark.mark}' is kept for copies that tests make, and remove`,
+            field: "name",
+            hint: "Nothing was written. Give another name."
+          })
+        )
+        : Effect.void
+
     const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
       const n8n = yield* N8nClient
       const { warnings, workflow: body } = yield* withCatalogue(
         prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
       )
+      yield* checkName(body.name)
       const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
         Effect.catchIf(isUncertain, (error) =>
           new Errors.ApiError({
@@ -163,11 +188,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       const n8n = yield* N8nClient
       return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
         Effect.catchIf(isUncertain, (error) =>
-          Effect.flatMap(n8n.getWorkflow(before.id), (now) => {
+          Effect.flatMap(afterUncertain(before.id, error), (now) => {
             if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
             return isSameVersion(now, before, Object.keys(body))
               ? Effect.fail(error)
-              : moved(before.versionId ?? "?", now, before)
+              : moved(snapshots, before.versionId ?? "?", now, before)
           }))
       )
     })
@@ -188,9 +213,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         })
       }
       if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
-        return yield* moved(expectedVersionId, before)
+        return yield* moved(snapshots, expectedVersionId, before)
       }
       const { patch, result } = yield* change(before)
+      if (patch.name !== before.name) yield* checkName(patch.name)
       const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
       const keys = Object.keys(patch)
       const isPut = keys.some((key) => !isThere(body[key], before[key], key === "settings"))
@@ -199,7 +225,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
         // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
         const now = yield* n8n.getWorkflow(id)
-        if (!isSameVersion(now, before, keys)) return yield* moved(before.versionId ?? "?", now, before)
+        if (!isSameVersion(now, before, keys)) return yield* moved(snapshots, before.versionId ?? "?", now, before)
       }
       return { before, patch, result, body, isPut, warnings }
     })
@@ -247,7 +273,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           result,
           // Somebody may have written right after: the version that the caller knows is the one it wrote.
           workflow: versionId === undefined ? workflow : { ...workflow, versionId },
-          changed: Changes.describe(before, workflow),
+          changed: WorkflowDiff.line(WorkflowDiff.make(before, workflow)),
           warnings: notes,
           ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
         }

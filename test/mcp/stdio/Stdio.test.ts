@@ -63,6 +63,23 @@ describe("stdio", () => {
       assert.isTrue(answers.some(({ id, result }) => id === 1 && result !== undefined))
     }))
 
+  it.live("tells a call whose arguments are no object what is wrong, as it tells any other", () =>
+    Effect.gen(function*() {
+      const odd = (id: number, args: unknown) => request(id, "tools/call", { name: "list_workflows", arguments: args })
+      const { stdout } = yield* talk([
+        initialize,
+        ...[null, "{\"limit\":1}", "{}", "limit=1", [], 5, false].map((args, index) => odd(index + 1, args))
+      ])
+      const answers = new Map(messages(stdout).map(({ error, id, result }) => [id, { error, result }]))
+      for (const id of [1, 2, 3, 4, 5, 6, 7]) {
+        const { error, result } = answers.get(id) ?? {}
+        assert.isUndefined(error)
+        const { content, isError } = result as { isError?: boolean; content: ReadonlyArray<{ text: string }> }
+        assert.strictEqual(isError === true, id > 3, `${id}`)
+        if (id > 3) assert.strictEqual(JSON.parse(content[0]?.text ?? "").message, "arguments must be a JSON object")
+      }
+    }))
+
   it.live("takes a line of 12 MB, refuses one of 70 MB, and lives on", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* talk([

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -42,3 +42,16 @@ layer(FakeN8n.layer(seed, { version: "1" }))("list_credentials on n8n 1", (it) =
       assert.include(error.hint, "older")
     }))
 })
+
+it.effect("looks through a bounded number of pages, and goes on from there", () =>
+  Effect.gen(function*() {
+    let pages = 0
+    const before = () =>
+      Effect.sync(() => Response.json({ data: [{ id: "c", name: "C", type: "other" }], nextCursor: `page-${++pages}` }))
+    const { count, nextCursor } = yield* tools.listCredentials.call({ type: "slackApi", limit: 2 }).pipe(
+      Effect.provide(FakeN8n.layer(seed, { before }))
+    )
+    assert.strictEqual(count, 0)
+    assert.strictEqual(nextCursor, "page-40")
+    assert.strictEqual(pages, 40)
+  }))

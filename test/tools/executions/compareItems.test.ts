@@ -26,8 +26,14 @@ const execution = document({
   Orders: [run(0, { main: [linked(orders)] })],
   Shape: [run(1, { main: [linked(shaped)] }, { source: [from("Orders")] })],
   Loose: [run(2, { main: [shaped.map((json) => ({ json }))] }, { source: [from("Orders")] })],
-  Nothing: [run(3, {}, { source: [from("Orders")] })]
-}, { nodes: [node("Orders"), node("Shape"), node("Loose"), node("Idle"), node("Nothing")] })
+  Odd: [run(3, {
+    main: [shaped.map((json, index) => ({
+      json: { ...json, ...(index < 20 ? { a: 1 } : index < 50 ? { b: 1 } : index < 90 ? { c: 1 } : {}) }
+    }))]
+  })],
+  Loop: [0, 1].map((index) => run(4 + index, { main: [linked(orders.slice(0, 3)), linked(orders.slice(3, 5))] })),
+  Nothing: [run(6, {}, { source: [from("Orders")] })]
+}, { nodes: [node("Orders"), node("Shape"), node("Loose"), node("Odd"), node("Loop"), node("Idle"), node("Nothing")] })
 
 const compare = (args: object) =>
   Effect.provide(tools.compareItems.run({ id: "77", from: "Orders", to: "Shape", ...args }), holding(execution)).pipe(
@@ -63,6 +69,34 @@ describe("compare_items", () => {
       ])
       assert.deepStrictEqual<unknown>(keyed.onlyInFrom, { count: 1, first: ["A-7"] })
       assert.strictEqual((yield* compare({ fields: ["lines[0].sku", "orderNo"] })).same, 399)
+    }))
+
+  it.effect("names the key of pairs that look crossed, and what is not compared", () =>
+    Effect.gen(function*() {
+      const { note } = yield* compare({ to: "Loose" })
+      assert.strictEqual(
+        note,
+        "The pairs look crossed: 'orderNo' differs in them, though most values are on both sides. Pair with key: 'orderNo'."
+      )
+      assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
+      assert.strictEqual(
+        (yield* compare({ from: "Loop", to: "Loop" })).note,
+        "Not compared: 1 earlier run of 'Loop', main[1] of 'Loop' (2 items)."
+      )
+    }))
+
+  it.effect("says where a key is no key", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        (yield* compare({ key: "lines[0].sku" })).note,
+        "'lines[0].sku' is the same in several items (1 value): these were paired in their order."
+      )
+    }))
+
+  it.effect("shows examples of several rare changes, not many of one", () =>
+    Effect.gen(function*() {
+      const paths = (yield* compare({ from: "Loose", to: "Odd" })).examples.map(({ path }) => path)
+      assert.deepStrictEqual(paths, ["a", "a", "a", "a", "b", "b", "b", "c", "c", "c"])
     }))
 
   it.effect("stays small where everything changed", () =>

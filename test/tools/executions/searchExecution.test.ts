@@ -58,17 +58,45 @@ describe("search_execution", () => {
       assert.strictEqual((yield* search({ text: "ünï", where: "$json['件名'].length === 7" })).matched, 3)
     }))
 
+  it.effect("leaves out what nobody reads in an item", () =>
+    Effect.gen(function*() {
+      const call = { headers: { "x-shop": "a", host: "b" }, params: {}, query: {}, body: { id: 1 }, webhookUrl: "u" }
+      const { matches } = yield* search(
+        { text: "x-shop" },
+        document({ Webhook: [run(0, { main: [items(call)] })] }, { nodes: [node("Webhook")] })
+      )
+      assert.deepStrictEqual<unknown>(matches[0]?.item.json, { ...call, headers: { "x-shop": "a" }, otherHeaders: 1 })
+    }))
+
   it.effect("refuses what it cannot search for, and says what is there", () =>
     Effect.gen(function*() {
-      assert.include((yield* search({ where: "amuont < 0" })).note, "Nothing matches; items have: orderNo, amount")
+      assert.include((yield* search({ where: "amuont < 0" })).note, "No item here has amuont; nearest: amount.")
+      assert.strictEqual(
+        (yield* search({ where: "amount === '217'" })).note,
+        "Nothing matches; the first values: amount 0."
+      )
+      assert.include((yield* search({ where: "amuont == null" })).note, "No item here has amuont")
       const neither = yield* refused({})
       assert.strictEqual(neither.message, "text or where is required")
+      assert.strictEqual((yield* search({ text: "x", nodes: ["Send"] })).note, "Did not run: Send.")
+      const empty = document({ None: [run(0, { main: [[]] })] }, { nodes: [node("None")] })
+      assert.strictEqual((yield* search({ text: "x", nodes: ["None"] }, empty)).note, "Put out nothing: None.")
       const wrong = yield* refused({ where: "amount >" })
       assert.deepInclude<unknown>(wrong, { _tag: "ValidationError", field: "where" })
       assert.include(wrong.message, "character")
       const forbidden = yield* refused({ where: "amount.constructor('x')" })
       assert.strictEqual(forbidden._tag, "ValidationError")
-      for (const where of ["", "process.exit()", "amount = 3", "while (true) {}"]) {
+      for (
+        const where of [
+          "",
+          "process.exit()",
+          "fetch('x')",
+          "$('Orders').first()",
+          "$input.item.json.amount < 0",
+          "amount = 3",
+          "while (true) {}"
+        ]
+      ) {
         const { _tag, ...error } = yield* refused({ where })
         assert.deepInclude<unknown>({ _tag, ...error }, { _tag: "ValidationError", field: "where" }, where)
       }
@@ -85,8 +113,10 @@ describe("search_execution", () => {
       assert.include(none.note, "where does not fit any of 300 items")
       const some = yield* search({ where: "orderNo.startsWith('A-1')" })
       assert.deepStrictEqual([some.matched, some.failedItems], [222, undefined])
+      const { matches: [whole] } = yield* search({ text: "A-217", fields: ["$json.customer.id"] })
+      assert.deepStrictEqual<unknown>(whole?.item, { json: { "$json.customer.id": "cus_7" } })
       const { note } = yield* search({ text: "A-217", fields: ["orderno", "customer.id"] })
-      assert.include(note, "No item here has orderno; nearest: orderNo")
+      assert.include(note, "No match shown has orderno; nearest: orderNo")
     }))
 
   it.effect("says that a node did not run, that the execution goes on, or that there is no data", () =>

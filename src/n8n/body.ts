@@ -1,0 +1,50 @@
+/** Bodies of answers, no larger than is reasonable: what arrives is counted after it is unpacked. */
+import * as Bytes from "effect/Bytes"
+import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+
+const megabyte = 1_000_000
+
+/** The most that is read of a body, in bytes. */
+export const maxBytes = {
+  json: 64 * megabyte,
+  /** n8n's start page. */
+  page: 4 * megabyte,
+  webhook: megabyte,
+  error: 64_000
+} as const
+
+/** As much of a body as is read, as text. */
+export interface Text {
+  readonly text: string
+  /** Whether there is more, which was not read. */
+  readonly isCut: boolean
+}
+
+/** Reads a body as text, up to so many bytes; what comes after them is not waited for. */
+export const read = (
+  response: HttpClientResponse.HttpClientResponse,
+  max: number
+): Effect.Effect<Text, HttpClientError.HttpClientError> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let size = 0
+    return Stream.runForEachWhile(response.stream, (chunk) =>
+      Effect.sync(() => {
+        size += chunk.length
+        parts.push(chunk)
+        return size <= max
+      })).pipe(
+        Effect.catchIf(({ reason }) => reason._tag === "EmptyBodyError", () => Effect.void),
+        Effect.map(() => ({
+          text: new TextDecoder().decode(Bytes.concat(parts).subarray(0, max)),
+          isCut: size > max
+        }))
+      )
+  })
+
+/** The beginning of a body as text. */
+export const beginning = (response: HttpClientResponse.HttpClientResponse, max: number) =>
+  Effect.map(read(response, max), ({ text }) => text)

@@ -1,0 +1,158 @@
+/**
+ * A past execution as the input of a test: its trigger's items start the copy, and every node that reaches outside
+ * gives what it gave then, so that nothing is sent.
+ */
+import * as Effect from "effect/Effect"
+import type { Hint } from "../base/Advice.ts"
+import * as Errors from "../base/Errors.ts"
+import type * as NodeType from "../catalogue/types/NodeType.ts"
+import { reachesOutside } from "../catalogue/types/Outside.ts"
+import * as Execution from "../executions/Execution.ts"
+import { Executions } from "../executions/Executions.ts"
+import * as Connections from "../n8n/model/Connections.ts"
+import type { Node } from "../n8n/model/Workflow.ts"
+import { withSubNodes } from "./flow.ts"
+import * as pins from "./pins.ts"
+import { maxChars, type Options, type Subject } from "./TestCopy.ts"
+
+/** What is replayed in what. */
+export interface Request {
+  readonly executionId: string
+  readonly subject: Subject
+  /** The workflow's id on n8n; absent for a file. */
+  readonly workflowId: string | undefined
+  /** A node's name or id. */
+  readonly startNode: string | undefined
+  readonly hasTestData: boolean
+  readonly isTrigger: (node: Node) => boolean
+  /** Nodes that run although they reach outside, by name. */
+  readonly running: ReadonlySet<string>
+  readonly find: (type: string) => NodeType.NodeType | undefined
+}
+
+const refuse = (reason: string, hint: Hint, field = "replay") => new Errors.ValidationError({ reason, field, hint })
+
+/** Reads the items of an execution: no more than a copy can hold, which refuses them for their size. */
+const reader = (execution: Execution.Execution) => {
+  let length = 0
+  const items = (slot: Execution.Slot): ReadonlyArray<unknown> => {
+    const all: Array<unknown> = []
+    for (const segment of execution.segments(slot)) {
+      if (length > maxChars) break
+      length += segment.text.length
+      all.push(...segment.items())
+    }
+    return all
+  }
+  const outputs = (node: string, run: Execution.Run) => {
+    const main = run.outputs.filter(({ type }) => type === "main")
+    const count = Math.max(0, ...main.map(({ index }) => index + 1))
+    return Array.from(
+      { length: count },
+      (_, index) => items({ node, run: run.index, side: "output", port: { type: "main", index } })
+    )
+  }
+  return { items, outputs }
+}
+
+type Reader = ReturnType<typeof reader>
+
+/** What a node gave, run by run. */
+const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: string): pins.Pin =>
+  runs.every((run) => run.error !== undefined || run.outputs.length === 0)
+    ? pins.missing
+    : { runs: runs.map((run) => outputs(name, run)), repeats: false, isMissing: false }
+
+/** The node that started the execution. */
+const starterOf = ({ runs }: Execution.Execution): string | undefined =>
+  [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
+
+/** What a run received, if by one input. */
+const received = ({ items }: Reader, execution: Execution.Execution, name: string) => {
+  const run = execution.runs.get(name)?.at(-1)
+  if (run === undefined) return undefined
+  const parts = Execution.inputs(execution, name, run).filter(({ count }) => count > 0)
+  return parts.length > 1 ? undefined : parts.flatMap(({ slot }) => items(slot))
+}
+
+/** What the test starts with: what the trigger put out, or what the node received. */
+const startItemsOf = (
+  read: Reader,
+  execution: Execution.Execution,
+  { isTrigger, name, starter }: {
+    readonly name: string
+    readonly isTrigger: boolean
+    readonly starter: string | undefined
+  }
+) => {
+  if (name !== starter && !(isTrigger && !execution.runs.has(name))) return received(read, execution, name)
+  const [run] = execution.runs.get(starter ?? name) ?? []
+  return run === undefined ? undefined : read.outputs(starter ?? name, run).find((items) => items.length > 0) ?? []
+}
+
+/** How the copy is made so that it repeats an execution. */
+export const of = Effect.fn("Replay.of")(function*(
+  { executionId, find, hasTestData, isTrigger, running, startNode, subject, workflowId }: Request
+) {
+  const executions = yield* Executions
+  const execution = yield* executions.get(executionId)
+  if (execution.runs.size === 0) {
+    return yield* refuse(
+      `Execution '${executionId}' has no data to replay`,
+      "n8n kept none: choose another, or give testData and pins."
+    )
+  }
+  if (workflowId !== undefined && execution.workflowId !== workflowId && startNode === undefined) {
+    return yield* refuse(
+      `Execution '${executionId}' is of another workflow ('${execution.workflowId}')`,
+      "To replay it here all the same, name the node to start at: startNode."
+    )
+  }
+  // A node keeps its id when it is renamed.
+  const names = new Map(
+    (execution.workflow?.nodes ?? []).flatMap(({ id, name }) => id === undefined ? [] : [[id, name]])
+  )
+  const nameThen = ({ id, name }: Node) => execution.runs.has(name) || id === undefined ? name : names.get(id) ?? name
+
+  const starter = starterOf(execution)
+  const start = startNode === undefined
+    ? subject.nodes.find((node) => nameThen(node) === starter)
+    : subject.nodes.find(({ name }) => name === startNode) ?? subject.nodes.find(({ id }) => id === startNode)
+  if (start === undefined && startNode === undefined) {
+    return yield* refuse(
+      `The workflow has no node '${starter}', which started execution '${executionId}'`,
+      "startNode names the node to start at."
+    )
+  }
+  const read = reader(execution)
+  const startItems = hasTestData || start === undefined ? undefined : startItemsOf(read, execution, {
+    name: nameThen(start),
+    isTrigger: isTrigger(start),
+    starter
+  })
+  if (startItems === undefined && !hasTestData && start !== undefined) {
+    return yield* refuse(
+      execution.runs.has(nameThen(start))
+        ? `'${start.name}' received items by several inputs`
+        : `'${start.name}' did not run in execution '${executionId}'`,
+      "Start at a node before it, or give testData.",
+      "startNode"
+    )
+  }
+
+  const links = Connections.links(subject.connections)
+  const byName = new Map(subject.nodes.map((node) => [node.name, node]))
+  const isOutside = (node: Node) =>
+    [...withSubNodes(links, [node.name])].some((name) => {
+      const each = byName.get(name)
+      return each !== undefined && each.disabled !== true && reachesOutside(find(each.type), each)
+    })
+  return {
+    startNode: start?.name,
+    startItems,
+    pinOf: (node) =>
+      running.has(node.name) || !isOutside(node)
+        ? undefined
+        : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node))
+  } satisfies Pick<Options, "startNode" | "startItems" | "pinOf">
+})

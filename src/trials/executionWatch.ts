@@ -1,0 +1,157 @@
+/** Finds the execution that a webhook call starts, and watches it until it ends. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import { CallContext } from "../base/CallContext.ts"
+import * as Errors from "../base/Errors.ts"
+import { Executions } from "../executions/Executions.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../n8n/N8nClient.ts"
+import * as TestCopy from "./TestCopy.ts"
+
+/** How long n8n may take to register a webhook after publishing its workflow. */
+const registration = Schedule.upTo(Schedule.spaced("50 millis"), { duration: "10 seconds" })
+
+/** Calls a webhook as soon as it is registered: a call before that runs nothing. */
+export const callWebhook = (path: string, request: WebhookCall) =>
+  N8nClient.use((n8n) => n8n.callWebhook(path, request)).pipe(
+    Effect.repeat({ schedule: registration, while: isUnregistered })
+  )
+
+/** A webhook call that may still be waiting for its answer. */
+export type PendingCall = Fiber.Fiber<WebhookAnswer, Errors.N8nError>
+
+/** How long n8n may take to list an execution after the webhook has answered, in milliseconds. */
+const listingDelay = 5_000
+
+const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
+  new Errors.ApiError({
+    operation: "test workflow",
+    ...(answer === undefined ? {} : { statusCode: answer.status }),
+    errorDetails: detail.slice(0, 500),
+    hint: answer !== undefined && (answer.status === 404 || answer.status === 405)
+      ? { _tag: "SetWebhookUrl" }
+      : "Look at n8n's log."
+  })
+
+/** A search for an execution: its id, or running executions that may be the one. */
+export type Search = Effect.Effect<
+  { readonly id?: string; readonly candidates?: ReadonlyArray<string> },
+  Errors.N8nError,
+  N8nClient | Executions
+>
+
+/** The status filters that together list all executions: running ones are listed only on request. */
+export const statusFilters = [undefined, "running"] as const
+
+/**
+ * Searches for the execution of a copy.
+ *
+ * **Details**
+ *
+ * A copy that does not respond itself answers with the id. Otherwise n8n lists the execution; 1.x does not list one
+ * that waits, but its id is then in the copy's static data.
+ */
+export const findCopyExecution = (
+  workflowId: string,
+  { storesId, responds }: Pick<TestCopy.Copy, "storesId" | "responds">
+) =>
+(pendingCall: PendingCall): Search =>
+  Effect.gen(function*() {
+    const n8n = yield* N8nClient
+    if (!responds) {
+      const answer = yield* Fiber.join(pendingCall).pipe(Effect.option, Effect.timeoutOption("1 second"))
+      const id = TestCopy.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
+      if (id !== undefined) return { id }
+    }
+    for (const status of statusFilters) {
+      const { executions } = yield* n8n.listExecutions({ workflowId, status, limit: 5 })
+      const execution = executions.findLast(({ mode }) => mode !== "error")
+      if (execution !== undefined) return { id: String(execution.id) }
+    }
+    const id = storesId ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    return id === undefined ? {} : { id }
+  })
+
+/** The failure if a call that ended `since` milliseconds ago started no execution; `undefined` while it still may. */
+const failureAfter = (exit: Exit.Exit<WebhookAnswer, Errors.N8nError>, since: number) => {
+  if (exit._tag === "Failure") return since > listingDelay / 2 ? Effect.failCause(exit.cause) : undefined
+  const { status, text } = exit.value
+  if (isUnregistered(exit.value)) return nothingRan(text, exit.value)
+  const isAnswer = status < 300
+  if (since <= (isAnswer ? listingDelay : listingDelay / 2)) return undefined
+  return nothingRan(
+    isAnswer
+      ? "the webhook answered, but n8n lists no execution: does the workflow save its executions?"
+      : `the webhook answered ${status}: ${text}`,
+    exit.value
+  )
+}
+
+/** Waits until a search finds the execution. */
+export const awaitStart = (pendingCall: PendingCall, find: Search) =>
+  Effect.suspend(() => {
+    let answeredAt: number | undefined
+    return Effect.gen(function*() {
+      const { candidates = [], id } = yield* find
+      if (id !== undefined) return id
+      if (candidates.length > 0) answeredAt = undefined
+      const exit = pendingCall.pollUnsafe()
+      if (exit === undefined) return undefined
+      const now = yield* Clock.currentTimeMillis
+      answeredAt ??= now
+      return yield* failureAfter(exit, now - answeredAt) ?? Effect.undefined
+    }).pipe(Effect.repeat({ schedule: Schedule.spaced("150 millis"), until: Predicate.isNotUndefined }))
+  })
+
+/** Whether an execution with this status has ended or waits. */
+export const isSettled = (status: string) => ExecutionHead.isOver(status) || status === "waiting"
+
+const statusOf = (id: string) =>
+  N8nClient.use((n8n) => Effect.map(n8n.executionHead(id), ({ status }) => status ?? "unknown"))
+
+/** Polls often at first: most executions take a moment, the others minutes. */
+const polling = Schedule.modifyDelay(
+  Schedule.forever,
+  ({ elapsed }) => Effect.succeed(elapsed < 300 ? "40 millis" : elapsed < 3_000 ? "150 millis" : "500 millis")
+)
+
+/** Waits until the execution has ended or waits, and reports progress if n8n saves it. */
+export const awaitSettled = Effect.fnUntraced(function*(id: string, nodeCount: number, added: number) {
+  const { progress } = yield* CallContext
+  const started = yield* Clock.currentTimeMillis
+  let reportedAt = started
+  let node = 0
+  const reportProgress = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    if (now - reportedAt <= 1_500) return
+    reportedAt = now
+    const runs = yield* Executions.use((executions) => executions.get(id)).pipe(
+      Effect.timeout("1 second"),
+      Effect.map((execution) => execution.runs.size - added),
+      Effect.orElseSucceed(() => 0)
+    )
+    node = Math.max(node, Math.min(runs, nodeCount))
+    // Progress must increase with each report, even while the same node runs.
+    const fraction = (now - started) / (now - started + 60_000)
+    yield* progress(2 + node + fraction, nodeCount + 3, `running: node ${node} of ${nodeCount}`)
+  })
+  return yield* statusOf(id).pipe(
+    Effect.tap((status) => isSettled(status) ? Effect.void : reportProgress),
+    Effect.repeat({ schedule: polling, until: isSettled })
+  )
+})
+
+/** n8n stops an execution only after the current node. */
+const stopping = { schedule: Schedule.spaced("250 millis"), times: 20 }
+
+/** Stops an execution and waits until n8n has saved it; 1.x cannot stop it, but the copy's timeout does. */
+export const stop = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  yield* Effect.ignore(n8n.stopExecution(id))
+  yield* Effect.ignore(Effect.repeat(statusOf(id), { ...stopping, until: isSettled }))
+})

@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import { CallContext } from "../../src/base/CallContext.ts"
+import * as Deadline from "../../src/base/Deadline.ts"
+import * as Errors from "../../src/base/Errors.ts"
+
+const heard = Effect.provideService(CallContext, {
+  hearsProgress: true,
+  progress: () => Effect.void,
+  confirm: () => Effect.succeed("unasked")
+})
+
+const target: Errors.Target = { operation: "get workflow", resourceType: "Workflow", resourceId: "7" }
+
+/** The seconds after which it ends. */
+const lasting = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
+  const start = yield* Clock.currentTimeMillis
+  const fiber = yield* Effect.forkChild(Effect.exit(effect))
+  for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 10_000; steps++) {
+    yield* TestClock.adjust("100 millis")
+  }
+  yield* Fiber.join(fiber)
+  return ((yield* Clock.currentTimeMillis) - start) / 1000
+})
+
+describe("a call", () => {
+  it.effect("that does not end is answered with what it waited for", () =>
+    Effect.gen(function*() {
+      const waiting = Effect.andThen(Deadline.request(target, 5), Effect.never)
+      const fiber = yield* Effect.forkChild(Effect.flip(Deadline.bounded(waiting, true)))
+      yield* TestClock.adjust("48900 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("100 millis")
+      const error = yield* Fiber.join(fiber)
+      assert.instanceOf(error, Errors.ApiError)
+      assert.strictEqual(error.message, "Failed to get workflow for Workflow '7'")
+      assert.strictEqual(error.errorDetails, "no answer within 49 s")
+      assert.include(String(error.hint), "read it before you write again")
+    }))
+
+  it.effect("is answered in time though it still puts things in order, and that is done", () =>
+    Effect.gen(function*() {
+      let isInOrder = false
+      const tidy = Effect.andThen(Effect.sleep("20 seconds"), Effect.sync(() => void (isInOrder = true)))
+      const call = Deadline.bounded(Effect.acquireUseRelease(Effect.void, () => Effect.never, () => tidy), false)
+      assert.strictEqual(yield* lasting(call), 49)
+      assert.isFalse(isInOrder)
+      yield* TestClock.adjust("20 seconds")
+      assert.isTrue(isInOrder)
+    }))
+
+  it.effect("whose caller gives up has put things in order when that is told", () =>
+    Effect.gen(function*() {
+      let isInOrder = false
+      const tidy = Effect.andThen(Effect.yieldNow, Effect.sync(() => void (isInOrder = true)))
+      const begun = yield* Deferred.make<void>()
+      const work = Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+      const call = Effect.acquireUseRelease(Effect.void, () => work, () => tidy)
+      const fiber = yield* Effect.forkChild(Deadline.bounded(call, false))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(isInOrder)
+    }))
+
+  it.effect("keeps its own answer, failure and defect", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* Deadline.bounded(Effect.succeed(1), false), 1)
+      assert.strictEqual(yield* Effect.flip(Deadline.bounded(Effect.fail("why"), false)), "why")
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(Deadline.bounded(Effect.die(new Error("bug")), false))))
+    }))
+
+  it.effect("has the time of a person besides its own", () =>
+    Effect.gen(function*() {
+      const call = Effect.andThen(Deadline.paused(Effect.sleep("5 minutes")), Effect.never)
+      assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 349)
+    }))
+
+  it.effect("has more time where that is heard of, and only there", () =>
+    Effect.gen(function*() {
+      const call = Effect.andThen(Deadline.grantIfHeard(180_000), Effect.never)
+      assert.strictEqual(yield* lasting(Deadline.bounded(call, false)), 49)
+      assert.strictEqual(yield* lasting(heard(Deadline.bounded(call, false))), 184)
+    }))
+})
+
+describe("a request", () => {
+  const seconds = (needed: number) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      return ((yield* Deadline.request(target, needed))() - now) / 1000
+    })
+
+  it.effect("has what it needs where nobody waits", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* seconds(180), 180)
+    }))
+
+  it.effect("has no more than what is left, and a moment at the end of it", () =>
+    Effect.gen(function*() {
+      const call = Effect.gen(function*() {
+        const first = yield* seconds(30)
+        yield* Effect.sleep("20 seconds")
+        const second = yield* seconds(30)
+        yield* Effect.sleep("24 seconds")
+        return [first, second, yield* seconds(30)]
+      })
+      const fiber = yield* Effect.forkChild(Deadline.bounded(call, false))
+      yield* TestClock.adjust("44 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), [30, 25, 3.5])
+    }))
+
+  it.effect("that tidies up has a time of its own", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.forkChild(
+        Deadline.bounded(Effect.andThen(Effect.sleep("48 seconds"), Deadline.renewed(10)(seconds(30))), false)
+      )
+      yield* TestClock.adjust("48 seconds")
+      assert.strictEqual(yield* Fiber.join(fiber), 10)
+    }))
+})
