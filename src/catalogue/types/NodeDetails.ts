@@ -10,7 +10,7 @@ import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 import * as Releases from "./Releases.ts"
 
-/** What is wanted of a type. */
+/** A question about a type. */
 export interface Ask {
   readonly version?: number | undefined
   readonly resource?: string | undefined
@@ -19,7 +19,7 @@ export interface Ask {
   readonly parameters?: ReadonlyArray<string> | undefined
 }
 
-/** What of the question the type does not have, and what it has instead. */
+/** A part of the question that the type does not have, and the values that it has. */
 export interface Lacking {
   readonly field: keyof Ask
   readonly value: string
@@ -64,13 +64,13 @@ export const Details = Schema.Struct({
   outputs: optional(Schema.Array(Schema.String)),
   /** Names of fields of the items it puts out: `{}` marks objects, `[]` lists. */
   itemFields: optional(Schema.String),
-  /** Resources and their operations, where they are not given. */
+  /** Resources and their operations, unless the question selects one. */
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
   parameters: Schema.Record(Schema.String, ParameterView.Parameter),
-  /** Names of those that apply as well; a last `… 12 more` counts the rest. */
+  /** Names of further parameters that apply; a last `… 12 more` counts the rest. */
   more: optional(Schema.Array(Schema.String)),
-  /** Those that would apply, and when. */
+  /** Parameters that other settings bring, each with its condition. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
   example: optional(Schema.Struct({
     type: Schema.String,
@@ -81,7 +81,7 @@ export const Details = Schema.Struct({
 })
 export type Details = typeof Details.Type
 
-/** What an answer takes at most, in characters of JSON: some 1,400 tokens. */
+/** Size limit of an answer, in characters of JSON: about 1,400 tokens. */
 const room = 4_400
 const operationsRoom = 1_500
 const namesRoom = 400
@@ -358,7 +358,7 @@ const itemFieldsOf = (
   return Object.hasOwn(itemFields, key) ? itemFields[key] : undefined
 }
 
-/** The type, as far as it is asked for. */
+/** Answers a question about a type. */
 export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,
@@ -389,7 +389,7 @@ export const details = (
           selected,
           room - size(head)
         ),
-        (found) => ({ ...head, ...found })
+        (answer) => ({ ...head, ...answer })
       )
     }
     const isTool = NodeExample.isAgentTool(description)

@@ -20,7 +20,7 @@ const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
 export type DisplayOptions = typeof DisplayOptions.Type
 
-/** One way to say which resource is meant: from a list, by id, by URL. */
+/** One way to name a resource: from a list, by id, by URL. */
 export const Mode = Schema.Struct({
   name: Schema.String,
   displayName: optional(Schema.String),
@@ -43,7 +43,7 @@ export const Choice = Schema.Struct({
 })
 export type Choice = typeof Choice.Type
 
-/** Parameters given together, of a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
+/** Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
 export interface Group {
   readonly name: string
   readonly displayName: string
