@@ -30,7 +30,10 @@ const happened = Effect.fnUntraced(function*(workflowId: string, path: string, b
 /** Everything of a workflow that a test could change. */
 const stateOf = Effect.fnUntraced(function*(id: string) {
   const executions = obj(yield* scenarios.fetchJson(`executions?workflowId=${id}`))?.["data"]
-  return { workflow: yield* scenarios.fetchJson(`workflows/${id}`), executions: arr(executions).length }
+  const { active, activeVersionId, connections, name, nodes, settings, updatedAt, versionId } =
+    obj(yield* scenarios.fetchJson(`workflows/${id}`)) ?? {}
+  const workflow = { active, activeVersionId, connections, name, nodes, settings, updatedAt, versionId }
+  return { workflow, executions: arr(executions).length }
 })
 
 /** Adds the tests of replays to a suite. */
