@@ -1,4 +1,4 @@
-/** The server in processes of its own, as it is shipped. */
+/** Runs the bundled server as a child process. */
 import * as Effect from "effect/Effect"
 import { execSync, spawn } from "node:child_process"
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -10,10 +10,10 @@ import { dataFile } from "../../src/catalogue/NodeCatalogue.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
 
-/** The bundled server. */
+/** The path of the bundled server. */
 export const main = join(folder, "main.mjs")
 
-/** Bundles it, with what it loads later beside it. */
+/** Bundles the server, with its lazily loaded chunks beside it. */
 export const bundle = () => {
   const root = new URL("../../", import.meta.url)
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
@@ -23,7 +23,7 @@ export const bundle = () => {
   })
 }
 
-/** A copy of it with the node catalogue, in a folder of its own. */
+/** A copy of the bundle with the node catalogue, in a folder of its own. */
 export const installed = Effect.acquireRelease(
   Effect.sync(() => {
     const own = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
@@ -34,24 +34,24 @@ export const installed = Effect.acquireRelease(
   ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Removes it. */
+/** Removes the bundle. */
 export const remove = () => rmSync(folder, { recursive: true, force: true })
 
-interface Ended {
+interface ExitResult {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Starts the server as a client does; the environment holds nothing of the machine's. */
+/** Starts the server as a client does, with an environment of its own. */
 export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, program = main) => {
   const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env["PATH"], ...env } })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-  const ended = Effect.callback<Ended>((resume) => {
+  const ended = Effect.callback<ExitResult>((resume) => {
     child.on("close", (code, signal) => resume(Effect.succeed({ code, signal, stdout, stderr })))
   })
   return { child, ended, output: () => stdout, errors: () => stderr }

@@ -320,7 +320,7 @@ const onDeprecation = ({ successors }: Background) =>
     : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
 
 const notesOf = (
-  { builderHint }: NodeType.Description,
+  { builderHint, credentials = [] }: NodeType.Description,
   version: number,
   { background, isTool, type }: { readonly type: string; readonly isTool: boolean; readonly background: Background }
 ) => {
@@ -329,6 +329,7 @@ const notesOf = (
     ...onConnected(type, version, background),
     ...onDeprecation(background),
     ...isTool ? [toolNote] : [],
+    ...credentials.slice(0, 1).map(({ name }) => `Beside parameters: credentials: {"${name}": {id, name}}.`),
     ...advice === undefined ? [] : [advice]
   ]
   return notes.length === 0 ? undefined : notes

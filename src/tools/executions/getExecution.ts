@@ -17,12 +17,12 @@ export const getExecution = Tool.make({
   title: "Get execution summary",
   searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
-    "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+    "Why did a run fail? The failing node, its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip."),
+    nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
     wait: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
         .annotate({ description: "Seconds to wait for its end, if it still runs." })

@@ -12,6 +12,7 @@ import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
 export type { Listed, Listing, Page } from "./list.ts"
+export { isApart } from "./locate.ts"
 export { isWorkflow, type WorkflowFile } from "./read.ts"
 export type { Keep, Written } from "./write.ts"
 

@@ -16,7 +16,7 @@ import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Changes from "../diff/Changes.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
 import {
@@ -192,7 +192,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
             if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
             return isSameVersion(now, before, Object.keys(body))
               ? Effect.fail(error)
-              : moved(before.versionId ?? "?", now, before)
+              : moved(snapshots, before.versionId ?? "?", now, before)
           }))
       )
     })
@@ -213,7 +213,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         })
       }
       if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
-        return yield* moved(expectedVersionId, before)
+        return yield* moved(snapshots, expectedVersionId, before)
       }
       const { patch, result } = yield* change(before)
       if (patch.name !== before.name) yield* checkName(patch.name)
@@ -225,7 +225,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
         // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
         const now = yield* n8n.getWorkflow(id)
-        if (!isSameVersion(now, before, keys)) return yield* moved(before.versionId ?? "?", now, before)
+        if (!isSameVersion(now, before, keys)) return yield* moved(snapshots, before.versionId ?? "?", now, before)
       }
       return { before, patch, result, body, isPut, warnings }
     })
@@ -273,7 +273,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           result,
           // Somebody may have written right after: the version that the caller knows is the one it wrote.
           workflow: versionId === undefined ? workflow : { ...workflow, versionId },
-          changed: Changes.describe(before, workflow),
+          changed: WorkflowDiff.line(WorkflowDiff.make(before, workflow)),
           warnings: notes,
           ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
         }

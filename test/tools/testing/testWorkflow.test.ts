@@ -184,6 +184,36 @@ describe("test_workflow", () => {
         assert.strictEqual(gone._tag, "NotFoundError")
       })))
 
+  it.live("says which nodes ran and which gave pinned items, and the copy holds them", () =>
+    inWorld({
+      subject: {
+        ...original,
+        nodes: [node("T", "manualTrigger"), node("Out", "noOp"), node("Api", "httpRequest"), node("Rest", "noOp")],
+        connections: { T: link("Api"), Api: link("Out"), Out: link("Rest") }
+      },
+      runData: {
+        T: [run(1, { a: 1 }, "test_workflow items")],
+        Api: [run(2, { v: 1 }, "T")],
+        Out: [run(3, { v: 1 }, "Api")]
+      }
+    }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" }).pipe(process())
+        assert.deepStrictEqual([answer["ran"], answer["pinned"]], [["Out"], ["Api"]])
+        const requests = yield* api.requests
+        const created = requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))
+        assert.include(JSON.stringify(created?.body), JSON.stringify("return [{\"json\":{\"v\":1}}]").slice(1, -1))
+        const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
+        const count = requests.filter(({ method }) => method === "POST").length
+        assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is no node/)
+        assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
+        assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
+        assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
+        assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
+        assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
+        assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
+      })))
+
   describe("of 20 nodes", () => {
     const names = Array.from({ length: 20 }, (_, index) => `Prepare the order ${index}`)
     const subject = {

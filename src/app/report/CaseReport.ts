@@ -1,0 +1,130 @@
+/** What came of a case, in lines for people. Pure. */
+import * as Hints from "../../answer/Hints.ts"
+import * as Errors from "../../base/Errors.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+import type * as CaseRun from "../../trials/cases/CaseRun.ts"
+import type { Difference } from "../../trials/cases/Expected.ts"
+import * as TextDiff from "../../workflows/diff/TextDiff.ts"
+
+/** An outcome, with the name of its case. */
+export type Named = CaseRun.Outcome & { readonly name: string }
+
+/** Whether the case is as it should be. */
+export const isFine = ({ _tag }: Pick<CaseRun.Outcome, "_tag">): boolean => _tag === "Passed" || _tag === "Updated"
+
+/** Longer values are cut. */
+const maxChars = 2_000
+
+const clip = (text: string) => text.length > maxChars ? `${text.slice(0, maxChars)}…` : text
+
+const lineOf = (value: unknown) => value === undefined ? "nothing" : JSON.stringify(value)
+
+const isContainer = (value: unknown) => typeof value === "object" && value !== null
+
+/** Two values: side by side while they are short, else as the lines in which they differ. */
+const values = ({ actual, expected }: Pick<Difference, "actual" | "expected">): ReadonlyArray<string> => {
+  const lines = [lineOf(expected), lineOf(actual)] as const
+  const pair = ([one, other]: readonly [string, string]) => [
+    `expected  ${clip(one)}`,
+    `actual    ${clip(other)}${one === other ? " (another one)" : ""}`
+  ]
+  const hunks = (
+    one: string,
+    other: string
+  ) => ["- expected, + actual", ...clip(TextDiff.hunks(one, other)).split("\n")]
+  if (typeof expected === "string" && typeof actual === "string" && !expected.startsWith("/")) {
+    if (/\n/.test(expected) || /\n/.test(actual)) return hunks(expected, actual)
+    return pair(
+      expected.length + actual.length > 2 * TextDiff.longText
+        ? TextDiff.excerpts(lines[0], lines[1], TextDiff.longText)
+        : lines
+    )
+  }
+  return isContainer(expected) && isContainer(actual) && Math.max(...lines.map(({ length }) => length)) > 80
+    ? hunks(JSON.stringify(expected, null, 1), JSON.stringify(actual, null, 1))
+    : pair(lines)
+}
+
+const failure = ({ error, inputItem, node }: ExecutionSummary.Failure): ReadonlyArray<string> => [
+  `${node === undefined ? "It" : `'${node}'`} failed: ${error.message}`,
+  ...[error.description, ...(error.messages ?? [])].flatMap((more) => more === undefined ? [] : [`  ${more}`]),
+  ...(inputItem === undefined ? [] : [`  with ${clip(lineOf(inputItem))}`])
+]
+
+const errorLines = (error: Errors.N8nError) => {
+  const { context, message } = Errors.report(error)
+  const details = context["errorDetails"]
+  return [message, ...(details === undefined ? [] : [details]), `→ ${Hints.text(error.hint)}`]
+}
+
+/** All there is to say besides that it passed, without secrets. */
+export const details = (outcome: CaseRun.Outcome): string => {
+  const lines = outcome._tag === "Error"
+    ? errorLines(outcome.error)
+    : outcome._tag === "Failed"
+    ? [
+      ...outcome.differences.flatMap((difference) => [
+        difference.path,
+        ...values(difference).map((line) => `  ${line}`)
+      ]),
+      ...(outcome.failure === undefined ? [] : failure(outcome.failure)),
+      `execution ${outcome.executionId}`
+    ]
+    : []
+  return Visible.text(lines.join("\n"))
+}
+
+/** Nodes that a replay left out are told of a case that passed too. */
+const notes = (outcome: CaseRun.Outcome) =>
+  outcome._tag === "Error" || outcome.notRun.length === 0
+    ? ""
+    : `  not run, nothing is stored for it: ${outcome.notRun.map((name) => Visible.label(name)).join(", ")}`
+
+const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as const
+
+const colours = { Passed: "\u001b[32m", Updated: "\u001b[33m", Failed: "\u001b[31m", Error: "\u001b[31m" } as const
+
+/** A case in a line, and what is wrong with it below. */
+export const text = (outcome: Named, isColoured: boolean): string => {
+  const { _tag, milliseconds, name } = outcome
+  const mark = isColoured ? `${colours[_tag]}${marks[_tag]}\u001b[0m` : marks[_tag]
+  const below = details(outcome)
+  return [
+    `${mark} ${Visible.label(name, 200)}  ${Math.round(milliseconds)} ms${notes(outcome)}`,
+    // Their mark before them keeps a runner from taking lines of foreign text for its own commands.
+    ...(below === "" ? [] : below.split("\n").map((line) => `  │ ${line}`))
+  ].join("\n")
+}
+
+const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)
+
+/** All cases in a line. */
+export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: number): string => {
+  const number = (tag: CaseRun.Outcome["_tag"]) => outcomes.filter(({ _tag }) => _tag === tag).length
+  const parts = [
+    [number("Passed"), "passed"],
+    [number("Updated"), "updated"],
+    [number("Failed"), "failed"],
+    [number("Error"), "could not run"]
+  ] as const
+  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return `${counted(outcomes.length, "case")}: ${told.join(", ")} (${seconds(milliseconds)} s)`
+}
+
+/** The same for programs. */
+export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
+  passed: outcomes.filter(isFine).length,
+  failed: outcomes.filter((outcome) => !isFine(outcome)).length,
+  milliseconds: Math.round(milliseconds),
+  cases: outcomes.map((outcome) => {
+    const { _tag, milliseconds, name } = outcome
+    const head = { name, result: _tag.toLowerCase(), milliseconds: Math.round(milliseconds) }
+    if (outcome._tag === "Error") {
+      return { ...head, error: { ...Errors.report(outcome.error), hint: Hints.text(outcome.error.hint) } }
+    }
+    const { differences, executionId, failure, notRun } = outcome
+    return { ...head, executionId, differences, ...(failure === undefined ? {} : { failure }), notRun }
+  })
+})

@@ -1,0 +1,114 @@
+/** Runs a case, and tells what came of it. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Path from "effect/Path"
+import * as Errors from "../../base/Errors.ts"
+import * as Nearest from "../../base/Nearest.ts"
+import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as WorkflowTesting from "../WorkflowTesting.ts"
+import * as CaseFiles from "./CaseFiles.ts"
+import type { Difference } from "./Expected.ts"
+import type { TestCase } from "./TestCase.ts"
+import * as Verdict from "./Verdict.ts"
+
+/** How cases are run. */
+export interface Options {
+  /** Instead of comparing, writes what came into the cases. */
+  readonly update: boolean
+  readonly redacts: boolean
+}
+
+/** What came of a case. */
+export type Outcome = {
+  /** Absolute. */
+  readonly path: string
+  readonly milliseconds: number
+} & (Compared | CannotRun)
+
+/** A case that ran. */
+export interface Compared {
+  readonly _tag: "Passed" | "Failed" | "Updated"
+  readonly executionId: string
+  /** None of a case that passed; of an updated one those that there were. */
+  readonly differences: ReadonlyArray<Difference>
+  /** Why the execution failed, without secrets; there where it was not expected to. */
+  readonly failure: ExecutionSummary.Failure | undefined
+  /** The nodes that reach outside and for which the replayed execution has no data. */
+  readonly notRun: ReadonlyArray<string>
+}
+
+/** A case that did not run to its end. */
+export interface CannotRun {
+  readonly _tag: "Error"
+  readonly error: Errors.N8nError
+}
+
+const defaultTimeout = 60_000
+
+/** A path in a case starts at its folder. */
+const referenceIn = Effect.fnUntraced(function*(file: string, workflow: string) {
+  const path = yield* Path.Path
+  return Reference.parse(workflow).place.kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
+})
+
+/** Refuses names of nodes that the workflow does not have: they would pass as nodes that gave nothing. */
+const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: TestCase) {
+  const expected = Object.keys(expect?.nodes ?? {})
+  if (expected.length === 0) return
+  const { workflow } = yield* Workflows.read(workflowId, "workflow")
+  const names = new Set(workflow.nodes.map(({ name }) => name))
+  const unknown = expected.find((name) => !names.has(name))
+  if (unknown === undefined) return
+  return yield* new Errors.ValidationError({
+    reason: `expect.nodes names '${unknown}', which is no node`,
+    field: "expect.nodes",
+    hint: `${Nearest.suggestion(unknown, names)} Nothing ran.`
+  })
+})
+
+const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Options) {
+  const caseFile = yield* CaseFiles.read(file)
+  const { expect = {}, replay, testData, timeout = defaultTimeout, workflow, ...rest } = caseFile.testCase
+  const workflowId = yield* referenceIn(file, workflow)
+  yield* checkNames(workflowId, caseFile.testCase)
+  const { execution, notRun, timedOut } = yield* WorkflowTesting.run(workflowId, {
+    ...rest,
+    testData,
+    replay: replay === undefined ? undefined : String(replay),
+    timeout,
+    mode: "copy"
+  })
+  if (timedOut) {
+    return yield* new Errors.ValidationError({
+      reason: `It was stopped after ${timeout} ms; until then ran: ${
+        [...execution.runs.keys()].join(", ") || "nothing"
+      }`,
+      field: "timeout",
+      hint: "Raise its timeout (ms)."
+    })
+  }
+  const redact = Verdict.redaction(redacts)
+  const differences = Verdict.differences(expect, execution, redact)
+  const isUpdated = update && (yield* CaseFiles.write(caseFile, Verdict.updated(caseFile.testCase, execution, redact)))
+  const unexpected = execution.status === (expect.status ?? "success") ? undefined : execution
+  return {
+    _tag: isUpdated ? "Updated" : differences.length === 0 || update ? "Passed" : "Failed",
+    executionId: execution.id,
+    differences,
+    failure: unexpected === undefined ? undefined : redact(ExecutionSummary.failureOf(unexpected)),
+    notRun
+  } satisfies Compared as Compared
+})
+
+/** Runs one case; whatever goes wrong is its outcome. */
+export const run = Effect.fn("CaseRun.run")(function*(path: string, options: Options) {
+  const started = yield* Clock.currentTimeMillis
+  const outcome = yield* Effect.catch(
+    tested(path, options),
+    (error) => Effect.succeed<CannotRun>({ _tag: "Error", error })
+  )
+  const milliseconds = (yield* Clock.currentTimeMillis) - started
+  return { path, milliseconds, ...outcome } satisfies Outcome as Outcome
+})

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Expected from "../../../src/trials/cases/Expected.ts"
+import { Json } from "../../support/arbitrary.ts"
+
+const seen = (value: unknown, shown: unknown = value): Expected.Seen => ({ value, shown })
+
+/** What is expected, what fits, and what does not. */
+const table: ReadonlyArray<readonly [unknown, ReadonlyArray<unknown>, ReadonlyArray<unknown>]> = [
+  ["*", ["*", "", 0, null, false, [], {}], [undefined]],
+  ["/^ORD-\\d+$/", ["ORD-1"], ["ord-1", "ORD-", 1, null, undefined, ["ORD-1"]]],
+  ["/^ord/i", ["ORD-1"], ["X"]],
+  ["\\*", ["*"], ["a", "\\*"]],
+  ["\\/a/", ["/a/"], ["a"]],
+  ["\\\\", ["\\"], ["\\\\"]],
+  ["/a/b", ["/a/b"], ["a", "/a/"]],
+  [1, [1], [1.0001, "1", true, null]],
+  [null, [null], [undefined, 0, ""]],
+  [{}, [{}, { a: 1 }], [[], null, undefined, "{}"]],
+  [{ a: { b: 1 } }, [{ a: { b: 1, c: 2 }, d: 3 }], [{ a: { c: 2 } }, { a: 1 }, {}]],
+  [{ toString: "*" }, [{ toString: 1 }], [{}]],
+  [[1, "*"], [[1, 2]], [[1], [1, 2, 3], [2, 1], { 0: 1, 1: 2 }]],
+  [[{ a: 1 }], [[{ a: 1, b: 2 }]], [[{ b: 2 }]]]
+]
+
+describe("expected values", () => {
+  it("fit what they say, and nothing else", () => {
+    for (const [expected, fits, others] of table) {
+      for (const value of fits) {
+        assert.isTrue(Expected.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
+      }
+      for (const value of others) {
+        assert.isFalse(Expected.matches(expected, value), `${JSON.stringify(expected)} ${JSON.stringify(value)}`)
+      }
+    }
+  })
+
+  it("differ in places, each named as in the case", () => {
+    const expected = { a: 1, "odd key": { list: [1, { b: "x" }] }, same: "*", gone: 1 }
+    const actual = { a: 2, "odd key": { list: [1, { b: "y", c: 1 }] }, same: 1, more: 1 }
+    assert.deepStrictEqual(Expected.differences(seen(expected), seen(actual), "items[0]"), [
+      { path: "items[0].a", expected: 1, actual: 2 },
+      { path: "items[0][\"odd key\"].list[1].b", expected: "x", actual: "y" },
+      { path: "items[0].gone", expected: 1, actual: undefined }
+    ])
+  })
+
+  it("show of a list of another length only what is expected of its elements", () => {
+    const actual = [{ id: 1, noise: "a" }, { id: 2, noise: "b" }]
+    assert.deepStrictEqual(Expected.differences(seen([{ id: 1 }]), seen(actual), "list"), [
+      { path: "list", expected: [{ id: 1 }], actual: [{ id: 1 }, { id: 2, noise: "b" }] }
+    ])
+  })
+
+  it("show what may be shown, and keep no secret in what is written", () => {
+    const actual = seen({ password: "hunter2", user: "ada", keys: ["k"] }, {
+      password: "[redacted]",
+      user: "ada",
+      keys: ["[redacted]"]
+    })
+    assert.deepStrictEqual(
+      Expected.differences(seen({ password: "x" }, { password: "[redacted]" }), actual, "items[0]"),
+      [{ path: "items[0].password", expected: "[redacted]", actual: "[redacted]" }]
+    )
+    assert.deepStrictEqual(Expected.exactly(actual), { password: "*", user: "ada", keys: ["*"] })
+    assert.deepStrictEqual(Expected.updated({ password: "x", user: "bob" }, actual), { password: "*", user: "ada" })
+  })
+
+  it("are updated where they do not hold: wildcards that do stay, and what was not listed is not", () => {
+    const before = { id: "*", at: "/^2026/", total: 1, gone: 1, list: ["*", 1], inner: { a: 1 } }
+    const actual = { id: 7, at: "2025-01-01", total: 2, list: [5, 6, "*"], inner: { a: 2, b: 3 }, more: 1 }
+    assert.deepStrictEqual(Expected.updated(before, seen(actual)), {
+      id: "*",
+      at: "2025-01-01",
+      total: 2,
+      list: ["*", 6, "\\*"],
+      inner: { a: 2 }
+    })
+  })
+
+  it("that are wrong regular expressions are named", () => {
+    assert.deepStrictEqual(Expected.faults([{ a: "/ok/" }, "*", 1, null], "items"), [])
+    const [fault, ...others] = Expected.faults([{ a: { b: ["/(/"] } }], "items")
+    assert.isEmpty(others)
+    assert.strictEqual(fault?.path, "items[0].a.b[0]")
+    assert.match(fault?.message ?? "", /Unterminated group.*backslash/)
+  })
+
+  it.prop("of exactly a value fit it, also where that looks like a wildcard", { value: Json }, ({ value }) => {
+    assert.isTrue(Expected.matches(Expected.exactly(seen(value)), value))
+    for (const text of ["*", "/", "//", "/a/", "/(/", "\\", "\\*"]) {
+      assert.isTrue(Expected.matches(Expected.exactly(seen({ text, value })), { text, value }))
+      assert.isFalse(Expected.matches(Expected.exactly(seen({ text, value })), { text: `${text}.`, value }))
+    }
+  })
+
+  it.prop("have no difference where they fit, and fit once they are updated", {
+    expected: Json,
+    actual: Json
+  }, ({ actual, expected }) => {
+    if (Expected.faults(expected, "").length > 0) return
+    const differences = Expected.differences(seen(expected), seen(actual), "")
+    assert.strictEqual(differences.length === 0, Expected.matches(expected, actual))
+    assert.isTrue(Expected.matches(Expected.updated(expected, seen(actual)), actual))
+  })
+})
