@@ -20,6 +20,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
+import { cases } from "./cases.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
@@ -562,5 +563,6 @@ export const suite = (version: Version) => {
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
     testingLeftovers(it)
+    cases(it)
   })
 }
