@@ -1,4 +1,4 @@
-/** Every part, as a namespace: `import { N8nClient, tools } from "effect-n8n-mcp"`. */
+/** All public modules, as namespaces: `import { N8nClient, tools } from "effect-n8n-mcp"`. */
 export * as Envelope from "./answer/Envelope.ts"
 export * as Hints from "./answer/Hints.ts"
 export * as Locale from "./answer/Locale.ts"

@@ -30,7 +30,7 @@ Command.run(CommandLine.make(process.versions.node), { version }).pipe(
   // runMain would report failures on stdout, outside any logger provided here.
   NodeRuntime.runMain({
     disableErrorReporting: true,
-    // Stopped by a signal or by the end of stdin, it has done its work; a lingering connection must not hold it.
+    // A signal or the end of stdin is a normal exit; open connections must not delay it.
     teardown: (exit) =>
       process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
   })

@@ -1,4 +1,4 @@
-/** What a model sends as arguments: forgiving in form, strict in names. */
+/** Decodes the arguments that models send: lenient in form, strict in names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -14,12 +14,12 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Models send `"5"` for 5, `"[\"a\"]"` for a list, 5 for `"5"`, and null for what they leave out. */
+/** Coerces an argument: models send `"5"` for 5, `"[\"a\"]"` for a list, and 5 for `"5"`. */
 const coerce = (value: unknown, schema: unknown): unknown => {
   const type = str(obj(schema)?.["type"])
   if (type === "string") return typeof value === "number" ? String(value) : value
   if (typeof value !== "string" || type === undefined) return value
-  const inner = parsed(value)
+  const inner = parseJson(value)
   return typeof inner === "string" ? value : inner
 }
 
@@ -69,8 +69,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
  *
  * **Details**
  *
- * A JSON string where an object, array, number or boolean is expected is accepted; `null` counts as left out; an
- * unknown key is refused with the nearest valid one. All that is wrong is told at once, each with its field.
+ * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
+ * refused with the nearest valid one as a suggestion. The `ValidationError` lists all issues, each with its field.
  */
 export const decoder = <A, R>(
   tool: string,
@@ -83,11 +83,11 @@ export const decoder = <A, R>(
 
   const fail = (issues: ReadonlyArray<Issue>) => {
     const hints = new Set(issues.flatMap(({ hint }) => hint ?? []))
-    const unique = issues.slice(0, maxIssues)
-    const more = issues.length - unique.length
+    const listed = issues.slice(0, maxIssues)
+    const more = issues.length - listed.length
     return Effect.fail(
       new Errors.ValidationError({
-        reason: [...unique.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
+        reason: [...listed.map(({ reason }) => reason), ...more > 0 ? [`and ${more} more`] : []].join("; "),
         field: issues[0]?.field ?? "",
         hint: [...hints, usage].join(" ")
       })
@@ -102,11 +102,11 @@ export const decoder = <A, R>(
 
   return Effect.fnUntraced(function*(args: unknown): Effect.fn.Return<A, Errors.ValidationError, R> {
     const whole = unwrap(args)
-    const found = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
-    if (found === undefined) {
+    const input = whole === undefined || whole === null ? {} : obj(coerce(whole, { type: "object" }))
+    if (input === undefined) {
       return yield* fail([{ field: "arguments", reason: "arguments must be a JSON object" }])
     }
-    const entries = Object.entries(found)
+    const entries = Object.entries(input)
     const unknown = entries.flatMap(([key]): ReadonlyArray<Issue> =>
       Object.hasOwn(properties, key) ? [] : [{
         field: key.toWellFormed(),
@@ -117,19 +117,19 @@ export const decoder = <A, R>(
     const known = entries.flatMap(([key, value]) =>
       Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
     )
-    const broken = known.flatMap(([key, value]) => malformed(value, key))
-    // What is broken is no value that a schema could judge, nor show.
-    const isBroken = (path: string) => broken.some(({ field }) => parameterOf(field) === parameterOf(path))
-    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isBroken(key)))))
+    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key))
+    // A malformed value cannot be decoded or shown.
+    const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
+    const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isMalformed(key)))))
     const refused = decoded._tag === "Failure" ? issuesOf(decoded.failure) : []
-    const issues = [...unknown, ...broken, ...refused.filter(({ field }) => !isBroken(field))]
+    const issues = [...unknown, ...malformedIssues, ...refused.filter(({ field }) => !isMalformed(field))]
     return decoded._tag === "Success" && issues.length === 0 ? decoded.success : yield* fail(issues)
   })
 }
 
-/** Of so many wrong arguments each is told. */
+/** The most issues that an error lists. */
 const maxIssues = 20
 
-/** A message of a schema's own ("Workflow ID is required") stands alone; the library's gets the field before it. */
+/** A sentence for an issue: a schema's own message ("Workflow ID is required") as it is, Effect's after the field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

@@ -1,13 +1,13 @@
-/** How a failed call is told: the older servers' JSON plus `hint`, what to do next. */
+/** The format of a failed call: the JSON of the earlier servers, plus `hint`. */
 import * as Errors from "../base/Errors.ts"
 import * as Hints from "./Hints.ts"
 
-/** The failure as a client sees it. */
+/** A failed call as a client sees it; `hint` says what to do next. */
 export interface Envelope extends Errors.Report {
   readonly hint: string
 }
 
-/** Turns an error into its envelope. */
+/** Converts an error to an envelope. */
 export const fromError = (error: Errors.N8nError): Envelope => ({
   ...Errors.report(error),
   hint: Hints.text(error.hint)

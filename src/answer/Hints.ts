@@ -1,4 +1,4 @@
-/** Advice in words: the one place below the tools where tools and command-line options are called by name. */
+/** The words for advice: the only module below the tools that knows the names of tools and command-line options. */
 import { Advice, type ConnectionProblem, type Hint } from "../base/Advice.ts"
 import * as Visible from "../base/Visible.ts"
 
@@ -68,7 +68,7 @@ const sentence = (advice: Advice): string =>
     FixRefusedValues: () => "Put right what errorDetails names (validate_workflow tells where), then test again."
   })
 
-/** A hint in words. */
+/** The text of a hint. */
 export const text = (hint: Hint): string =>
   [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
 
@@ -79,7 +79,7 @@ const literal = (value: string | number | ReadonlyArray<string>): string =>
     ? String(value)
     : `[${value.map(literal).join(", ")}]`
 
-/** A call of get_execution_by_node as a model writes it; `more` are further arguments. */
+/** The text of a call to get_execution_by_node; `more` are further arguments. */
 export const executionByNode = (
   id: string,
   nodeName: string,
@@ -90,7 +90,7 @@ export const executionByNode = (
   return `get_execution_by_node(${args.join(", ")})`
 }
 
-/** What to look at after the summary of an execution, with the call that shows it. */
+/** The next step after the summary of an execution: a message and an example call. */
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }

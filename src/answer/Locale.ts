@@ -1,11 +1,11 @@
 /** The language of an answer's `message`. */
 import * as Context from "effect/Context"
 
-/** English, or the Japanese of the earlier servers. */
+/** The languages: English, and Japanese as in the earlier servers. */
 export const locales = ["en", "ja"] as const
 export type Locale = typeof locales[number]
 
-/** One message in every language. */
+/** A message in every language. */
 export type Message = { readonly [L in Locale]: string }
 
 /** The language of messages; `en` unless provided. */

@@ -1,8 +1,8 @@
 /**
- * The stage that keeps an answer inside its budget, whatever n8n holds. Pure.
+ * Keeps an answer within its budget, whatever its size. Pure.
  *
- * What is cut says so where it was cut: a string ends in `… [+N chars]`; an object whose list or keys were cut has a
- * `_truncated` mark; a list inside a list ends in one.
+ * Every cut is marked: a string ends in `… [+N chars]`; an object with a shortened list or without some of its keys
+ * has a `_truncated` mark; a list inside a list ends in one.
  */
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
@@ -11,24 +11,24 @@ import { countTokens } from "./TokenBound.ts"
 import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /**
- * The most one answer may hold, in characters of its JSON; tokens are bounded with it (see {@link cost}).
- * Default 40,000: Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
+ * The budget of one answer in characters of its JSON, which also bounds its tokens (see {@link cost}).
+ * Default: 40,000, since Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
  */
 export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
   defaultValue: () => 40_000
 })
 
-/** Below this an answer could not keep its shape. */
+/** The smallest budget with which an answer can keep its shape. */
 export const minResultChars = 4_000
 
-/** No more than 25,000 tokens in 40,000 units. */
+/** 40,000 units are at most 25,000 tokens. */
 const unitsPerToken = 1.6
-/** Deeper JSON is replaced by a note: it would overflow a reader's stack too. */
+/** Deeper JSON is replaced by a note: it could overflow a reader's stack too. */
 const maxDepth = 64
-/** No value that takes less is cut, and none gets less room. */
+/** A value that costs less is never cut, and every value gets at least this much room. */
 const floor = 80
 
-// ---- what a value takes
+// ---- the cost of a value
 
 interface Meter {
   chars: number
@@ -38,7 +38,7 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
-/** The closing quote begins a token; it takes in what follows, to the opening quote of the next string. */
+/** The closing quote starts a token, which can extend to the opening quote of the next string. */
 const measureString = (text: string, meter: Meter) => {
   if (text.length > meter.cap) {
     meter.chars = Infinity
@@ -54,11 +54,11 @@ const measure = (value: unknown, depth: number, meter: Meter): void => {
   if (!Predicate.isObjectOrArray(value)) {
     const text = String(value)
     meter.chars += text.length
-    // The last one is for the comma or bracket after it.
+    // One more for the comma or bracket after it.
     meter.tokens += (Predicate.isNumber(value) ? countTokens(text, Infinity) : 1) + 1
     return
   }
-  // Marks of what was cut at the deepest level may be two levels deeper.
+  // Marks for cuts at the deepest level may be two levels deeper.
   if (depth >= maxDepth + 2) {
     meter.chars = Infinity
     return
@@ -82,12 +82,12 @@ const measure = (value: unknown, depth: number, meter: Meter): void => {
 }
 
 /**
- * What a JSON value takes of a budget: at least its length in characters, and at least 1.6 for each token that the
- * o200k tokenizer makes of it (other models' tokenizers differ by some percent; the bound is pessimistic).
+ * The cost of a JSON value: at least its length in characters, and at least 1.6 units per token of the o200k tokenizer
+ * (other models' tokenizers differ by some percent; the bound is pessimistic).
  *
  * **Gotchas**
  *
- * Counting stops once the sum is above `cap`; the result is then only known to be above it.
+ * Counting stops above `cap`; the result is then some value above it.
  */
 export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
@@ -95,7 +95,7 @@ export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }
 
-/** A key with its colon and comma. */
+/** The cost of a key with its colon and comma. */
 const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
 
 const brackets = 2 * unitsPerToken
@@ -107,24 +107,24 @@ const isMark = Schema.is(Mark)
 
 const maxPath = 80
 
-/** The end of a path says more than its beginning. */
-const shown = (path: string) =>
+/** Shortens a path at its beginning, since the end says more. */
+const shortenPath = (path: string) =>
   path.length > maxPath ? `…${path.slice(-maxPath).replace(/^[\uDC00-\uDFFF]/, "")}` : path
 
 const makeMark = (path: string, kept: number, total: number, next: Next): Mark => {
   const call = next(path, kept)
-  return { path: shown(path), kept, total, ...(call === undefined ? {} : { next: call }) }
+  return { path: shortenPath(path), kept, total, ...(call === undefined ? {} : { next: call }) }
 }
 
-/** Room for one mark, wherever it is put. */
+/** The cost of one mark, wherever it is placed. */
 const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
 const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
 
-/** Where there is hardly room a mark only counts. */
+/** Names no call: a mark without one needs less room. */
 const noCall: Next = () => undefined
 
-/** The marks that an object came with, from `markPages` or an earlier cut. */
+/** The marks that an object already has, from `markPages` or an earlier cut. */
 const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
   const marks = [value["_truncated"] ?? []].flat()
   if (cost(marks, 2 * room) > 2 * room || !marks.every(isMark)) return []
@@ -137,7 +137,7 @@ const withMarks = (marks: ReadonlyArray<Mark>) =>
 
 // ---- cutting
 
-/** The longest beginning of `text` that fits with its note; a surrogate pair stays whole. */
+/** Cuts a text to the longest prefix that fits with its note, without splitting a surrogate pair. */
 const clip = (text: string, room: number, depth: number): string => {
   const note = (kept: number) => `… [+${text.length - kept} chars]`
   const left = room - cost(note(0), Infinity, 1)
@@ -154,14 +154,14 @@ const clip = (text: string, room: number, depth: number): string => {
 
 const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
-/** The least room that `shrink` wants for a value: a small one stays whole, a larger one needs its mark. */
+/** The least room that `shrink` needs for a value: a small value as a whole, a larger one with its mark. */
 const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
   if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
   return floor + markRoom(path, Object.keys(value).length, noCall)
 }
 
-/** The room with which `shrink` leaves an object all its keys: without one of them it may break its schema. */
+/** The room that `shrink` needs to keep all keys of an object, without which it may break its schema. */
 const roomForKeys = (value: object, path: string, depth: number, cap: number): number => {
   let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
   for (const [key, inner] of Object.entries(value)) {
@@ -184,8 +184,8 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
 }
 
 /**
- * Whole elements from the front while they fit beside the mark. The one after them is shrunk if it is the first, or if
- * no call would fetch it whole and all its keys stay.
+ * Keeps whole elements from the front while they fit beside the mark. The next element is shrunk if it is the first, or
+ * if no call can fetch it whole and all its keys fit.
  */
 const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
   const withCall = room - markRoom(path, list.length, next)
@@ -212,14 +212,14 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
   return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, call) }
 }
 
-/** Small values stay whole; what is left of the room is shared by the large ones. */
+/** Keeps small values whole and divides the remaining room among the large ones. */
 const shrinkObject = (value: Record<string, unknown>, room: number, path: string, depth: number, next: Next) => {
   const size = Object.keys(value).length
-  const ofMark = markRoom(path, size, noCall)
+  const roomForMark = markRoom(path, size, noCall)
   let left = room - brackets
-  const earlier = new Map(marksOf(value, (left - ofMark) / 2).map((mark) => [mark.path, mark]))
+  const earlier = new Map(marksOf(value, (left - roomForMark) / 2).map((mark) => [mark.path, mark]))
   for (const mark of earlier.values()) left -= markCost(mark)
-  // A `_truncated` that is none of ours gives way, and counts as a key that was cut.
+  // A `_truncated` key that is not a mark of ours is dropped and counts as cut.
   const total = earlier.size === 0 ? size : size - 1
   const all = Object.keys(value).filter((key) => key !== "_truncated")
 
@@ -240,13 +240,13 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
   let taken = take()
   const marks: Array<Mark> = []
   if (taken.length < total) {
-    left = whole - ofMark
+    left = whole - roomForMark
     taken = take()
-    marks.push(makeMark(path, taken.length, earlier.get(shown(path))?.total ?? total, noCall))
-    earlier.delete(shown(path))
+    marks.push(makeMark(path, taken.length, earlier.get(shortenPath(path))?.total ?? total, noCall))
+    earlier.delete(shortenPath(path))
   }
 
-  // From here on `left` is what nobody needs; each takes its part of it, the smallest first.
+  // From here on `left` is the spare room; each value takes its share of it, the smallest first.
   const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
     .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
   const result = new Map<string, unknown>()
@@ -259,8 +259,8 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     } else if (Array.isArray(inner) && depth + 1 < maxDepth) {
       const { kept, mark } = shorten(inner, share, at, depth + 1, next)
       if (mark !== undefined) {
-        marks.push({ ...mark, total: earlier.get(shown(at))?.total ?? mark.total })
-        earlier.delete(shown(at))
+        marks.push({ ...mark, total: earlier.get(shortenPath(at))?.total ?? mark.total })
+        earlier.delete(shortenPath(at))
       }
       result.set(key, kept)
       left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
@@ -289,7 +289,7 @@ const markPage = (
   return Array.isArray(inner) ? { ...holder, ...withMarks([...marksIn(holder), mark(inner.length)]) } : value
 }
 
-/** Marks each list that is one page of a longer one. */
+/** Marks each list that is a page of a longer one. */
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
     (marked, [path, total]) => markPage(marked, path.split("."), (kept) => makeMark(path, kept, total, next)),
@@ -297,16 +297,16 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
   ) as A
 
 /**
- * Cuts `value` to at most `budget` units of {@link cost}, keeping its shape.
+ * Cuts `value` to at most `budget` units of {@link cost} and keeps its shape.
  *
  * **Details**
  *
- * `next` names the call that fetches the rest of a list; without it the mark only counts. Small values stay whole,
- * lists keep whole elements from the front, long strings keep their beginning.
+ * `next` names the call that fetches the rest of a list; without it the mark only has counts. Small values are kept
+ * whole, lists keep whole elements from the front, long strings keep their beginning.
  *
  * **Gotchas**
  *
- * The type stays true where the output schema admits `_truncated` (`Truncated.markable`); free JSON (`Schema.Json`)
- * admits it anyway.
+ * The result has type `A` only if the output schema allows `_truncated` (`Truncated.markable`); free JSON
+ * (`Schema.Json`) always does.
  */
 export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A

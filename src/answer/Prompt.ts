@@ -1,7 +1,7 @@
-/** A prompt is a task that a person picks by name: what the model is then asked, in our words. */
+/** Prompts: tasks that a person picks by name, with the text that the model then receives. */
 import type * as Resource from "./Resource.ts"
 
-/** What a prompt is told. */
+/** An argument of a prompt. */
 export interface Argument<out R = unknown> {
   readonly name: string
   readonly description: string
@@ -9,12 +9,12 @@ export interface Argument<out R = unknown> {
   readonly complete?: Resource.Complete<R>
 }
 
-/** A task with its arguments. */
+/** A prompt with its arguments. */
 export interface Prompt<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly arguments: ReadonlyArray<Argument<R>>
-  /** What the model is asked; required arguments are there. */
+  /** The text for the model; all required arguments are present. */
   readonly text: (args: Readonly<Record<string, string>>) => string
 }

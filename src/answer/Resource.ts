@@ -1,31 +1,35 @@
-/** A resource is what a tool answers, under a URI: what a person or client can attach without a call. */
+/** Resources: answers of tools under a URI, which a person or client can attach without a call. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type * as Tool from "./Tool.ts"
 
-/** Proposes values for what somebody has begun to write; at most a hundred are shown. */
-export type Complete<out R = unknown> = (begun: string) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError, R>
+/** Completes a value that a person is typing; clients are sent at most 100 proposals. */
+export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError, R>
 
-/** One resource in a list. */
+/** An entry of a list of resources. */
 export interface Entry {
   readonly id: string
-  /** What a person picks it by. */
+  /** The title by which a person picks it. */
   readonly title: string
 }
 
-/** Resources of one kind. */
+/** A kind of resource. */
 export interface Resource<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** With one variable at its end: `n8n://node/{type}`. */
+  /** A template with one variable at its end: `n8n://node/{type}`. */
   readonly uriTemplate: string
-  /** The tool that answers: where it is not served, neither is the resource. */
+  /** The media type of its text. Default: `application/json`. */
+  readonly mimeType?: string
+  /** Resources that always exist; they are listed first. */
+  readonly entries?: ReadonlyArray<Entry>
+  /** The tool that reads it or that it belongs to; the resource is served only together with this tool. */
   readonly tool: string
-  /** JSON inside the budget, of the resource with this id. */
+  /** The text of the resource with this id, within the budget. */
   readonly read: (id: string) => Effect.Effect<string, Errors.N8nError, R>
   readonly complete: Complete<R>
-  /** Those that there are, a page at a time; none where there are too many to list. */
+  /** Lists the resources page by page; absent if there are too many to list. */
   readonly list?: (
     cursor: string | undefined
   ) => Effect.Effect<
@@ -37,7 +41,7 @@ export interface Resource<out R = unknown> {
 
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
-/** What a tool answers when it is given an id as the template's variable, and `args`. */
+/** A resource read by a tool, whose arguments are `args` and the template's variable with the id. */
 export const ofTool = <RT, RC, RL = never>(
   { args, tool, ...resource }: Omit<Resource<RC | RL>, "read" | "tool"> & {
     readonly tool: Tool.Any<RT>
@@ -55,19 +59,19 @@ export const ofTool = <RT, RC, RL = never>(
 
 const prefix = ({ uriTemplate }: Resource) => uriTemplate.slice(0, uriTemplate.lastIndexOf("{"))
 
-/** The URI of one of them. */
+/** The URI of the resource with this id. */
 export const uri = (resource: Resource, id: string): string => prefix(resource) + encodeURIComponent(id)
 
-/** The resource that a URI is of, and its id; ids may be percent-encoded. */
+/** Finds the resource of a URI and its id, which may be percent-encoded. */
 export const find = <R>(
   resources: ReadonlyArray<Resource<R>>,
   uri: string
 ): { readonly resource: Resource<R>; readonly id: string } | undefined => {
   for (const resource of resources) {
-    const beginning = prefix(resource)
-    if (!uri.startsWith(beginning) || uri.length === beginning.length) continue
+    const start = prefix(resource)
+    if (!uri.startsWith(start) || uri.length === start.length) continue
     try {
-      return { resource, id: decodeURIComponent(uri.slice(beginning.length)) }
+      return { resource, id: decodeURIComponent(uri.slice(start.length)) }
     } catch {
       return undefined
     }

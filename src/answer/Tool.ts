@@ -14,7 +14,7 @@ import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
-/** MCP behaviour hints; a client may run read-only tools side by side and without asking. */
+/** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
 export interface Annotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -22,7 +22,7 @@ export interface Annotations {
   readonly openWorldHint: boolean
 }
 
-/** Reads from n8n and changes nothing. */
+/** For tools that only read. */
 export const readOnly: Annotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -30,20 +30,20 @@ export const readOnly: Annotations = {
   openWorldHint: true
 }
 
-/** Changes something in n8n; what it overwrites or deletes is kept as a snapshot. */
+/** For tools that change or delete; they keep what they overwrite as a snapshot. */
 export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
 
-/** Adds something, once for each call. */
+/** For tools that add something with each call. */
 export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
 
-/** Whether tools that change something are refused, whatever else says; `false` unless provided. */
+/** Whether all tools that change something are refused. Default: `false`. */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
-/** Those that a client is shown: with `readOnly` only what changes nothing. */
+/** The tools that a client is offered: all, or with `readOnly` only those that change nothing. */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/** Whether secrets in answers are replaced by `[redacted]`; `true` unless provided. */
+/** Whether secrets in answers are replaced by `[redacted]`. Default: `true`. */
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
 
 /** A successful answer. */
@@ -53,43 +53,44 @@ export interface Answer<Data> {
   readonly data: Data
 }
 
-/** A tool of whatever kind, as a server holds it. */
+/** A tool of any type, as a server uses it. */
 export interface Any<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Words that people use for it, where a client searches its tools before it loads them. */
+  /** Words that people use for it, for clients that search tools before loading them. */
   readonly searchHint: string | undefined
   readonly annotations: Annotations
-  /** What the API key must be allowed, in n8n's words. */
+  /** The scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
-  /** What only a part of the tool needs, and which part. */
+  /** Scopes that only a part of the tool needs, with that part. */
   readonly partialScopes: { readonly [scope: string]: string }
-  /** JSON Schemas (2020-12) of the arguments, and of the whole answer. */
+  /** The JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonSchema
+  /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
-  /** For transports: JSON in, JSON inside the budget out, within 50 seconds. */
+  /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
 }
 
-/** One tool; `E` is always an `N8nError`. */
+/** A tool with typed input and output. */
 export interface Tool<Name extends string, In, Out, R> extends Any<R> {
   readonly name: Name
-  /** For programs: typed input, typed data inside the budget. */
+  /** Calls the tool with typed input, for programs; the data is within the budget. */
   readonly call: (input: In) => Effect.Effect<Out, Errors.N8nError, R>
 }
 
-/** What a tool needs from outside. */
+/** The services that a tool needs. */
 export type Services<T> = T extends Any<infer R> ? R : never
 
-/** A JSON Schema with an object at its root, as MCP wants it. */
+/** A JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
   readonly type: "object"
   readonly properties?: { readonly [key: string]: object }
   readonly [key: string]: unknown
 }
 
-/** JSON Schema (2020-12), closed to unknown keys. */
+/** The JSON Schema (2020-12) of a schema, without additional properties. */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
@@ -97,7 +98,7 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Bounds that a model meets by itself, or never comes near; what it sends is checked by the Schema all the same. */
+/** Whether a keyword is omitted: bounds that a model meets anyway; the Schema still checks what it sends. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
   key === "maxItems" && typeof value === "number" ||
@@ -106,42 +107,42 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** Marks of what was cut are named at the root of an answer's data; objects within are open to them. */
+/** The short schema of marks, declared only at the root of an answer's data; nested objects also allow them. */
 const mark = { type: ["object", "array"] }
 
-/** The types of an `anyOf` that says nothing else; `undefined` where it does. */
+/** The types of an `anyOf` of bare types; `undefined` for any other. */
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
   Array.isArray(alternatives) &&
     alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
     ? alternatives.map(({ type }) => type)
     : undefined
 
-/** The schema in as few words as tell a model what to send, or a program what it gets. */
-const lean = (schema: unknown, isRoot = false): unknown => {
-  if (Array.isArray(schema)) return schema.map((each) => lean(each))
+/** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
+const shortenSchema = (schema: unknown, isRoot = false): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
   if (typeof schema !== "object" || schema === null) return schema
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (isNoise(key, value, isRoot) || key === "_truncated") return []
       const types = key === "anyOf" ? typesOf(value) : undefined
-      return types === undefined ? [[key, lean(value)]] : [["type", types]]
+      return types === undefined ? [[key, shortenSchema(value)]] : [["type", types]]
     })
   )
 }
 
-/** An answer's schema, with the mark in its data. */
+/** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
   const properties = { ...data.properties, _truncated: mark }
   return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
 }
 
-const once = <A>(make: () => A) => {
-  let made: { readonly value: A } | undefined
-  return () => (made ??= { value: make() }).value
+const lazy = <A>(make: () => A) => {
+  let result: { readonly value: A } | undefined
+  return () => (result ??= { value: make() }).value
 }
 
-/** Room of the budget for everything around `data`. */
+/** The part of the budget for everything around `data`. */
 const envelopeRoom = 600
 
 /**
@@ -149,9 +150,9 @@ const envelopeRoom = 600
  *
  * **Details**
  *
- * `handler` does the work; `summarize` turns its result into the answer's `data`; `totals` names the lists of it
- * that are one page of a longer one; `next` is the call that fetches the rest of a page or of a list that was cut;
- * `maxChars` is a budget of the tool's own, below the general one, and `trim` cuts parts to budgets of theirs before.
+ * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
+ * lists in it that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
+ * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own.
  */
 export const make = <
   const Name extends string,
@@ -178,19 +179,19 @@ export const make = <
   readonly trim?: (data: NoInfer<Out>, input: NoInfer<In>) => NoInfer<Out>
 }): Tool<Name, In, Out, R> => {
   const { annotations, description, handler, message, name, scopes, summarize, title } = definition
-  // Made when they are first asked for: a client is answered `initialize` before it wants any of them.
-  const inputSchema = once(() => lean(jsonSchema(definition.input), true) as JsonSchema)
-  const output = once(() => markable(definition.output))
-  const outputSchema = once(() =>
+  // Lazy, so that a client gets its answer to `initialize` before any schema is made.
+  const inputSchema = lazy(() => shortenSchema(jsonSchema(definition.input), true) as JsonSchema)
+  const output = lazy(() => markable(definition.output))
+  const outputSchema = lazy(() =>
     withMark(
-      lean(
+      shortenSchema(
         jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
         true
       ) as JsonSchema
     )
   )
-  const decode = once(() => Arguments.decoder(name, definition.input, inputSchema()))
-  const encode = once(() => Schema.encodeEffect(output()))
+  const decode = lazy(() => Arguments.decoder(name, definition.input, inputSchema()))
+  const encode = lazy(() => Schema.encodeEffect(output()))
 
   const call = Effect.fn(name)(function*(input: In) {
     if (!annotations.readOnlyHint && (yield* ReadOnly)) {
@@ -235,7 +236,7 @@ export const make = <
       return {
         success: true as const,
         message: Minimize.fit(Visible.text(Redact.redactText(text)), envelopeRoom / 2),
-        // An answer that breaks our own schema is a bug, not a failure.
+        // An answer that does not match our own schema is a bug, not a failure.
         data: yield* Effect.orDie(encode()(data))
       }
     })

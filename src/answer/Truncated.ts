@@ -1,8 +1,8 @@
-/** How an answer says what was cut from it. */
+/** Marks of what was cut from an answer. */
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/** How much was kept of what, and the call that fetches the rest. */
+/** The path of a shortened value, its kept and total length, and the call that fetches the rest. */
 export const Mark = Schema.Struct({
   path: Schema.String,
   kept: Schema.Int,
@@ -11,19 +11,19 @@ export const Mark = Schema.Struct({
 })
 export type Mark = typeof Mark.Type
 
-/** The key under which an object says what was cut from it. */
+/** The field under which an object has its marks. */
 export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
 
 const isMark = Schema.is(Mark)
 
-/** The marks of an object in an answer. */
+/** The marks that an object in an answer has. */
 export const marksIn = (holder: object): ReadonlyArray<Mark> =>
   "_truncated" in holder ? [holder._truncated].flat().filter(isMark) : []
 
-/** For a list at a path such as `nodes` or `output.items`: the call that fetches what comes after `kept` elements. */
+/** Names the call that fetches the elements after the first `kept` of a list, at a path such as `output.items`. */
 export type Next = (path: string, kept: number) => string | undefined
 
-/** For the path of each list that is one page of a longer one: how many elements there are in all. */
+/** The full length of each list that is a page of a longer one, by path. */
 export type Totals = Readonly<Record<string, number>>
 
 const mark = new AST.PropertySignature("_truncated", truncated._truncated.ast)
@@ -57,6 +57,6 @@ const admit = (ast: AST.AST, isRoot: boolean): AST.AST => {
   )
 }
 
-/** The schema of an answer that may be cut: marks may stand at its root, and in each object that holds a list. */
+/** Adds marks to a schema: optional at its root and in each object with a list. */
 export const markable = <A, I>(schema: Schema.ConstraintCodec<A, I>): Schema.ConstraintCodec<A, I> =>
   Schema.make(admit(schema.ast, true))

@@ -6,6 +6,7 @@ import * as Envelope from "../answer/Envelope.ts"
 import type * as Tool from "../answer/Tool.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
+import { counted } from "../base/Plural.ts"
 import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as TestCopies from "../trials/TestCopies.ts"
@@ -72,7 +73,7 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
     status: lacking.length === tools.length ? "failed" : "warning",
     detail: [
       lacking.length === 0
-        ? `the key allows all ${tools.length} tools`
+        ? `the key allows all ${counted(tools.length, "tool")}`
         : `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
           lacking.map((tool) => tool.name).join(", ")
         }`,

@@ -1,7 +1,8 @@
 /** Writes files atomically: readers see the whole file or none of it. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import type * as PlatformError from "effect/PlatformError"
+import * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 
 /** The content of a file, and the temporary file that it is written through. */
 export interface Content {
@@ -9,17 +10,57 @@ export interface Content {
   /** A path on the same file system that no other writer uses. */
   readonly temporary: string
   readonly mode: number
+  /** The path has no links in it, and the file must not come to lie elsewhere. */
+  readonly isReal?: boolean
 }
+
+/**
+ * Where an open file really lies; `undefined` where the system does not tell (it does on Linux).
+ *
+ * **Details**
+ *
+ * A folder on the way to a path can become a link between any two looks at it. What was opened does not move.
+ */
+export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>
+  // Node's file system knows a file by a number, which Effect's type of it does not show.
+  Predicate.hasProperty(file, "fd") && Predicate.isNumber(file.fd)
+    ? FileSystem.FileSystem.use((fs) => fs.readLink(`/proc/self/fd/${file.fd}`)).pipe(
+      Effect.orElseSucceed(() => undefined)
+    )
+    : Effect.undefined
+
+const moved = "the folder was replaced while the file was opened"
+
+/** Whether a new file came to lie elsewhere than its path said. */
+export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
+  "description" in reason && reason.description === moved
+
+/** Opens a new file, which lies where its path says and nowhere else: else it is removed again. */
+export const openNew = (path: string, mode: number) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const file = yield* fs.open(path, { flag: "wx", mode })
+    const place = yield* placeOf(file)
+    if (place === undefined || place === path) return file
+    yield* Effect.ignore(fs.remove(place))
+    return yield* PlatformError.systemError({
+      _tag: "NotFound",
+      module: "FileSystem",
+      method: "open",
+      pathOrDescriptor: path,
+      description: moved
+    })
+  })
 
 /** Writes the bytes to `temporary` and syncs them, runs `place` to link or rename that file, then removes it. */
 export const stage = <E, R>(
-  { bytes, mode, temporary }: Content,
+  { bytes, isReal, mode, temporary }: Content,
   place: (staged: FileSystem.File.Info) => Effect.Effect<void, E, R>
 ): Effect.Effect<void, PlatformError.PlatformError | E, FileSystem.FileSystem | R> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const write = Effect.scoped(Effect.gen(function*() {
-      const file = yield* fs.open(temporary, { flag: "wx", mode })
+      const file = yield* isReal === true ? openNew(temporary, mode) : fs.open(temporary, { flag: "wx", mode })
       yield* file.writeAll(bytes)
       yield* file.sync
       return yield* file.stat

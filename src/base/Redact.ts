@@ -9,6 +9,8 @@
  * bounded, so that the time is linear for any text.
  */
 import * as Predicate from "effect/Predicate"
+import { own } from "./Json.ts"
+import { member } from "./JsonPath.ts"
 import { hide, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
@@ -111,6 +113,23 @@ export const redact = <A>(value: A): A => {
   }
   return (holder.copy ?? holder.source)[""] as A
 }
+
+const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
+  if (value === clean) return []
+  if (!Predicate.isObjectOrArray(value) || !Predicate.isObjectOrArray(clean)) return [path]
+  if (Array.isArray(value)) {
+    return value.flatMap((inner, index) => placesIn(inner, own(clean, index), `${path}[${index}]`))
+  }
+  // Keys keep their order, also those that are secrets themselves.
+  const after = Object.entries(clean)
+  return Object.entries(value).flatMap(([key, inner], index) => {
+    const [name, shown] = after[index] ?? []
+    return name === key ? placesIn(inner, shown, member(path, key)) : [path]
+  })
+}
+
+/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
+export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
 
 /** A function that redacts values read from this JSON; the identity if the JSON holds no secret. */
 export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

@@ -1,13 +1,13 @@
-/** What `--demo` serves: six workflows of a small shop, and last night's executions, one of which failed. */
+/** The data of `--demo`: six workflows of a small shop, and last night's executions, one of which failed. */
 import type * as N8nApi from "../testing/n8nApi/N8nApi.ts"
 import json from "./seed.json" with { type: "json" }
 
-const recorded: N8nApi.Seed = json
+const recording: N8nApi.Seed = json
 
 const pick = (object: N8nApi.Workflow, keys: ReadonlyArray<string>) =>
   Object.fromEntries(keys.map((key) => [key, object[key]]))
 
-/** Its published version holds what the workflow holds, which is recorded once. */
+/** Restores the content of the published version, which is recording only in the workflow. */
 const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   const { activeVersion = null, activeVersionId, id } = workflow
   const content = pick(workflow, ["nodes", "connections", "nodeGroups"])
@@ -17,9 +17,9 @@ const withVersion = (workflow: N8nApi.Workflow): N8nApi.Workflow => {
   }
 }
 
-/** It holds the workflow as it ran, which is recorded once. */
+/** Restores the workflow in an execution, which is recording only once. */
 const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
-  const workflow = recorded.workflows.find(({ id }) => id === execution.workflowId)
+  const workflow = recording.workflows.find(({ id }) => id === execution.workflowId)
   const keys = ["id", "name", "nodes", "connections", "settings", "nodeGroups"]
   return { ...execution, workflowData: workflow && pick(workflow, keys) }
 }
@@ -29,6 +29,6 @@ const withWorkflow = (execution: N8nApi.Execution): N8nApi.Execution => {
  * "Sync orders to CRM" failed: the second customer has no email address, because a phone order came without one.
  */
 export const seed: N8nApi.Seed = {
-  workflows: recorded.workflows.map(withVersion),
-  executions: recorded.executions.map(withWorkflow)
+  workflows: recording.workflows.map(withVersion),
+  executions: recording.executions.map(withWorkflow)
 }

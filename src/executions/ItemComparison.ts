@@ -63,6 +63,8 @@ export interface Comparison {
   readonly duplicated?: Unpaired
   /** Items that have no value at the key. */
   readonly withoutKey?: { readonly from: number; readonly to: number }
+  /** Values of the key that several items of `from` share: these are paired in their order. */
+  readonly sharedKeys?: number
   /** A field that would pair the items, where they are paired otherwise and it differs in many pairs. */
   readonly likelyKey?: string
   /** Which of the compared `fields` no item has, by their position. */
@@ -165,7 +167,11 @@ const byKey = Effect.fnUntraced(function*(
     else list.push(index)
   })
   // Equal keys are paired in their order.
-  for (const list of waiting.values()) list.reverse()
+  let sharedKeys = 0
+  for (const list of waiting.values()) {
+    if (list.length > 1) sharedKeys++
+    list.reverse()
+  }
   const partners: Array<number | undefined> = []
   yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
     const value = keyOf(json(), key)
@@ -173,7 +179,7 @@ const byKey = Effect.fnUntraced(function*(
     if (value === undefined) withoutKey.to++
     partners[index] = value === undefined ? undefined : waiting.get(value)?.pop()
   })
-  return { partner: (index: number) => partners[index], keys, withoutKey }
+  return { partner: (index: number) => partners[index], keys, withoutKey, sharedKeys }
 })
 
 /** n8n's own links from an item to those it was made of, over any number of nodes; `undefined` where they lead nowhere. */
@@ -406,6 +412,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
     onlyInTo,
     duplicated: duplicated.count > 0 ? duplicated : undefined,
     withoutKey: keyed !== undefined && keyed.withoutKey.from + keyed.withoutKey.to > 0 ? keyed.withoutKey : undefined,
+    sharedKeys: keyed !== undefined && keyed.sharedKeys > 0 ? keyed.sharedKeys : undefined,
     likelyKey: [...tallies].find(([, tally]) => isCrossed(tally))?.[0],
     missing: missing.size > 0 && pairs > 0 ? [...missing] : undefined
   })

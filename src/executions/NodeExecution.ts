@@ -232,7 +232,7 @@ const withFields = (side: Side, { fields, redacts }: Choice): Side => {
     lacking: { paths: ItemFields.missing(jsons, fields), jsons },
     page: {
       ...side.page,
-      items: clean.map((item) => ({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
+      items: clean.map((item) => Noise.without({ ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }))
     }
   }
 }

@@ -12,32 +12,32 @@ import * as Resource from "../answer/Resource.ts"
 import * as Deadline from "../base/Deadline.ts"
 import { orMcpError, type RunFor, shorten } from "./handling.ts"
 
-const mimeType = "application/json"
+const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
 
-/** Lists the first kind that can be listed; an n8n that does not answer has none. */
+const listed = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
+  entries.map(({ id, title }) => ({ uri: Resource.uri(resource, id), name: title, mimeType: mimeTypeOf(resource) }))
+
+/** Lists those that are always there, then the first kind that can be listed; an n8n that does not answer has none. */
 const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, cursor: string | undefined) => {
+  const fixed = cursor === undefined ? resources.flatMap((each) => listed(each, each.entries ?? [])) : []
   const listable = resources.find((resource) => resource.list !== undefined)
-  if (listable?.list === undefined) return Effect.succeed({ resources: [] })
+  if (listable?.list === undefined) return Effect.succeed({ resources: fixed })
   return Deadline.bounded(listable.list(cursor), false).pipe(
     Effect.map(({ entries, nextCursor }) => ({
-      resources: entries.map(({ id, title }) => ({
-        uri: Resource.uri(listable, id),
-        name: title,
-        mimeType
-      })),
+      resources: [...fixed, ...listed(listable, entries)],
       ...(nextCursor === undefined ? {} : { nextCursor })
     })),
-    Effect.catch((error) => Effect.as(Effect.logDebug(error.message), { resources: [] }))
+    Effect.catch((error) => Effect.as(Effect.logDebug(error.message), { resources: fixed }))
   )
 }
 
 const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
-  resourceTemplates: resources.map(({ description, name, title, uriTemplate }) => ({
-    name,
-    title,
-    description,
-    uriTemplate,
-    mimeType
+  resourceTemplates: resources.map((resource) => ({
+    name: resource.name,
+    title: resource.title,
+    description: resource.description,
+    uriTemplate: resource.uriTemplate,
+    mimeType: mimeTypeOf(resource)
   }))
 })
 
@@ -57,7 +57,7 @@ export const handle = <R>(server: Server, resources: ReadonlyArray<Resource.Reso
     }
     return runFor(
       orMcpError(match.resource.read(match.id), { uri }).pipe(
-        Effect.map((text) => ({ contents: [{ uri, mimeType, text }] }))
+        Effect.map((text) => ({ contents: [{ uri, mimeType: mimeTypeOf(match.resource), text }] }))
       ),
       extra
     )

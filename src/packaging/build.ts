@@ -15,7 +15,7 @@ const dist = join(root, "dist")
 
 const copy = (from: string, to: string) => cpSync(join(root, from), to, { recursive: true })
 
-/** Copies what the server needs to run, with its licences. */
+/** Copies the server's files and their licences. */
 const copyServer = (folder: string) => {
   const parts = readdirSync(dist).filter((name) => /^main(-.*)?\.js$/.test(name))
   for (const file of [...parts, "NOTICES.md", "nodes.data", "nodes.data.LICENSE.md"]) {
@@ -30,16 +30,15 @@ const makeBundle = async () => {
     for (const file of ["README.md", "LICENSE"]) copy(file, join(folder, file))
     writeJson(join(folder, "manifest.json"), bundleManifest)
     const outputPath = join(dist, `${metadata.name}-${metadata.version}.mcpb`)
-    // It validates the manifest first.
     if (!await packExtension({ extensionPath: folder, outputPath, silent: false })) {
-      throw new Error("No bundle was made")
+      throw new Error("The bundle could not be built")
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** The plugin and its marketplace in one folder, to install without a registry. */
+/** Copies the plugin and its marketplace into one folder, to install without a registry. */
 const makePlugin = () => {
   const folder = join(dist, "plugin")
   rmSync(folder, { recursive: true, force: true })

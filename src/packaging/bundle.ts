@@ -1,4 +1,4 @@
-/** The manifest of the `.mcpb` bundle, which desktop apps install by a double click. */
+/** The manifest of the `.mcpb` bundle, which desktop apps install with a double click. */
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, title } from "./metadata.ts"
 import { environment, filesRoot, form, questions } from "./questions.ts"
@@ -8,7 +8,7 @@ const bundleQuestions = [...questions, filesRoot]
 /** The server's path in the bundle. */
 export const entryPoint = "server/main.js"
 
-/** 0.3: what 0.4 adds is for Python. */
+/** The bundle's `manifest.json`, version 0.3: 0.4 only adds support for Python. */
 export const bundleManifest = {
   manifest_version: "0.3",
   name: metadata.name,

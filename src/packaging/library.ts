@@ -1,22 +1,22 @@
 /**
- * Builds the modules of `dist` that other apps import. They contain all dependencies but `effect`, which those apps have
- * already, and of which there must be one.
+ * Builds the modules in `dist` that other apps import. All dependencies are bundled except `effect`, which those apps
+ * already have and must not have twice.
  */
 import { buildSync } from "esbuild"
 import { globSync } from "node:fs"
 import { root } from "./metadata.ts"
 
-const isLeftOut = (file: string) =>
+const isExcluded = (file: string) =>
   file === "src/main.ts" || file === "src/catalogue/data/build.ts" || file.startsWith("src/packaging/")
 
 buildSync({
   absWorkingDir: root,
-  entryPoints: globSync("src/**/*.ts", { cwd: root }).filter((file) => !isLeftOut(file)),
+  entryPoints: globSync("src/**/*.ts", { cwd: root }).filter((file) => !isExcluded(file)),
   outbase: "src",
   outdir: "dist",
   bundle: true,
   splitting: true,
-  // Beside nodes.data, which the code reads from its own folder.
+  // In the same folder as nodes.data, which the code reads from its own folder.
   chunkNames: "shared-[hash]",
   external: ["effect"],
   platform: "node",
@@ -25,6 +25,6 @@ buildSync({
   target: "node22",
   legalComments: "none",
   logLevel: "warning",
-  // What is CommonJS in there asks for Node's modules.
+  // Bundled CommonJS modules call require for Node's modules.
   banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" }
 })

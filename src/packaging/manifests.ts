@@ -1,4 +1,4 @@
-/** Writes `.claude-plugin` from package.json and the options: `pnpm manifests`, before a release. */
+/** `pnpm manifests`: writes `.claude-plugin` from package.json and the options before a release. */
 import { join } from "node:path"
 import { metadata, root, writeJson } from "./metadata.ts"
 import { marketplace, pluginManifest } from "./plugin.ts"

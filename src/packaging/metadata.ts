@@ -1,8 +1,8 @@
-/** package.json: the one source of the name, version, description and addresses. */
+/** package.json, the only source of the name, version, description and addresses. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** The repository's folder, with a slash at its end. */
+/** The repository's folder, ending in a slash. */
 export const root = fileURLToPath(new URL("../../", import.meta.url))
 
 interface Metadata {
@@ -19,10 +19,10 @@ interface Metadata {
   readonly engines: { readonly node: string }
 }
 
-/** package.json, read. */
+/** The content of package.json. */
 export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
 
-/** The repository as a browser shows it. */
+/** The repository's web address. */
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
 /** The display name. */

@@ -17,7 +17,7 @@ const { metafile } = buildSync({
   outdir: "dist"
 })
 
-/** `…/node_modules/@scope/name` of a file in it. */
+/** The package folder of a file: `…/node_modules/@scope/name`. */
 const folderOf = (file: string) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []
 
 const notice = (folder: string) => {
@@ -29,4 +29,4 @@ const notice = (folder: string) => {
 
 const folders = new Set(Object.keys(metafile.inputs).flatMap(folderOf))
 const notices = [...folders].filter((folder) => existsSync(join(root, folder, "package.json"))).map(notice).toSorted()
-writeFileSync(join(root, "dist/NOTICES.md"), `# What is bundled here, and its licences\n\n${notices.join("\n")}`)
+writeFileSync(join(root, "dist/NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)

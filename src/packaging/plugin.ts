@@ -1,10 +1,10 @@
-/** The Claude Code plugin: the server, and a skill about when and how to use it. */
+/** The Claude Code plugin: the server, and a skill on when and how to use it. */
 import { metadata, repositoryUrl, title } from "./metadata.ts"
 import { environment, form, questions } from "./questions.ts"
 
 const author = { name: metadata.author }
 
-/** `.claude-plugin/plugin.json`; the npm package is the plugin's folder, so the server is in its `dist`. */
+/** `.claude-plugin/plugin.json`. The plugin's folder is the npm package, so the server is in its `dist`. */
 export const pluginManifest = {
   name: title,
   version: metadata.version,
@@ -25,7 +25,7 @@ export const pluginManifest = {
   userConfig: form(questions)
 }
 
-/** `marketplace.json`, which offers the plugin from `source`. */
+/** `.claude-plugin/marketplace.json`, which offers the plugin from `source`. */
 export const marketplace = (source: string | { readonly source: "npm"; readonly package: string }) => ({
   name: metadata.name,
   description: metadata.description,

@@ -1,4 +1,4 @@
-/** The questions that a person answers when a bundle or a plugin is installed. */
+/** The questions that a person answers to install a bundle or plugin. */
 import * as Options from "../app/Options.ts"
 
 interface Question {
@@ -6,21 +6,21 @@ interface Question {
   readonly key: string
   readonly variable: string
   readonly title: string
-  /** Instead of the option's own, where that is too long for a form. */
+  /** Replaces the option's description if that is too long for a form. */
   readonly description?: string
   readonly type: "string" | "boolean" | "directory"
   readonly required: boolean
   readonly default?: string | boolean
 }
 
-/** Which n8n, and whether it may be changed; all else has a default that suits most. */
+/** The questions about n8n and write access; the defaults of all other options suit most people. */
 export const questions: ReadonlyArray<Question> = [
   { key: "n8n_url", variable: "N8N_URL", title: "Address of n8n", type: "string", required: true },
   {
     key: "api_key",
     variable: "N8N_API_KEY",
     title: "n8n API key",
-    description: "Made in n8n under Settings > n8n API",
+    description: "Create it in n8n under Settings > n8n API",
     type: "string",
     required: true
   },
@@ -34,7 +34,7 @@ export const questions: ReadonlyArray<Question> = [
   }
 ]
 
-/** Desktop apps start servers anywhere, also in the root of the disk, so the folder of files is asked for. */
+/** The question about the folder of files: desktop apps start servers in any folder, even the disk's root. */
 export const filesRoot: Question = {
   key: "files_root",
   variable: "N8N_MCP_FILES_ROOT",
@@ -44,7 +44,7 @@ export const filesRoot: Question = {
   default: "${DOCUMENTS}"
 }
 
-/** The options that matter over stdio. */
+/** The options that apply to stdio. */
 export const declarations = Object.values(Options.general)
 
 /** The questions as the fields of a form. */

@@ -1,7 +1,13 @@
-/** What can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`. */
+/**
+ * What can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`,
+ * `n8n://guide/{topic}`.
+ */
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
+import * as Errors from "../base/Errors.ts"
+import { suggestion } from "../base/Nearest.ts"
 import { getExecution, listExecutions } from "./executions/index.ts"
+import * as Guides from "./guides/Guides.ts"
 import { nodeGet, nodeSearch } from "./nodes/index.ts"
 import { getWorkflow, listWorkflows } from "./workflows/index.ts"
 
@@ -70,5 +76,31 @@ export const node = Resource.ofTool({
   complete: nodeTypes
 })
 
+const topics = Guides.all.map(({ topic }) => topic)
+
+export const guide: Resource.Resource<never> = {
+  name: "guide",
+  title: "Guide",
+  description: `How n8n does it, with a workflow that runs: ${topics.join(", ")}.`,
+  uriTemplate: "n8n://guide/{topic}",
+  mimeType: "text/markdown",
+  entries: Guides.all.map(({ title, topic }) => ({ id: topic, title })),
+  tool: nodeGet.name,
+  read: (topic) => {
+    const found = Guides.all.find((each) => each.topic === topic)
+    return found === undefined
+      ? Effect.fail(
+        new Errors.NotFoundError({
+          operation: "read guide",
+          resourceType: "Guide",
+          resourceId: topic,
+          hint: suggestion(topic, topics, topics.length)
+        })
+      )
+      : Effect.succeed(found.text)
+  },
+  complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
+}
+
 /** All of them. */
-export const all = [workflow, execution, node] as const
+export const all = [workflow, execution, node, guide] as const

@@ -6,11 +6,12 @@ import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import { deleteUnpublished, isUncertain } from "../workflows/store/Publishing.ts"
+import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
-import * as TestMark from "./TestMark.ts"
 
 /** The PID namespace: containers have their own process ids. */
 const namespace = () => {
@@ -41,14 +42,16 @@ const isGone = (owner: TestMark.Owner): boolean => {
 
 /** The existing copies of all processes. */
 export const list = N8nClient.use((n8n) => n8n.listWorkflows({ name: TestMark.mark, archived: true, limit: 100 })).pipe(
-  Effect.map(({ workflows }) => workflows.filter(({ name }) => TestMark.ownerOf(name) !== undefined))
+  Effect.map(({ workflows }) => workflows.filter(TestMark.isCopy))
 )
 
 /** Unpublishes and deletes a copy, unless it is already gone. */
 export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) {
   const n8n = yield* N8nClient
-  yield* Effect.ignore(n8n.unpublishWorkflow(id))
-  yield* Effect.catchTag(deleteUnpublished(id), "NotFoundError", () => Effect.void)
+  const unpublish = Effect.ignore(n8n.unpublishWorkflow(id))
+  yield* unpublish
+  // A test that is interrupted while n8n publishes its copy comes here first: n8n goes on and publishes it then.
+  yield* Effect.catchTag(deleteUnpublished(id, unpublish), "NotFoundError", () => Effect.void)
 })
 
 /** Stops the unfinished executions of a copy. 1.x cannot: there the copy's own timeout ends them. */
@@ -60,14 +63,23 @@ export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId
   }
 })
 
+/** Keeps it as it is, looks once more, and removes it: nothing goes that could not come back. */
+const sweepOne = Effect.fnUntraced(function*(id: string) {
+  const n8n = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const workflow = yield* n8n.getWorkflow(id)
+  if (!TestMark.isCopy(workflow)) return
+  yield* snapshots.save(n8n.instance, workflow, "test_workflow")
+  yield* Effect.ignore(stopAll(id))
+  yield* remove(id)
+})
+
 /** Deletes abandoned copies and returns their number. */
 export const sweep = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
-  const leftovers = (yield* list).filter((workflow) => TestMark.isLeftover(workflow, now, isGone))
-  yield* Effect.forEach(leftovers, ({ id }) => Effect.ignore(Effect.andThen(Effect.ignore(stopAll(id)), remove(id))), {
-    discard: true
-  })
-  return leftovers.length
+  const left = (yield* list).filter((workflow) => TestMark.isLeftover(workflow, now, isGone))
+  yield* Effect.forEach(left, ({ id }) => Effect.ignore(sweepOne(id)), { discard: true })
+  return left.length
 }).pipe(Effect.withSpan("WorkflowTesting.sweep"))
 
 const isRefused = (error: Errors.N8nError) =>

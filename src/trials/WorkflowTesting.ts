@@ -21,6 +21,7 @@ import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
@@ -34,7 +35,6 @@ import { constant } from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
-import * as TestMark from "./TestMark.ts"
 
 /** Options of a test. */
 export interface Options {

@@ -45,11 +45,17 @@ const asItem = (value: unknown) => {
   }
 }
 
+/** The value as JavaScript; a key `__proto__` in an object literal would be no key. */
+const literal = (value: unknown) => {
+  const json = JSON.stringify(value)
+  return json.includes("__proto__") ? `JSON.parse(${JSON.stringify(json)})` : json
+}
+
 /** JavaScript that returns these items, of each the link to an input item only where there is such a one. */
 const returning = (runs: ReadonlyArray<ReadonlyArray<unknown>>, repeats: boolean) => {
   const items = runs.map((run) => run.map(asItem))
   const isLinked = items.flat().some(({ pairedItem }) => pairedItem !== undefined)
-  const chosen = repeats ? JSON.stringify(items[0] ?? []) : `(${JSON.stringify(items)}[$runIndex] ?? [])`
+  const chosen = repeats ? literal(items[0] ?? []) : `(${literal(items)}[$runIndex] ?? [])`
   if (!isLinked) return `return ${chosen}`
   return [
     "const count = $input.all().length",

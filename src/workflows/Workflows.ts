@@ -79,6 +79,13 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
     error._tag === "ValidationError" && error.field === "version"
       ? new Errors.ValidationError({ ...error, field })
       : error
+  if (place.kind === "n8n" && place.id === "") {
+    return yield* new Errors.ValidationError({
+      reason: "Workflow ID is required",
+      field,
+      hint: { _tag: "ListWorkflows" }
+    })
+  }
   if (version === "") {
     return yield* new Errors.ValidationError({
       reason: `'${reference}' names no version after the @`,

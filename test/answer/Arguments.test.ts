@@ -30,41 +30,45 @@ describe("arguments", () => {
     {
       what: "are taken as they are",
       args: { tags: ["a"], limit: 5, raw: true },
-      found: { tags: ["a"], limit: 5, raw: true }
+      decoded: { tags: ["a"], limit: 5, raw: true }
     },
-    { what: "take an integer as text", args: { limit: "5" }, found: { limit: 5 } },
-    { what: "take a number as text", args: { ratio: " 0.5 " }, found: { ratio: 0.5 } },
-    { what: "take a boolean as text", args: { active: "false", raw: "true" }, found: { active: false, raw: true } },
-    { what: "take an array as text", args: { tags: "[\"a\",\"b\"]" }, found: { tags: ["a", "b"] } },
+    { what: "take an integer as text", args: { limit: "5" }, decoded: { limit: 5 } },
+    { what: "take a number as text", args: { ratio: " 0.5 " }, decoded: { ratio: 0.5 } },
+    { what: "take a boolean as text", args: { active: "false", raw: "true" }, decoded: { active: false, raw: true } },
+    { what: "take an array as text", args: { tags: "[\"a\",\"b\"]" }, decoded: { tags: ["a", "b"] } },
     {
       what: "take an array of objects as text",
       args: { nodes: JSON.stringify([{ name: "Set", position: [0, 10] }]) },
-      found: { nodes: [{ name: "Set", position: [0, 10] }] }
+      decoded: { nodes: [{ name: "Set", position: [0, 10] }] }
     },
     {
       what: "take an object as text",
       args: { settings: "{\"timezone\":\"Asia/Tokyo\"}" },
-      found: { settings: { timezone: "Asia/Tokyo" } }
+      decoded: { settings: { timezone: "Asia/Tokyo" } }
     },
     {
       what: "leave strings inside alone",
       args: { settings: { a: "5", b: null } },
-      found: { settings: { a: "5", b: null } }
+      decoded: { settings: { a: "5", b: null } }
     },
-    { what: "take a number for an id", args: { id: 17, executionId: 1234 }, found: { id: "17", executionId: "1234" } },
-    { what: "leave an id of digits a string", args: { id: "0017" }, found: { id: "0017" } },
-    { what: "leave an id that looks like JSON a string", args: { id: "{\"a\":1}" }, found: { id: "{\"a\":1}" } },
-    { what: "take null as left out", args: { limit: null, tags: null, raw: null, status: null }, found: {} },
-    { what: "take one of the values", args: { status: "error" }, found: { status: "error" } }
-  ])("$what", ({ args, found }) =>
+    {
+      what: "take a number for an id",
+      args: { id: 17, executionId: 1234 },
+      decoded: { id: "17", executionId: "1234" }
+    },
+    { what: "leave an id of digits a string", args: { id: "0017" }, decoded: { id: "0017" } },
+    { what: "leave an id that looks like JSON a string", args: { id: "{\"a\":1}" }, decoded: { id: "{\"a\":1}" } },
+    { what: "take null as left out", args: { limit: null, tags: null, raw: null, status: null }, decoded: {} },
+    { what: "take one of the values", args: { status: "error" }, decoded: { status: "error" } }
+  ])("$what", ({ args, decoded }) =>
     Effect.gen(function*() {
-      const expected: object = { id: "w", limit: 20, raw: false, ...found }
+      const expected: object = { id: "w", limit: 20, raw: false, ...decoded }
       assert.deepStrictEqual<object>(yield* decode({ id: "w", ...args }), expected)
       // The whole of them as text, too.
       assert.deepStrictEqual<object>(yield* decode(JSON.stringify({ id: "w", ...args })), expected)
     }))
 
-  it.effect("may be missing where nothing is required", () =>
+  it.effect("may be missing if nothing is required", () =>
     Effect.gen(function*() {
       const optional = Schema.Struct({ limit: parameters.limit })
       const lenient = Arguments.decoder("a_tool", optional, Tool.jsonSchema(optional))
@@ -81,12 +85,12 @@ describe("arguments", () => {
     }))
 
   it.effect.prop(
-    "survive being written as text, one by one and together",
-    { given: Schema.toType(input) },
-    ({ given }) =>
+    "are the same when sent as JSON strings, one by one and together",
+    { value: Schema.toType(input) },
+    ({ value }) =>
       Effect.gen(function*() {
-        const text = JSON.stringify(given)
-        // JSON spells out half a character, which is refused.
+        const text = JSON.stringify(value)
+        // JSON escapes half a character, which is refused.
         if (/\\ud[89a-f]/.test(text)) return
         const encoded = JSON.parse(text) as Record<string, unknown>
         const expected = yield* decode(encoded)
@@ -131,7 +135,7 @@ describe("refused arguments", () => {
       field: "status",
       message: `status: Expected "success" | "error"`
     }
-  ])("$args name '$field'", ({ args, field, message }) =>
+  ])("$args report the field '$field'", ({ args, field, message }) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* refused(args), {
         name: "ValidationError",
@@ -153,7 +157,7 @@ describe("refused arguments", () => {
       key: "toString",
       near: "There are: 'id', 'executionId', 'limit', 'ratio', 'active', 'raw', 'tags', 'nodes', and 2 more."
     }
-  ])("with the unknown '$key' get the nearest known", ({ key, near }) =>
+  ])("with the unknown key '$key' suggest the nearest one", ({ key, near }) =>
     Effect.gen(function*() {
       for (const value of [1, null]) {
         assert.deepStrictEqual(yield* refused({ id: "w", [key]: value }), {
@@ -171,14 +175,14 @@ describe("refused arguments", () => {
       assert.strictEqual(message, "Unknown parameter '__proto__'")
     }))
 
-  it.effect("with an unknown key deeper down name it", () =>
+  it.effect("with an unknown nested key report its path", () =>
     Effect.gen(function*() {
       const { context, message } = yield* refused({ id: "w", nodes: [{ name: "a", position: [], nme: "b" }] })
       assert.strictEqual(context["field"], "nodes.0.nme")
       assert.include(message, "nodes.0.nme")
     }))
 
-  it.effect("tell all that is wrong at once", () =>
+  it.effect("report all errors at once", () =>
     Effect.gen(function*() {
       const { context, message } = yield* refused({ limit: 0, active: "yes", tags: [1, 2] })
       assert.strictEqual(
@@ -255,7 +259,7 @@ describe("refused arguments", () => {
     { args: "null" },
     { args: 5 },
     { args: true }
-  ])("that are no object ($args) are told so", ({ args }) =>
+  ])("that are not an object ($args) are reported", ({ args }) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* refused(args), {
         name: "ValidationError",

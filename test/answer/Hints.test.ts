@@ -8,7 +8,7 @@ import * as Errors from "../../src/base/Errors.ts"
 import * as tools from "../../src/tools/index.ts"
 
 describe("hints", () => {
-  it.effect.prop("are one sentence or several, which name only tools that there are", { advice: Advice.Advice }, ({
+  it.effect.prop("are sentences that name only existing tools", { advice: Advice.Advice }, ({
     advice
   }) =>
     Effect.sync(() => {
@@ -18,18 +18,18 @@ describe("hints", () => {
       for (const [name] of text.matchAll(/\b[a-z]+(?:_[a-z]+)+\b(?=\(|\s)/g)) assert.include(names, name)
     }))
 
-  it("are joined, sentences and advice alike", () => {
+  it("join sentences and advice", () => {
     assert.strictEqual(Hints.text("Nothing ran."), "Nothing ran.")
     assert.strictEqual(Hints.text(""), "")
     const hint: Advice.Hint = ["Did you mean 'a'?", "", { _tag: "SearchNodeTypes" }]
     assert.strictEqual(Hints.text(hint), "Did you mean 'a'? node_search finds types by what they do.")
   })
 
-  it("quote names in calls so that they can be called", () => {
+  it("quote names in calls so that the call is valid", () => {
     assert.strictEqual(Hints.executionByNode("7", "It's \\"), "get_execution_by_node(id: '7', nodeName: 'It\\'s \\\\')")
   })
 
-  it("stand in the envelope in words; whose fault it was does not", () => {
+  it("are text in the envelope, which omits isServerFault", () => {
     const error = new Errors.ValidationError({ reason: "full", hint: { _tag: "CheckApiKey" }, isServerFault: true })
     assert.deepStrictEqual(Envelope.fromError(error), {
       name: "ValidationError",

@@ -162,16 +162,16 @@ describe("cost", () => {
     assert.isAtLeast(cost(json), tokens(json) * unitsPerToken)
   }, { arbitrary: { runs: 120, size: 20 } })
 
-  it.each(workflows)("of ordinary English JSON is little above its length: %s", (name, workflow) => {
+  it.each(workflows)("is little above the length of English JSON: %s", (name, workflow) => {
     assert.isAtLeast(40_000 * size(workflow) / cost(workflow), name.startsWith("請求書") ? 33_000 : 35_000)
   })
 
-  it.each(executions)("of what n8n recorded leaves room for 33,000 characters in 40,000: %s", (name, value) => {
+  it.each(executions)("allows 33,000 characters of recorded n8n data in 40,000 units: %s", (name, value) => {
     // Its items hold runs of the letter x, which makes tokens with few others.
     assert.isAtLeast(40_000 * size(value) / cost(value), name === "fail" ? 31_000 : 33_000)
   })
 
-  it("stops at its cap", () => {
+  it("stops counting at its cap", () => {
     const trap = {
       get later(): never {
         return assert.fail("counted on")
@@ -227,10 +227,10 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
     const kept = inside === undefined ? list : list.slice(0, -1)
     let sum = 0
     if (kept.length < before.length) {
-      const found = (inside === undefined ? around : [inside]).some((mark) =>
+      const isMarked = (inside === undefined ? around : [inside]).some((mark) =>
         names(mark, path) && mark.kept === kept.length && mark.total === before.length
       )
-      assert.isTrue(found, `${here}: ${kept.length} of ${before.length} are left, and nothing says so`)
+      assert.isTrue(isMarked, `${here}: ${kept.length} of ${before.length} are left, and nothing says so`)
       sum++
     }
     assert.isAtMost(kept.length, before.length, here)
@@ -249,8 +249,8 @@ const cuts = (before: unknown, after: unknown, path = "", depth = 0, around: Rea
   let sum = 0
   if (ours.length < Object.keys(source).length) {
     const total = Object.keys(source).length
-    const found = marks.some((mark) => names(mark, path) && mark.kept === ours.length && mark.total === total)
-    assert.isTrue(found, `${here}: ${ours.length} of ${total} keys are left, and nothing says so`)
+    const isMarked = marks.some((mark) => names(mark, path) && mark.kept === ours.length && mark.total === total)
+    assert.isTrue(isMarked, `${here}: ${ours.length} of ${total} keys are left, and nothing says so`)
     sum++
   }
   for (const key of ours) sum += cuts(source[key], result[key], joined(path, key), depth + 1, marks)
@@ -264,8 +264,8 @@ const assertFits = (before: unknown, budget: number) => {
   const json = JSON.stringify(after)
   assert.isAtMost(json.length, budget)
   assert.isAtMost(countTokens(json), budget / unitsPerToken)
-  const found = cuts(before, after)
-  assert.strictEqual(found === 0, after === before)
+  const count = cuts(before, after)
+  assert.strictEqual(count === 0, after === before)
   assert.strictEqual(fit(after, budget), after)
   return after
 }
@@ -351,7 +351,7 @@ const build = ({ json, kind, length, shape, width }: typeof Recipe.Type): unknow
 }
 
 describe("fit", () => {
-  it.prop("keeps any JSON inside the budget, and says what it cut", { recipe: Recipe, budget: Budget }, (_) => {
+  it.prop("keeps any JSON within the budget and marks every cut", { recipe: Recipe, budget: Budget }, (_) => {
     assertFits(build(_.recipe), _.budget)
   }, { arbitrary: { runs: 90, size: 20 } })
 
@@ -377,7 +377,7 @@ describe("fit", () => {
     assert.strictEqual(JSON.stringify(value), before)
   }, { arbitrary: { runs: 60 } })
 
-  it.each([...executions, ...workflows])("cuts what n8n recorded: %s", (_, value) => {
+  it.each([...executions, ...workflows])("cuts recorded n8n data: %s", (_, value) => {
     for (const budget of [4_000, 10_000, 39_400]) assertFits([value, value, value], budget)
   })
 
@@ -410,7 +410,7 @@ describe("fit", () => {
     }
   })
 
-  it("shares the room among the large ones", () => {
+  it("shares the room among large values", () => {
     const text = "lorem ipsum dolor sit amet ".repeat(1_000)
     const after = fit({ a: text, b: { c: text, d: text }, e: [text, text] }, 20_000)
     for (const part of [after.a, after.b, after.e]) assert.isAbove(size(part), 5_000)
@@ -422,7 +422,7 @@ describe("fit", () => {
     assert.deepStrictEqual<unknown>(after, { a: 1, b: "two", _truncated: { path: "", kept: 2, total: 3 } })
   })
 
-  it("keeps whole elements from the front, the first one shrunk if need be", () => {
+  it("keeps whole elements from the front, and shrinks the first if needed", () => {
     const rows = Array.from({ length: 500 }, (_, at) => ({ at, text: "abc ".repeat(20) }))
     const after = fit({ rows }, 4_000)
     assert.isAbove(after.rows.length, 20)
@@ -432,7 +432,7 @@ describe("fit", () => {
     assert.include(first.rows[0]?.text, "… [+")
   })
 
-  it("shrinks the element that stops a list only where no call fetches it whole", () => {
+  it("shrinks the last element only if no call can fetch it whole", () => {
     const value = { list: [{ id: 1, text: "short" }, { id: 2, text: "long ".repeat(9_000) }, { id: 3, text: "short" }] }
     const shrunk = fit(value, 4_000)
     assert.deepStrictEqual(shrunk.list.map(({ id }) => id), [1, 2])
@@ -450,7 +450,7 @@ describe("fit", () => {
     assert.deepStrictEqual<unknown>(after.at(-1), { _truncated: { path: "", kept: 1, total: 2 } })
   })
 
-  it("shortens a path that is itself a burden, from its beginning", () => {
+  it("shortens a long path at its beginning", () => {
     const key = "鿿".repeat(300)
     const after = fit({ [key]: { [key]: { end: Array.from({ length: 9_000 }, (_, at) => at) } } }, 4_000)
     const [mark] = marksOf(after[key]?.[key] ?? {})
@@ -458,7 +458,7 @@ describe("fit", () => {
     assert.strictEqual(mark?.total, 9_000)
   })
 
-  it("gives a `_truncated` that is none of its own away, and says so", () => {
+  it("drops a foreign `_truncated` and counts it as cut", () => {
     const after = assertFits({ _truncated: "a user's own", text: "x".repeat(9_000) }, 4_000)
     assert.deepInclude(after, { _truncated: { path: "", kept: 1, total: 2 } })
   })
@@ -469,7 +469,7 @@ describe("fit", () => {
     assert.strictEqual(Object.getPrototypeOf(after), Object.prototype)
   })
 
-  it("neither overflows the stack nor the budget on deep nesting", () => {
+  it("stays within the stack and the budget on deep nesting", () => {
     for (const value of [nest("x", 10_000), nest("x".repeat(9_000), 100_000), nest(nest("x", 20), 60)]) {
       assertFits(value, 4_000)
     }
@@ -483,7 +483,7 @@ describe("fit", () => {
     assert.strictEqual(inner, "[nested deeper than 64 levels]")
   })
 
-  describe("what a tool has paged itself", () => {
+  describe("a page from a tool", () => {
     const next = (path: string, kept: number) => path === "output.items" ? `read(offset: ${100 + kept})` : undefined
     const paged = (items: number, length: number) => ({
       id: "1",
@@ -493,14 +493,14 @@ describe("fit", () => {
       }
     })
 
-    it("keeps its mark where the page fits", () => {
+    it("keeps its mark if the page fits", () => {
       const value = paged(50, 10)
       assert.strictEqual(fit(value, 20_000, next), value)
       const beside = fit({ ...value, giant: "x".repeat(90_000) }, 20_000, next)
       assert.deepStrictEqual(beside.output, value.output)
     })
 
-    it("keeps its total where the page is cut further, and the call continues behind what is left", () => {
+    it("keeps its total if the page is cut further, and the call continues after the kept elements", () => {
       const { output } = fit(paged(50, 300), 4_000, next)
       const kept = output.items.length
       assert.isTrue(kept > 0 && kept < 50)
@@ -528,7 +528,7 @@ describe("fit", () => {
     })
   })
 
-  it("cuts 5 MB of any shape; by the square of it, that would not end within the test's time", () => {
+  it("cuts 5 MB of any shape in less than quadratic time", () => {
     const item = {
       json: { id: 1, email: "user@example.com", body: "lorem ipsum dolor sit amet ".repeat(4) },
       pairedItem: 0

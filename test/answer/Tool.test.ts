@@ -15,13 +15,13 @@ const spelled = "\\u202e"
 
 const Row = Schema.Struct({ text: Schema.String, apiKey: Schema.optionalKey(Schema.String) })
 
-interface Found {
+interface Data {
   readonly rows: ReadonlyArray<typeof Row.Type>
   readonly total?: number
 }
 
-/** A tool that answers `found`; `steps` says in which order its parts ran, and on what. */
-const listing = (found: Found, more: { readonly annotations?: Tool.Annotations; readonly maxChars?: number } = {}) => {
+/** A tool that answers `data`; `steps` records the order of its parts and their input. */
+const listing = (data: Data, more: { readonly annotations?: Tool.Annotations; readonly maxChars?: number } = {}) => {
   const steps: Array<string> = []
   const tool = Tool.make({
     name: "list_rows",
@@ -31,7 +31,7 @@ const listing = (found: Found, more: { readonly annotations?: Tool.Annotations; 
     scopes: [],
     input: Schema.Struct({ name: Schema.String, limit: Schema.optionalKey(Schema.Int) }),
     output: Schema.Struct({ rows: Schema.Array(Row), count: Schema.Int }),
-    handler: ({ name }) => Effect.sync(() => steps.push(`handle ${name}`)).pipe(Effect.as(found)),
+    handler: ({ name }) => Effect.sync(() => steps.push(`handle ${name}`)).pipe(Effect.as(data)),
     summarize: ({ rows }) => {
       steps.push("summarize")
       return { rows, count: rows.length }
@@ -54,10 +54,10 @@ const listing = (found: Found, more: { readonly annotations?: Tool.Annotations; 
   return { tool, steps }
 }
 
-const one = (text: string, apiKey?: string): Found => ({ rows: [apiKey === undefined ? { text } : { text, apiKey }] })
+const one = (text: string, apiKey?: string): Data => ({ rows: [apiKey === undefined ? { text } : { text, apiKey }] })
 
 describe("a call", () => {
-  it.effect("decodes, handles, summarizes, cleans, bounds and encodes, in this order", () =>
+  it.effect("decodes, handles, summarizes, redacts, minimizes and encodes, in this order", () =>
     Effect.gen(function*() {
       const { steps, tool } = listing(one(`password=hunter2hunter2${hidden}`))
       const answer = yield* tool.run({ name: "a", limit: "5" })
@@ -70,7 +70,7 @@ describe("a call", () => {
       })
     }))
 
-  it.effect("refuses arguments before anything runs", () =>
+  it.effect("refuses invalid arguments before the handler runs", () =>
     Effect.gen(function*() {
       const { steps, tool } = listing(one("x"))
       const error = yield* Effect.flip(tool.run({ name: "a", limt: 5 }))
@@ -86,7 +86,7 @@ describe("a call", () => {
     { annotations: Tool.destructive, readOnly: true, refused: true },
     { annotations: Tool.additive, readOnly: true, refused: true }
   ])(
-    "of $annotations is refused by a read-only server ($readOnly): $refused",
+    "with $annotations on a server with readOnly $readOnly is refused: $refused",
     ({ annotations, readOnly, refused }) =>
       Effect.gen(function*() {
         const { steps, tool } = listing(one("x"), { annotations })
@@ -118,7 +118,7 @@ describe("a call", () => {
       assert.strictEqual(yield* Effect.flip(tool.run({})), gone)
     }))
 
-  it.effect("dies where the answer breaks its own schema", () =>
+  it.effect("dies if the answer does not match its schema", () =>
     Effect.gen(function*() {
       const { tool } = listing({ rows: [{ text: 7 as unknown as string }] })
       const exit = yield* Effect.exit(tool.run({ name: "a" }))
@@ -126,8 +126,8 @@ describe("a call", () => {
     }))
 })
 
-describe("what an answer holds", () => {
-  it.effect("has secrets replaced and hidden characters spelled out", () =>
+describe("an answer", () => {
+  it.effect("has secrets redacted and hidden characters escaped", () =>
     Effect.gen(function*() {
       const { tool } = listing(one(`a${hidden}b`, `se${hidden}cret`))
       assert.deepStrictEqual(yield* tool.call({ name: "a" }), {
@@ -136,14 +136,14 @@ describe("what an answer holds", () => {
       })
     }))
 
-  it.effect("keeps its secrets where that was chosen, hidden characters spelled out all the same", () =>
+  it.effect("keeps secrets without redaction, but hidden characters are escaped", () =>
     Effect.gen(function*() {
       const { tool } = listing(one("a", `secret${hidden}`))
       const { rows } = yield* tool.call({ name: "a" }).pipe(Effect.provideService(Tool.RedactSecrets, false))
       assert.strictEqual(rows[0]?.apiKey, `secret${spelled}`)
     }))
 
-  it.effect("is cut to what it takes when all of it is visible", () =>
+  it.effect("is cut by its length after escaping hidden characters", () =>
     Effect.gen(function*() {
       const rows = Array.from({ length: 300 }, () => ({ text: hidden.repeat(20) }))
       const { tool } = listing({ rows })
@@ -157,7 +157,7 @@ describe("what an answer holds", () => {
       assert.deepStrictEqual<unknown>(marksIn(data), [mark])
     }))
 
-  it.effect("is cut once: what a note counts is all that was cut", () =>
+  it.effect("is cut once, so that a note counts all cut characters", () =>
     Effect.gen(function*() {
       const { tool } = listing(one(hidden.repeat(9_000)))
       const { rows: [row] } = yield* tool.call({ name: "a" }).pipe(
@@ -167,7 +167,7 @@ describe("what an answer holds", () => {
       assert.strictEqual(kept.length + Number(count), 9_000 * spelled.length)
     }))
 
-  it.effect("has the mark of a page, and its whole length where the page is cut further", () =>
+  it.effect("has the mark of a page, with the full length if the page is cut further", () =>
     Effect.gen(function*() {
       const rows = Array.from({ length: 50 }, (_, index) => ({ text: `${index} ${"x".repeat(90)}` }))
       const { tool } = listing({ rows, total: 900 })
@@ -181,7 +181,7 @@ describe("what an answer holds", () => {
       assert.deepInclude(mark, { path: "rows", total: 900, next: next(mark?.kept ?? 0) })
     }))
 
-  it.effect("stays in the tool's own budget", () =>
+  it.effect("stays within the tool's own budget", () =>
     Effect.gen(function*() {
       const rows = Array.from({ length: 300 }, () => ({ text: "text" }))
       const { tool } = listing({ rows }, { maxChars: 1_000 })
@@ -203,7 +203,7 @@ describe("what an answer holds", () => {
 })
 
 describe("the output schema", () => {
-  it("names marks at the root of the data, and is open to them beside lists", () => {
+  it("declares marks at the root of the data and allows them beside lists", () => {
     const { tool } = listing(one("x"))
     const data = tool.outputSchema.properties?.["data"]
     assert.hasAllKeys((data as Tool.JsonSchema).properties, ["rows", "count", "_truncated"])

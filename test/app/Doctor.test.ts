@@ -39,13 +39,15 @@ const listening = (answer: RequestListener, secure = false) =>
 const names = new Set(["list_workflows", "get_workflow", "get_execution", "get_execution_by_node", "node_search"])
 const reading = Tool.offered(tools.all, true).filter((tool) => names.has(tool.name))
 
+const listing = Tool.offered(tools.all, true).filter(({ name }) => name === "list_executions")
+
 const look = (more: Partial<Doctor.Subject> = {}) =>
   Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
     Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
   )
 
-const examine = (url: string) =>
-  look().pipe(
+const examine = (url: string, more?: Partial<Doctor.Subject>) =>
+  look(more).pipe(
     Effect.provide(
       N8nClient.layer({ url: new URL(url), apiKey: Redacted.make("canary-key") }).pipe(
         Layer.provide(FetchHttpClient.layer)
@@ -108,6 +110,19 @@ describe("doctor", () => {
       assert.strictEqual(allowed?.status, "warning")
       assert.include(allowed?.detail, "allows 2 of 4 tools, not list_workflows, get_workflow")
       assert.include(allowed?.cure, "workflow:list, workflow:read")
+    }))
+
+  it.live("names the part of a tool that a key does not allow", () =>
+    Effect.gen(function*() {
+      const url = yield* listening(n8n({
+        "/": { body: startPage },
+        "/api/v1/workflows": listed,
+        "/api/v1/discover": scopes("execution:list", "workflow:list", "workflow:read")
+      }))
+      const allowed = (yield* examine(url, { tools: listing })).get("Scopes")
+      assert.strictEqual(allowed?.status, "warning")
+      assert.strictEqual(allowed?.detail, "the key allows all 1 tool; without list_executions (groupBy failure)")
+      assert.include(allowed?.cure, "Give it execution:read in n8n")
     }))
 
   it.live("fails a key that allows nothing", () =>

@@ -25,7 +25,8 @@ describe("resources", () => {
       assert.includeMembers(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [
         "n8n://workflow/{id}",
         "n8n://execution/{id}",
-        "n8n://node/{type}"
+        "n8n://node/{type}",
+        "n8n://guide/{topic}"
       ])
       const read = (uri: string) => Effect.tryPromise({ try: () => client.readResource({ uri }), catch: String })
       const text = (uri: string) =>
@@ -57,11 +58,15 @@ describe("resources", () => {
         name: "Sync orders to CRM",
         mimeType: "application/json"
       })
+      const guide = { uri: "n8n://guide/errors", mimeType: "text/markdown" }
+      assert.deepInclude(listed, { ...guide, name: "Errors and retries" })
+      assert.deepInclude((yield* read(guide.uri)).contents[0], guide)
       for (const { uri } of listed) yield* read(uri)
 
       const refused = (uri: string) => Effect.flip(read(uri))
       assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "-32602")
       assert.include(yield* refused("n8n://node/n8n-nodes-base.slak"), "Did you mean 'n8n-nodes-base.slack'")
+      assert.include(yield* refused("n8n://guide/erors"), "Did you mean 'errors'")
       assert.include(yield* refused("n8n://workflow/nope"), "Workflow 'nope' not found")
       for (const uri of ["n8n://node/", "n8n://nothing/x", "file:///etc/passwd", "n8n://node/%E0%A4%A"]) {
         assert.include(yield* refused(uri), `No resource '${uri}': there are n8n://workflow/{id}`)

@@ -14,8 +14,8 @@ const write = (folder: string, text: string) =>
     mode: 0o600
   })
 
-layer(platform)("a file that is written whole", (it) => {
-  it.effect("is made with its mode, and replaced", () =>
+layer(platform)("an atomic write", (it) => {
+  it.effect("creates a file with its mode and replaces it", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith()
@@ -27,7 +27,7 @@ layer(platform)("a file that is written whole", (it) => {
     }))
 
   it.effect.each(["open", "rename"])(
-    "stays as it was when %s fails, and nothing is left beside it",
+    "keeps the old file and leaves no temporary file when %s fails",
     (method) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -39,20 +39,20 @@ layer(platform)("a file that is written whole", (it) => {
       })
   )
 
-  it.effect("has all its bytes before it is put in place", () =>
+  it.effect("writes all bytes before it puts the file in place", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith({ a: "old" })
-      const seen: Array<string> = []
+      const contents: Array<string> = []
       const looking = withFileSystem((fs) => ({
         rename: (from, to) =>
           Effect.all([fs.readFileString(from), fs.readFileString(to)]).pipe(
-            Effect.map((both) => void seen.push(...both)),
+            Effect.map((both) => void contents.push(...both)),
             Effect.andThen(fs.rename(from, to))
           )
       }))
       yield* looking(write(folder, "new"))
-      assert.deepStrictEqual(seen, ["new", "old"])
+      assert.deepStrictEqual(contents, ["new", "old"])
       assert.strictEqual(yield* fs.readFileString(`${folder}/a`), "new")
     }))
 })

@@ -136,9 +136,9 @@ describe("JavaScript", () => {
       code:
         "[JSON.stringify({ a: [1, undefined, () => 1], b: undefined }), JSON.parse('{\"a\":1}').a, 'a' in { a: 1 }, ['x', 'y'].map(String), [0, 1].filter(Boolean)]"
     }
-  ])("is evaluated as it is: $code", ({ code }) => agrees(code))
+  ])("is evaluated as in JavaScript: $code", ({ code }) => agrees(code))
 
-  it("sees the scope, and cannot change it", () => {
+  it("reads the scope but cannot change it", () => {
     const scope = { item: { list: [1, 2], name: "x" } }
     same(value("[...item.list, item.name.length]", scope), [1, 2, 1])
     for (
@@ -197,11 +197,11 @@ describe("JavaScript", () => {
     "1 instanceof Number",
     "Symbol.iterator",
     "setTimeout(() => 1)"
-  ])("that is not in the subset is refused: %s", (code) => {
+  ])("outside the subset is refused: %s", (code) => {
     assert.match(problem(code), /^(refused|reference|syntax|type): /)
   })
 
-  it("gives no host object away", () => {
+  it("exposes no host object", () => {
     const names = ["constructor", "__proto__", "prototype", "__defineGetter__", "caller", "call", "apply", "bind"]
     const bases = [
       "({})",
@@ -232,7 +232,7 @@ describe("JavaScript", () => {
     }
   })
 
-  it("names the place of a mistake", () => {
+  it("reports the offset of a syntax error", () => {
     const at = (code: string) => Result.getOrThrow(Result.flip(run(code))).at
     same(at("1 + )"), 4)
     same(at("1 + this.x"), 4)
@@ -247,7 +247,7 @@ describe("JavaScript", () => {
 describe("n8n's own expressions", () => {
   const { expressions } = packages
 
-  it("are all evaluated as JavaScript does, with parameters of every kind", () => {
+  it("evaluate as in JavaScript, with parameters of every kind", () => {
     assert.isAbove(expressions.length, 60)
     const rest = expressions.filter(({ source }) => Result.isFailure(compile(source)))
     same(rest, [])
@@ -301,7 +301,7 @@ describe("a budget", () => {
     assert.match(problem(" ".repeat(60_000)), /^budget: /)
   })
 
-  it("is taken from by each evaluation", () => {
+  it("is shared by evaluations", () => {
     const program = Result.getOrThrow(compile("[1, 2].map((x) => x * 2)"))
     const budget = { steps: 1_000 }
     let count = 0
@@ -339,7 +339,7 @@ describe("regular expressions", () => {
     }
   })
 
-  it("match as JavaScript's do", () => {
+  it("match as in JavaScript", () => {
     const patterns = [
       "/\\s/",
       "/^\\S+$/",
@@ -454,7 +454,7 @@ describe("where", () => {
     (source) => same(matches(source), Result.succeed(false))
   )
 
-  it("refuses what it does not know before it sees an item", () => {
+  it("refuses unsupported syntax when compiling", () => {
     for (
       const source of [
         "message.sub(1)",
@@ -470,7 +470,7 @@ describe("where", () => {
     }
   })
 
-  it("refuses functions and names that no item can have, by their place", () => {
+  it("refuses unknown functions and names with their offset", () => {
     const refusal = (source: string) => {
       const compiled = where(source)
       return Result.isFailure(compiled) ? [compiled.failure.kind, compiled.failure.at, compiled.failure.message] : []
@@ -484,7 +484,7 @@ describe("where", () => {
     same(matches("[1, 2].some((Number) => Number === 2) && ((f) => f(3) === 3)((x) => x)"), Result.succeed(true))
   })
 
-  it("names the places of an item that it reads outright", () => {
+  it("reports the paths of an item that it reads", () => {
     const reads = (source: string) => Result.getOrThrow(where(source)).reads.map((steps) => steps.join("/"))
     same(reads("$json['order no'] === customer?.name.length && tags[0] !== Number(NaN)"), [
       "order no",
@@ -497,7 +497,7 @@ describe("where", () => {
     same(reads("JSON.stringify($json).includes('x') && Math.PI > 3"), [])
   })
 
-  it("tells an item that does not fit from a condition that does not hold", () => {
+  it("distinguishes an unsuitable item from a false condition", () => {
     const result = matches("amount.includes('1')")
     same(Result.isFailure(result) && [result.failure.kind, result.failure.at], ["type", 7])
   })
@@ -508,12 +508,12 @@ describe("where", () => {
     same(item.amount, 1500)
   })
 
-  it("refuses a function, which would hold for everything", () => {
+  it("refuses a function, which is always truthy", () => {
     const slip = Result.getOrThrow(where("amount => 5"))({ amount: 1 })
     assert.strictEqual(Result.isFailure(slip) ? slip.failure.kind : "", "refused")
   })
 
-  it("has a budget for an item and one for all", () => {
+  it("has a budget per item and one for all items", () => {
     const search = Result.getOrThrow(where("tags.some((tag) => tag === wanted)", { perItem: 500, total: 1_000 }))
     const kinds = Array.from({ length: 100 }, () => search(item)).map((each) =>
       Result.isSuccess(each) ? "ok" : each.failure.kind
@@ -641,9 +641,14 @@ describe("properties", () => {
     ])
   ])
 
-  it.prop("junk is a problem or a value, never an exception", [Schema.Array(Piece), Scope], ([pieces, scope]) => {
-    const source = pieces.join("")
-    run(source, scope, 10_000)
-    Result.map(where(source, { total: 10_000 }), (matches) => matches(scope))
-  }, { arbitrary: { runs: 2_000 } })
+  it.prop(
+    "random source gives a problem or a value, never an exception",
+    [Schema.Array(Piece), Scope],
+    ([pieces, scope]) => {
+      const source = pieces.join("")
+      run(source, scope, 10_000)
+      Result.map(where(source, { total: 10_000 }), (matches) => matches(scope))
+    },
+    { arbitrary: { runs: 2_000 } }
+  )
 })

@@ -19,7 +19,7 @@ describe("JsonPath", () => {
     ["a[-1]", undefined]
   ])("%s", (path, steps) => assert.deepStrictEqual(JsonPath.parse(path), steps))
 
-  it("reads own properties alone", () => {
+  it("reads own properties only", () => {
     const value = { a: [{ b: 1 }], "": 2 }
     assert.strictEqual(JsonPath.get(value, ["a", 0, "b"]), 1)
     assert.isUndefined(JsonPath.get(value, ["a", "length", "x"]))
@@ -27,7 +27,7 @@ describe("JsonPath", () => {
     assert.isUndefined(JsonPath.get(value, ["a", 1, "b"]))
   })
 
-  it.prop("reads what it wrote", { keys: Schema.NonEmptyArray(Schema.String) }, ({ keys }) => {
+  it.prop("parses the paths that it writes", { keys: Schema.NonEmptyArray(Schema.String) }, ({ keys }) => {
     assert.deepStrictEqual(JsonPath.parse(keys.reduce(JsonPath.member, "")), keys)
   })
 })

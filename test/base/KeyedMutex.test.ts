@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as KeyedMutex from "../../src/base/KeyedMutex.ts"
 
-describe("what is done one at a time", () => {
-  it.effect("takes turns in the order of asking, key by key", () =>
+describe("KeyedMutex", () => {
+  it.effect("runs effects of one key in order, and those of other keys concurrently", () =>
     Effect.gen(function*() {
       const inTurn = KeyedMutex.make()
       const gate = yield* Deferred.make<void>()
@@ -27,7 +27,7 @@ describe("what is done one at a time", () => {
       assert.deepStrictEqual(done, ["other", "first", "second", "third"])
     }))
 
-  it.effect("goes on after one has failed or was interrupted", () =>
+  it.effect("continues after a failure or an interruption", () =>
     Effect.gen(function*() {
       const inTurn = KeyedMutex.make()
       assert.strictEqual(yield* Effect.flip(inTurn("a")(Effect.fail("no"))), "no")

@@ -14,37 +14,37 @@ describe("nearest", () => {
     { name: "list_execution", first: "list_executions" },
     { name: "connections", first: "get_workflow_connections" },
     { name: "get_workflow_by_id", first: "get_workflow" }
-  ])("to '$name' is '$first'", ({ first, name }) => {
+  ])("finds '$first' for '$name'", ({ first, name }) => {
     assert.strictEqual(nearest(name, tools)[0], first)
   })
 
   it.each([{ name: "delete" }, { name: "" }, { name: "_" }, { name: "x" }, { name: "完全に別の名前" }])(
-    "to '$name' is nothing",
+    "finds nothing for '$name'",
     ({ name }) => {
       assert.deepStrictEqual(nearest(name, tools), [])
     }
   )
 
-  it("are three at most, each once, the best first", () => {
+  it("returns at most three distinct names, best first", () => {
     const names = ["Set 12", "Set", "Set 2", "Set 1", "Set", "set1"]
     assert.deepStrictEqual(nearest("Set 1", names), ["Set 1", "set1", "Set 12"])
     assert.deepStrictEqual(nearest("Set 1", names, 1), ["Set 1"])
     assert.deepStrictEqual(nearest("set", ["Set", "Set"]), ["Set"])
   })
 
-  it("finds nothing among none", () => {
+  it("finds nothing without candidates", () => {
     assert.deepStrictEqual(nearest("x", []), [])
   })
 
   it.prop(
-    "to a name that exists is that name, and never one that does not exist",
-    { names: Schema.NonEmptyArray(Schema.NonEmptyString), asked: Schema.String },
-    ({ asked, names: [name, ...others] }) => {
+    "finds an existing name itself, and never a name that does not exist",
+    { names: Schema.NonEmptyArray(Schema.NonEmptyString), query: Schema.String },
+    ({ query, names: [name, ...others] }) => {
       const names = [...others, name]
       assert.include(nearest(name, names, names.length), name)
-      const found = nearest(asked, names)
-      assert.isTrue(found.length <= 3 && found.every((each) => names.includes(each)))
-      assert.strictEqual(new Set(found).size, found.length)
+      const matches = nearest(query, names)
+      assert.isTrue(matches.length <= 3 && matches.every((each) => names.includes(each)))
+      assert.strictEqual(new Set(matches).size, matches.length)
     }
   )
 })
@@ -65,7 +65,7 @@ describe("a suggestion", () => {
     assert.strictEqual(suggestion(name, names), says)
   })
 
-  it("shows as many as asked for, from any iterable", () => {
+  it("lists up to the limit, from any iterable", () => {
     assert.strictEqual(suggestion("zzz", new Set(["a", "b", "c"]).values(), 2), "There are: 'a', 'b', and 1 more.")
   })
 })

@@ -12,7 +12,7 @@ const fill = (length: number) => "aB3dE5gH7j".repeat(Math.ceil(length / 10)).sli
 const hex = (length: number) => "0a1b2c3d4e5f".repeat(Math.ceil(length / 12)).slice(0, length)
 
 describe("keys", () => {
-  it("redacts a string under a credential's name, however it is cased", () => {
+  it("redacts a string under a credential's name in any case", () => {
     const names = [
       "authorization Authorization AUTHORIZATION proxy-authorization cookie cookies set-cookie Set-Cookie2",
       "apikey apiKey APIKey APIkey api_key API_KEY x-api-key X-N8N-API-KEY apiKeys openAiApiKey xApiKey2 api.key",
@@ -31,7 +31,7 @@ describe("keys", () => {
     }
   })
 
-  it("keeps what only mentions a secret", () => {
+  it("keeps values under names that only mention a secret", () => {
     const names = [
       "authentication authenticated authType author authority nodeCredentialType genericAuthType credentialId tokenType",
       "maxTokens max_tokens totalTokens total_tokens promptTokens completion_tokens tokens tokenUsage tokenCount tokenizer",
@@ -46,7 +46,7 @@ describe("keys", () => {
     for (const name of names) assert.strictEqual(under(name), "Hunter2", name)
   })
 
-  it("keeps everything but strings, and what is no secret there", () => {
+  it("keeps anything but strings, and strings that are no secrets", () => {
     for (
       const value of [7, 0, true, false, null, "", "none", "accessToken", "headerAuth", "undefined", "true", marker]
     ) {
@@ -63,7 +63,7 @@ describe("keys", () => {
     assert.strictEqual(under("token", `={{ $json.a || "ghp_${fill(36)}" }}`), `={{ $json.a || "${marker}" }}`)
   })
 
-  it("redacts lists elementwise and walks objects", () => {
+  it("redacts the elements of lists and visits objects", () => {
     assert.deepStrictEqual<unknown>(redact({ "set-cookie": ["a=b", ["c=d"], 5, { id: "x" }] }), {
       "set-cookie": [marker, [marker], 5, { id: "x" }]
     })
@@ -85,7 +85,7 @@ const parameters = (value: string) => ({
 })
 
 describe("name and value", () => {
-  it("redacts the value beside a credential's name, as n8n's nodes store them", () => {
+  it("redacts the value beside a credential's name, as n8n's nodes store pairs", () => {
     assert.deepStrictEqual<unknown>(redact(parameters("Hunter2")), {
       ...parameters(marker),
       list: [
@@ -224,7 +224,7 @@ describe("text", () => {
     assert.deepStrictEqual(redact([{ message: text }]), [{ message: expected }])
   })
 
-  it.each(misses)("stays: %s", (text) => {
+  it.each(misses)("keeps: %s", (text) => {
     assert.strictEqual(redactText(text), text)
   })
 })
@@ -298,7 +298,7 @@ const Path = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximu
 const many = { arbitrary: { runs: 300 } }
 
 describe("properties", () => {
-  it.prop("a second pass over JSON changes nothing, and says so by reference", {
+  it.prop("a second pass over JSON returns the same reference", {
     json: Json,
     key: SecretKey,
     text: Seams
@@ -325,7 +325,7 @@ describe("properties", () => {
     assert.deepStrictEqual(value, before)
   }, many)
 
-  it.prop("no canary survives a credential-like name, wherever it stands", {
+  it.prop("no canary under a credential's name survives at any depth", {
     inside: Json,
     key: SecretKey,
     path: Path
@@ -348,21 +348,26 @@ describe("properties", () => {
     }
   }, many)
 
-  it.prop("what holds no secret is the same reference", { json: Json, path: Path }, ({ json, path }) => {
+  it.prop("a value without secrets is the same reference", { json: Json, path: Path }, ({ json, path }) => {
     const clean = redact(json)
     const value = bury(clean, { maxTokens: "5", list: [clean] }, path)
     assert.strictEqual(redact(value), value)
   }, many)
 
-  it.prop("JSON that may hold nothing is not changed", { json: Json, key: SecretKey, text: Seams, path: Path }, (_) => {
-    for (const value of [_.text, { [_.text]: 1 }, [_.json, `9\n${_.text}`], { name: _.key, value: _.text }]) {
-      const buried = bury(1, value, _.path)
-      assert.isTrue(mayHold(JSON.stringify(buried)) || redact(buried) === buried, JSON.stringify(buried))
-    }
-    assert.isTrue(mayHold(JSON.stringify(bury(_.json, { [_.key]: "Hunter2" }, _.path))))
-  }, { arbitrary: { runs: 3000, size: 12, seed: "seams" } })
+  it.prop(
+    "JSON that cannot hold a secret is not changed",
+    { json: Json, key: SecretKey, text: Seams, path: Path },
+    (_) => {
+      for (const value of [_.text, { [_.text]: 1 }, [_.json, `9\n${_.text}`], { name: _.key, value: _.text }]) {
+        const buried = bury(1, value, _.path)
+        assert.isTrue(mayHold(JSON.stringify(buried)) || redact(buried) === buried, JSON.stringify(buried))
+      }
+      assert.isTrue(mayHold(JSON.stringify(bury(_.json, { [_.key]: "Hunter2" }, _.path))))
+    },
+    { arbitrary: { runs: 3000, size: 12, seed: "seams" } }
+  )
 
-  it("JSON without secrets holds nothing, whatever its words", () => {
+  it("JSON without secrets cannot hold one, whatever its words", () => {
     const item = {
       id: "550e8400-e29b-41d4-a716-446655440000",
       at: "2026-11-21T20:59:48.835Z",
@@ -375,7 +380,7 @@ describe("properties", () => {
     assert.isTrue(mayHold("\"p\\u0061ssword\""))
   })
 
-  it("shares what did not change", () => {
+  it("shares unchanged parts", () => {
     const value = { kept: { a: [1] }, changed: [{ token: "x" }, { b: 1 }] }
     const after = redact(value)
     assert.strictEqual(after.kept, value.kept)
@@ -402,7 +407,7 @@ const costly = [
 ].flat()
 
 // A quadratic pattern would not end within the test's time.
-describe("ends on", () => {
+describe("takes linear time on", () => {
   it.each(costly)("5 MB of %j", (piece) => {
     const text = piece.repeat(5_000_000 / piece.length)
     redactText(text)

@@ -28,7 +28,7 @@ describe("Visible", () => {
     ["❤\uFE0F\uFE0E", "❤\uFE0F\\ufe0e"],
     ["葛\u{E0100}\u{E0101} 葛\u{E0180}", "葛\u{E0100}\\u{e0101} 葛\\u{e0180}"],
     ["1\uFE0F 👩\u200Dx", "1\\ufe0f 👩\\u200dx"]
-  ])("spells out what hides: %j", (hidden, shown) => assert.strictEqual(Visible.text(hidden), shown))
+  ])("escapes %j", (hidden, escaped) => assert.strictEqual(Visible.text(hidden), escaped))
 
   it.each([
     "日本語 のワークフロー",
@@ -44,25 +44,25 @@ describe("Visible", () => {
     "क्‍ष",
     "ᠮᠠ\u180Eᠠ",
     "葛\u{E0100}城 神\uFE00"
-  ])("leaves alone: %j", (text) => {
+  ])("keeps %j", (text) => {
     assert.strictEqual(Visible.text(text), text)
   })
 
   const Piece = Schema.Literals(["a", "1", " ", "\n", "葛", "ب", "क", "👩", "❤", "\u20E3", ...invisible])
   const Pieces = Arbitrary.schema(Schema.Array(Piece)).pipe(Arbitrary.map((some) => some.join("")))
 
-  it.prop("never leaves two invisible characters together, and changes nothing twice", { text: Pieces }, ({ text }) => {
-    const shown = Visible.text(text)
+  it.prop("never leaves two invisible characters together, and is idempotent", { text: Pieces }, ({ text }) => {
+    const escaped = Visible.text(text)
     assert.notMatch(
-      shown,
+      escaped,
       /\p{Default_Ignorable_Code_Point}{2}|(?:^|[a1 \n])\p{Default_Ignorable_Code_Point}(?!\u20E3)/u
     )
-    assert.strictEqual(Visible.text(shown), shown)
-    const unspelled = shown.replace(
+    assert.strictEqual(Visible.text(escaped), escaped)
+    const restored = escaped.replace(
       /\\u(?:\{(\w+)\}|(\w{4}))/g,
       (_, far, near) => String.fromCodePoint(Number.parseInt(far ?? near, 16))
     )
-    assert.strictEqual(unspelled, text)
+    assert.strictEqual(restored, text)
   })
 
   it("labels foreign text inside a sentence: one visible line without secrets, of bounded length", () => {
@@ -75,7 +75,7 @@ describe("Visible", () => {
     assert.strictEqual(Visible.label("abcdef", 4), "abc…")
   })
 
-  it("walks keys and values, and keeps what holds nothing hidden", () => {
+  it("escapes keys and values, and keeps the reference of values without hidden characters", () => {
     const fine = { a: [{ b: "c" }], d: null, e: 1 }
     assert.strictEqual(Visible.json(fine), fine)
     assert.deepStrictEqual<unknown>(Visible.json({ "k\u202E": [["\u0007"], fine] }), {
@@ -83,16 +83,16 @@ describe("Visible", () => {
     })
   })
 
-  it("comes back in a write as what is stored", () => {
+  it("is restored to the stored value in a write", () => {
     const stored = { text: "a\u202Eb", other: "x" }
-    const given = { text: "a\\u202eb", other: "a\\u202eb" }
+    const change = { text: "a\\u202eb", other: "a\\u202eb" }
     assert.deepStrictEqual(
-      Placeholders.resolve(given, stored),
+      Placeholders.resolve(change, stored),
       Result.succeed({ text: "a\u202Eb", other: "a\\u202eb" })
     )
   })
 
-  it.effect("no answer and no error hides anything", () =>
+  it.effect("no answer or error has hidden characters", () =>
     Effect.gen(function*() {
       const name = "Invoice\u202Etxt.exe\u{E0049}\u0007"
       const [workflow] = Demo.seed.workflows
@@ -105,9 +105,9 @@ describe("Visible", () => {
       ]).pipe(Effect.provide(Layer.merge(n8n, Services.layerMemory)))
       assert.deepStrictEqual(answers.map(({ isError }) => isError === true), [false, false, true, true])
       for (const answer of answers) {
-        const shown = JSON.stringify(answer)
-        assert.include(shown, "u202etxt.exe")
-        assert.notMatch(shown, /[\u202E\u{E0049}]|[^\\]\\u0007/u)
+        const escaped = JSON.stringify(answer)
+        assert.include(escaped, "u202etxt.exe")
+        assert.notMatch(escaped, /[\u202E\u{E0049}]|[^\\]\\u0007/u)
       }
     }))
 })

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** A server under measurement did not do what it was asked; `detail` ends with what it printed to stderr. */
+/** A measured server failed a request; `detail` ends with its output on stderr. */
 export class BenchError extends Schema.TaggedError<BenchError>()("BenchError", {
   step: Schema.String,
   detail: Schema.String

@@ -1,10 +1,10 @@
 /**
- * An MCP server as a process of its own, timed from outside.
+ * An MCP server as a child process, timed from outside.
  *
  * **Details**
  *
- * Plain `node:child_process` and no client of the SDK, so that little of the measuring is measured: a time ends when the
- * line with the answer is complete.
+ * It uses plain `node:child_process` and no SDK client, to keep the overhead small: a measurement ends when the line
+ * with the answer is complete.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -13,40 +13,40 @@ import { readFileSync } from "node:fs"
 import { arr, obj, str } from "../../src/base/Json.ts"
 import { BenchError } from "./BenchError.ts"
 
-/** How to start a server: always with the Node that runs the benchmark. */
+/** The command that starts a server, with the Node that runs the benchmark. */
 export interface Command {
   readonly args: ReadonlyArray<string>
-  /** All of its environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
 }
 
-/** A tool with its arguments, and a string that a right answer has in it. */
+/** A tool call, and a string that a correct answer contains. */
 export interface Call {
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
   readonly expect: string
 }
 
-/** An answer and the milliseconds that it took. */
+/** A result and the milliseconds that it took. */
 export interface Timed {
   readonly result: unknown
   readonly millis: number
 }
 
-/** What a tool answered. */
+/** A tool's answer and the milliseconds that it took. */
 export interface Answer {
   readonly text: string
   readonly millis: number
 }
 
-/** What the process has taken so far; undefined where there is no `/proc`. */
+/** The resources that a process has used; `undefined` without `/proc`. */
 export interface Usage {
   /** Resident memory in MB (10⁶ bytes). */
   readonly memory: number | undefined
-  /** The most it ever was. */
+  /** Peak resident memory in MB. */
   readonly peak: number | undefined
-  /** Processor time of all its threads, in milliseconds: in steps of 10, but the same on a busy machine. */
+  /** CPU time of all threads in milliseconds: in steps of 10, but independent of the machine's load. */
   readonly cpuMillis: number | undefined
 }
 
@@ -55,7 +55,7 @@ export interface McpProcess {
   /** From spawning the process to the answer to `initialize`. */
   readonly startMillis: number
   readonly request: (method: string, params?: object) => Effect.Effect<Timed, BenchError>
-  /** Calls a tool; fails when it answers with an error, or without what is expected. */
+  /** Calls a tool; fails if the answer is an error or lacks the expected string. */
   readonly call: (call: Call) => Effect.Effect<Answer, BenchError>
   readonly usage: Effect.Effect<Usage>
 }
@@ -66,7 +66,7 @@ const stderrChars = 2_000
 const unknown: Usage = { memory: undefined, peak: undefined, cpuMillis: undefined }
 const millisPerTick = 10
 
-/** Asks the system; undefined where there is no `/proc`. */
+/** Reads the usage of a process. */
 export const usageOf = (pid: number): Usage => {
   const read = (file: string) => {
     try {
@@ -76,7 +76,7 @@ export const usageOf = (pid: number): Usage => {
     }
   }
   const status = read("status")
-  // behind the name, which may hold anything: state, and as 12th and 13th the ticks in user and in system mode
+  // After the name, which may contain anything: the state, and as 12th and 13th field the user and system ticks.
   const [, user, system] = /^.*\)(?: \S+){11} (\d+) (\d+)/s.exec(read("stat")) ?? []
   const field = (name: string) => {
     const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]
@@ -91,7 +91,7 @@ export const usageOf = (pid: number): Usage => {
 
 type Reply = (message: unknown, at: number) => void
 
-/** Pairs answers with requests; the last words on stderr are kept for an error. */
+/** Matches answers to requests, and keeps the end of stderr for errors. */
 const connect = (child: ChildProcess) => {
   const waiting = new Map<number, Reply>()
   let parts: Array<Buffer> = []
@@ -124,7 +124,7 @@ const connect = (child: ChildProcess) => {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-stderrChars)
   })
-  // A server that is gone is noticed by its exit.
+  // The exit event reports a server that has ended.
   child.stdin?.on("error", () => undefined)
 
   const write = (message: object) => void child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
@@ -141,7 +141,7 @@ const connect = (child: ChildProcess) => {
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** Ends the process and waits until it is gone. */
+/** Kills the process and waits until it has ended. */
 export const stop = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
     if (child.pid === undefined || hasEnded(child)) return resume(Effect.void)

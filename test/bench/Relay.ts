@@ -1,23 +1,23 @@
 /**
- * A relay in front of n8n that counts the requests: how else would one know that a server sent none?
+ * A relay in front of n8n that counts requests, to verify that a server sent none.
  *
  * **Details**
  *
- * It hands bodies on as they come, still compressed, and all contenders pass through it.
+ * It forwards bodies unchanged, still compressed, and all contenders use it.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { BenchError } from "./BenchError.ts"
 
-/** A relay that listens. */
+/** A running relay. */
 export interface Relay {
   readonly url: URL
-  /** How many requests have come so far. */
+  /** The number of requests so far. */
   readonly count: () => number
 }
 
-/** Stands in front of `target` until the scope ends. */
+/** Starts a relay to `target` that runs until the scope ends. */
 export const make = (target: URL): Effect.Effect<Relay, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
     const agent = yield* Effect.acquireRelease(
@@ -25,20 +25,20 @@ export const make = (target: URL): Effect.Effect<Relay, BenchError, Scope.Scope>
       (agent) => Effect.sync(() => agent.destroy())
     )
     let requests = 0
-    const handOn = (from: IncomingMessage, to: ServerResponse) => {
+    const forward = (from: IncomingMessage, to: ServerResponse) => {
       requests++
       const { headers, method } = from
-      const onward = request(new URL(from.url ?? "/", target), { agent, headers, method }, (response) => {
+      const forwarded = request(new URL(from.url ?? "/", target), { agent, headers, method }, (response) => {
         to.writeHead(response.statusCode ?? 502, response.rawHeaders)
         response.pipe(to)
       })
-      onward.on("error", () => to.destroy())
-      to.on("close", () => onward.destroy())
-      from.pipe(onward)
+      forwarded.on("error", () => to.destroy())
+      to.on("close", () => forwarded.destroy())
+      from.pipe(forwarded)
     }
     const server = yield* Effect.acquireRelease(
       Effect.callback<ReturnType<typeof createServer>, BenchError>((resume) => {
-        const server = createServer(handOn)
+        const server = createServer(forward)
         server.once("error", ({ message }) => {
           resume(Effect.fail(new BenchError({ step: "starting the relay", detail: message })))
         })

@@ -1,10 +1,10 @@
 /**
- * `pnpm bench`: our server beside npm's `n8n-mcp` and the least that is possible, against a real n8n, in one run.
+ * `pnpm bench`: compares our server with npm's `n8n-mcp` and a minimal one, against a real n8n, in one run.
  *
  * **Details**
  *
- * Prints Markdown on stdout and its progress on stderr. Everything it starts ends with it. Exit code 1 when a criterion
- * is missed or a server does not do what it is asked. `--quick`: fewer rounds, and no 66 MB.
+ * Prints Markdown on stdout and its progress on stderr, and stops everything that it starts. The exit code is 1 if a
+ * criterion is missed or a server fails a request. `--quick`: fewer rounds, and no 66 MB.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -25,7 +25,7 @@ import * as seed from "./seed.ts"
 
 const n8nVersion = "2.41.1"
 
-/** Executions are by their size in MB. */
+/** The rounds of each measurement; executions have a size in MB. */
 interface Plan {
   readonly startUps: measure.Rounds
   readonly reads: measure.Rounds
@@ -56,7 +56,7 @@ const workflowCount = 20
 
 const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
-/** Asked before anything of ours runs: the load is what others do. */
+/** The machine, with its load before the benchmark starts. */
 const machine = Effect.sync(() => {
   const [cpu] = cpus()
   const count = cpus().length
@@ -70,7 +70,7 @@ const machine = Effect.sync(() => {
   }
 })
 
-const busy = "The machine had other work when this began: times and their ratios say little, processor time still does."
+const busy = "The machine was busy at the start: times and their ratios are unreliable, CPU times are not."
 
 const versions = ({ sqlite }: peer.Installed) =>
   `Node ${process.versions.node}, n8n ${n8nVersion}, n8n-mcp ${peer.version} on ${sqlite}`
@@ -80,7 +80,7 @@ const method = ({ looks, smallRead, startUp }: measure.Results) => {
   return `medians of ${startUp.rounds} starts, ${smallRead.rounds} reads, ${sizes}, interleaved`
 }
 
-const legend = "floor: a bare SDK server whose tool downloads and throws away; MB: 10⁶ bytes; tokens: o200k"
+const legend = "floor: a bare SDK server whose tool downloads and discards; MB: 10⁶ bytes; tokens: o200k"
 
 const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Installed) {
   const fs = yield* FileSystem.FileSystem
@@ -90,7 +90,7 @@ const run = Effect.fn("bench.run")(function*(plan: Plan, installed: peer.Install
   const relay = yield* Relay.make(url)
 
   yield* say("making workflows and executions")
-  yield* seed.toList(workflowCount - plan.sizes.length)
+  yield* seed.createListed(workflowCount - plan.sizes.length)
   const executions = yield* Effect.forEach(
     plan.sizes,
     ({ megabytes, rounds }) => Effect.map(seed.execution(megabytes), (execution) => ({ execution, megabytes, rounds }))

@@ -1,39 +1,40 @@
-/** The three servers, and how each is asked for the same thing. */
+/** The three servers, and their calls for the same tasks. */
 import { fileURLToPath } from "node:url"
 import type { Call, Command } from "./McpProcess.ts"
 import type * as peer from "./peer.ts"
 
-/** Ours, npm's `n8n-mcp`, and the least that is possible. */
+/** Our server, npm's `n8n-mcp`, and a minimal one. */
 export const names = ["ours", "peer", "floor"] as const
 
-/** One of the three. */
+/** The name of a contender. */
 export type Name = typeof names[number]
 
-/** Where n8n is, and how to be let in. */
+/** The address and API key of n8n. */
 export interface Target {
   readonly url: URL
   readonly apiKey: string
 }
 
-/** A large execution: `node` ran late and put out `items` items, whose ids are their positions. */
+/** A large execution: `node` ran late and returned `items` items, whose ids are their positions. */
 export interface Execution {
   readonly id: string
   readonly node: string
   readonly items: number
 }
 
-/** A server that takes part. */
+/** A measured server. */
 export interface Contender {
   readonly title: string
   readonly command: (target: Target) => Command
-  /** All workflows; the answer names `workflow`. */
+  /** Lists all workflows; the answer contains `workflow`. */
   readonly listWorkflows: (workflow: string) => Call
-  /** What happened in an execution. */
+  /** Reads the summary of an execution. */
   readonly getExecution: (execution: Execution) => Call
-  /** The nodes for a task in words, and the types in the answer, the best first. */
+  /** Searches nodes for a task. */
   readonly searchNodes?: (task: string) => Call
-  readonly foundTypes?: (answer: string) => ReadonlyArray<string>
-  /** Then, what its late node put out: 50 items from deep inside, or as many from the start for who cannot skip. */
+  /** The node types in an answer of `searchNodes`, best first. */
+  readonly typesIn?: (answer: string) => ReadonlyArray<string>
+  /** Reads 50 items of its late node from far inside, or from the start if the server cannot skip. */
   readonly getNode?: (execution: Execution) => Call
 }
 
@@ -41,10 +42,10 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 const itemLimit = 50
 
-const captured = (pattern: RegExp) => (answer: string) =>
+const captureAll = (pattern: RegExp) => (answer: string) =>
   Array.from(answer.matchAll(pattern), ([, type = ""]) => type.replace(/^.*\./, ""))
 
-/** `home` is an empty folder that the servers may take for the user's. */
+/** Makes the contenders; `home` is an empty folder that serves as the user's home. */
 export const make = (home: string, installed: peer.Installed): Readonly<Record<Name, Contender>> => {
   const command = (main: string, env: Readonly<Record<string, string>>): Command => ({
     args: [main],
@@ -59,7 +60,7 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
       listWorkflows: (workflow) => ({ tool: "list_workflows", args: { limit: 100 }, expect: workflow }),
       getExecution: ({ id, node }) => ({ tool: "get_execution", args: { id }, expect: node }),
       searchNodes: (keyword) => ({ tool: "node_search", args: { keyword }, expect: "\"success\":true" }),
-      foundTypes: captured(/"id":"([^"]+)"/g),
+      typesIn: captureAll(/"id":"([^"]+)"/g),
       getNode: ({ id, items, node }) => {
         const itemOffset = Math.floor(items * 0.9)
         return {
@@ -79,7 +80,7 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
           LOG_LEVEL: "error",
           DISABLE_CONSOLE_OUTPUT: "true",
           N8N_MCP_TELEMETRY_DISABLED: "true",
-          // else it refuses an n8n on this machine
+          // Otherwise it refuses an n8n on this machine.
           WEBHOOK_SECURITY_MODE: "moderate"
         }),
       listWorkflows: (workflow) => ({ tool: "n8n_list_workflows", args: { limit: 100 }, expect: workflow }),
@@ -89,7 +90,7 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
         expect: node
       }),
       searchNodes: (query) => ({ tool: "search_nodes", args: { query, limit: 10 }, expect: "results" }),
-      foundTypes: captured(/"workflowNodeType":\s*"([^"]+)"/g),
+      typesIn: captureAll(/"workflowNodeType":\s*"([^"]+)"/g),
       getNode: ({ id, node }) => ({
         tool: "n8n_executions",
         args: {

@@ -1,6 +1,6 @@
 /**
- * How long a kept execution is searched: `pnpm bench:items`. 66 MB of items over 14 nodes, as text, with an expression,
- * and with redaction by each item instead of by what a segment may hold. Milliseconds of CPU, the median of five.
+ * `pnpm bench:items`: the time to search a stored execution of 66 MB in 14 nodes, by text, by an expression, and with
+ * redaction of each item instead of whole segments. The results are CPU milliseconds, the median of five.
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ const nodes = 14
 const itemsOfNode = 3_300
 const megabytes = 1_000_000
 
-/** An order with what slows redaction down: words of secrets in prose, long words, times. */
+/** An order with texts that slow redaction down: words such as "key" in prose, long words, times. */
 const item = (node: number, index: number, withSecret: boolean) => ({
   json: {
     id: `8a1c0f5e-0000-4000-8000-${String(index).padStart(12, "0")}`,

@@ -1,10 +1,10 @@
 /**
- * `pnpm bench:load`: our server over HTTP beside a bare one of the SDK's, under two hundred clients, in one run.
+ * `pnpm bench:load`: compares our HTTP server with a bare SDK server under 200 clients, in one run.
  *
  * **Details**
  *
- * Against the demo, over loopback. Prints Markdown on stdout and its progress on stderr; everything it starts ends with
- * it. Exit code 1 when a criterion is missed or a call fails. `--quick`: a fifth of the calls.
+ * It runs against the demo over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
+ * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

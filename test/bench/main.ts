@@ -1,4 +1,4 @@
-/** How a bench is started. */
+/** The entry point of a benchmark. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import { version } from "../../src/base/Version.ts"
 import { say } from "../suites/n8n/processes.ts"
 
-/** Runs a command to its end: 1 when it failed, else what it set itself; why is told on stderr. */
+/** Runs a command and exits with 1 if it failed, or else with its own exit code; failures go to stderr. */
 export const main = <Name extends string, Input, ContextInput, E extends Error>(
   command: Command.Command<Name, Input, ContextInput, E, NodeServices.NodeServices>
 ): void =>
@@ -16,7 +16,7 @@ export const main = <Name extends string, Input, ContextInput, E extends Error>(
     Command.run({ version }),
     Effect.tapCause((cause) =>
       Effect.forEach(
-        // a wrong invocation was explained already
+        // The command itself explains a wrong invocation.
         Cause.prettyErrors(cause).filter(({ name }) => name !== "~effect/cli/CliError/ShowHelp"),
         ({ message }) => say(message)
       )

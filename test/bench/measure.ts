@@ -1,4 +1,4 @@
-/** The measurements. Contenders take turns, in another order each round, so that a noisy minute hits all of them. */
+/** The measurements. Contenders take turns in a different order each round, so that noise affects all of them. */
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { arr, num, obj } from "../../src/base/Json.ts"
@@ -9,14 +9,14 @@ import type * as Relay from "./Relay.ts"
 /** The three servers. */
 export type Contenders = Readonly<Record<Name, Contender>>
 
-/** How often: no round begins after so many seconds, but `atLeast` rounds there are. */
+/** The number of rounds: at least `atLeast`, and no new one after `seconds` or `atMost`. */
 export interface Rounds {
   readonly atLeast: number
   readonly atMost: number
   readonly seconds: number
 }
 
-/** One value of each contender; undefined where it has none. */
+/** A value of each contender; `undefined` if it has none. */
 export type Values = Readonly<Record<Name, number | undefined>>
 
 type Samples<A> = Readonly<Record<Name, ReadonlyArray<A>>>
@@ -54,7 +54,7 @@ const toolTokens = (tool: unknown) => {
   return countTokens(JSON.stringify({ name, description, inputSchema }))
 }
 
-/** A process from its start to the list of its tools. */
+/** Measures a process from its start to the list of its tools. */
 export const startUp = Effect.fn("measure.startUp")(function*(contenders: Contenders, target: Target, rounds: Rounds) {
   const one = (name: Name) =>
     Effect.gen(function*() {
@@ -62,7 +62,7 @@ export const startUp = Effect.fn("measure.startUp")(function*(contenders: Conten
       const { result } = yield* server.request("tools/list")
       return { millis: server.startMillis, usage: yield* server.usage, tools: arr(obj(result)?.["tools"]) }
     }).pipe(Effect.scoped)
-  // the first time reads from disk
+  // The first start reads from disk.
   const first = yield* interleaved(once, one)
   const samples = yield* interleaved(rounds, one)
   const tokens = (tools: ReadonlyArray<unknown>) => tools.reduce((sum: number, tool) => sum + toolTokens(tool), 0)
@@ -77,11 +77,11 @@ export const startUp = Effect.fn("measure.startUp")(function*(contenders: Conten
   }
 })
 
-/** How many bytes the floor threw away. */
+/** The number of bytes that the floor downloaded. */
 const downloaded = (answer: string | undefined) =>
   answer === undefined ? undefined : num(obj(JSON.parse(answer))?.["bytes"])
 
-/** A small read, again and again, of servers that are warm. */
+/** Measures repeated small reads of warm servers. */
 export const smallRead = Effect.fn("measure.smallRead")(
   function*(contenders: Contenders, target: Target, workflow: string, rounds: Rounds) {
     const servers = {
@@ -101,12 +101,12 @@ export const smallRead = Effect.fn("measure.smallRead")(
   Effect.scoped
 )
 
-/** Looking for nodes: how soon, in how many characters, and how often the right one is first or among three. */
+/** Measures node search: time, characters, and how often the right node is first or in the first three. */
 export const nodeSearch = Effect.fn("measure.nodeSearch")(
   function*(contenders: Contenders, target: Target, queries: Readonly<Record<string, string>>) {
     const measured = Effect.fnUntraced(function*(name: Name) {
-      const { foundTypes, searchNodes } = contenders[name]
-      if (foundTypes === undefined || searchNodes === undefined) return undefined
+      const { typesIn, searchNodes } = contenders[name]
+      if (typesIn === undefined || searchNodes === undefined) return undefined
       const server = yield* open(contenders[name], target)
       yield* server.call(searchNodes("warm up"))
       const samples = yield* Effect.forEach(
@@ -115,7 +115,7 @@ export const nodeSearch = Effect.fn("measure.nodeSearch")(
           Effect.map(server.call(searchNodes(task)), ({ millis, text }) => ({
             millis,
             chars: text.length,
-            place: foundTypes(text).findIndex((type) => types.replaceAll("ai.", "").split(" ").includes(type))
+            place: typesIn(text).findIndex((type) => types.replaceAll("ai.", "").split(" ").includes(type))
           }))
       )
       const within = (best: number) =>
@@ -143,7 +143,7 @@ export const nodeSearch = Effect.fn("measure.nodeSearch")(
   }
 )
 
-/** An execution as it is looked at: a summary, then one of its late nodes; a fresh process each time. */
+/** Measures reading an execution, the summary and then a late node, with a fresh process each time. */
 export const looks = Effect.fn("measure.looks")(function*(
   contenders: Contenders,
   target: Target,
@@ -194,11 +194,11 @@ export const looks = Effect.fn("measure.looks")(function*(
   }
 })
 
-/** What the measurements gave. */
+/** The results of all measurements. */
 export interface Results {
   readonly startUp: Effect.Success<ReturnType<typeof startUp>>
   readonly smallRead: Effect.Success<ReturnType<typeof smallRead>>
   readonly nodeSearch: Effect.Success<ReturnType<typeof nodeSearch>>
-  /** By size, the smallest first. */
+  /** The results by size, smallest first. */
   readonly looks: ReadonlyArray<Effect.Success<ReturnType<typeof looks>>>
 }

@@ -1,11 +1,11 @@
-/** npm's `n8n-mcp`, installed once into the cache outside the repository. */
+/** Installs npm's `n8n-mcp` once into a cache outside the repository. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import { homedir } from "node:os"
 import * as processes from "../suites/n8n/processes.ts"
 
-/** The release that we are measured against. */
+/** The release that we compare with. */
 export const version = "2.87.0"
 
 const cacheRoot = Effect.map(
@@ -13,10 +13,10 @@ const cacheRoot = Effect.map(
   (path) => path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "peer")
 )
 
-/** Variables of `pnpm bench` itself, which npm would take for its own. */
-const foreign = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|npm_.*|pnpm_.*)$/
+/** Variables of `pnpm bench` that would affect npm. */
+const excluded = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|npm_.*|pnpm_.*)$/
 
-/** npm as the running Node brings it; headers that lie beside that Node spare the compiler a download. */
+/** The environment for the running Node's npm; if its headers are installed, the compiler need not download them. */
 const environment = Effect.fn("peer.environment")(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -29,7 +29,7 @@ const environment = Effect.fn("peer.environment")(function*() {
   return {
     ...Object.fromEntries(
       Object.entries(process.env).flatMap(([key, value]) =>
-        value === undefined || foreign.test(key) ? [] : [[key, value]]
+        value === undefined || excluded.test(key) ? [] : [[key, value]]
       )
     ),
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
@@ -39,13 +39,13 @@ const environment = Effect.fn("peer.environment")(function*() {
 
 /** An installed peer. */
 export interface Installed {
-  /** What its `bin` names. */
+  /** The path of its main script. */
   readonly main: string
-  /** Where its data comes from: the compiled module, or a slower stand-in where that could not be built. */
+  /** Its SQLite module: the compiled one, or a slower fallback if that could not be built. */
   readonly sqlite: "better-sqlite3" | "sql.js"
 }
 
-/** Installs the peer when it is not there: about a minute, once for each ABI of Node. */
+/** Installs the peer unless it is installed: about a minute, once per ABI of Node. */
 export const install = Effect.fn("peer.install")(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -67,7 +67,7 @@ export const install = Effect.fn("peer.install")(function*() {
         { cwd: temporary, env: yield* environment() }
       )
       yield* fs.rename(temporary, folder).pipe(
-        // another run was faster
+        // Another run may have installed it first.
         Effect.catch((error) => Effect.flatMap(fs.exists(modules), (there) => there ? Effect.void : Effect.fail(error)))
       )
     }).pipe(Effect.ensuring(Effect.ignore(fs.remove(temporary, { recursive: true, force: true }))))

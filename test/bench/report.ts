@@ -1,4 +1,4 @@
-/** Results as Markdown, and what they must be. */
+/** Formats results as Markdown and checks the criteria. */
 import { version } from "../../src/base/Version.ts"
 import { names } from "./contenders.ts"
 import type { Results, Values } from "./measure.ts"
@@ -8,7 +8,7 @@ interface Row {
   readonly what: string
   readonly values: Values
   readonly digits: number
-  /** What ours is divided by. */
+  /** The contenders that ours is divided by. */
   readonly by: ReadonlyArray<"peer" | "floor">
 }
 
@@ -23,7 +23,7 @@ const ratio = (above: number | undefined, below: number | undefined) =>
 const row = (by: Row["by"]) => (what: string, digits: number, values: Values): Row => ({ what, digits, values, by })
 const plain = row([])
 const withRatios = row(["peer", "floor"])
-/** For what the floor does not do, or not for the same purpose. */
+/** For rows that do not apply to the floor. */
 const withRatioToPeer = row(["peer"])
 
 const each = (values: Values, of: (value: number) => number): Values => {
@@ -84,7 +84,7 @@ const cells = ({ by, digits, values, what }: Row) => [
   })
 ]
 
-/** The table, in columns that line up in a terminal too. */
+/** The table, with columns aligned for terminals. */
 export const table = (results: Results): string => {
   const lines = [header, ...rows(results).map(cells)]
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -95,14 +95,14 @@ export const table = (results: Results): string => {
   return [first, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n")
 }
 
-/** What must hold; `isMet` is undefined when it was not measured. */
+/** A criterion; `isMet` is `undefined` if it was not measured. */
 export interface Criterion {
   readonly what: string
   readonly value: string
   readonly isMet: boolean | undefined
 }
 
-/** The criteria; those of 66 MB are judged only when that was measured. */
+/** All criteria; those for 66 MB apply only if that size was measured. */
 export const criteria = ({ looks, nodeSearch, startUp }: Results): ReadonlyArray<Criterion> => {
   const criterion = (what: string, value: number | undefined, digits: number, most: number): Criterion => ({
     what: `${what} ≤ ${most}`,
@@ -128,7 +128,7 @@ export const criteria = ({ looks, nodeSearch, startUp }: Results): ReadonlyArray
   ]
 }
 
-/** The list of criteria, a line each. */
+/** The criteria, one per line. */
 export const verdict = (all: ReadonlyArray<Criterion>): string =>
   all.map(({ isMet, value, what }) =>
     isMet === undefined ? `- not measured: ${what}` : `- ${isMet ? "ok" : "MISSED"}: ${what} (${value})`

@@ -1,7 +1,7 @@
 /**
- * How well node_search finds the right node: `pnpm bench:search`. For each set of queries the share found among the
- * first ten and three, and the mean reciprocal rank; beside it plain MiniSearch with n8n's own texts, and the search
- * without each of its word lists.
+ * `pnpm bench:search`: how well node_search finds the right node. For each set of queries it prints the share in the
+ * first ten and three, and the mean reciprocal rank; compared with plain MiniSearch over n8n's own texts, and with the
+ * search without each of its word lists.
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ const withLists = (changed: Partial<typeof wordLists> = {}): Ranked => {
   return (keyword) => Effect.runSync(Search.search(index, { keyword, limit: 10 })).nodes.map(({ id }) => short(id))
 }
 
-/** What n8n's packages say, as MiniSearch takes it. */
+/** MiniSearch over the texts in n8n's packages. */
 const plain = (): Ranked => {
   const index = new MiniSearch({
     fields: ["type", "name", "alias", "description", "categories", "operations"],

@@ -1,4 +1,4 @@
-/** What the benchmark needs on n8n: a few workflows to list, and executions of a size. */
+/** Creates the benchmark's workflows and executions on n8n. */
 import * as Effect from "effect/Effect"
 import * as scenarios from "../suites/n8n/scenarios.ts"
 import * as workflows from "../suites/n8n/workflows.ts"
@@ -14,16 +14,16 @@ const bulk = (index: number, jsCode: string): workflows.Node => ({
   parameters: { jsCode }
 })
 
-/** Six nodes that hold the same items: JSON of about 3.3 kB an item in all, some of it beyond ASCII. */
+/** Six nodes with the same items: about 3.3 kB of JSON per item in total, some of it above ASCII. */
 const draft = (items: number): workflows.Draft => {
-  const made = bulk(
+  const source = bulk(
     1,
     `return Array.from({ length: ${items} }, (_, i) => ({
   json: { id: i, s: "0123456789abcdef".repeat(28), t: { x: i, y: [i, i + 1], z: "значение" } }
 }))`
   )
   const copies = [2, 3, 4, 5, 6].map((index) => bulk(index, "return $input.all()"))
-  const nodes = [made, ...copies]
+  const nodes = [source, ...copies]
   return {
     nodes,
     links: nodes.map(({ name }, index) => ({ from: nodes[index - 1]?.name ?? workflows.trigger, to: name }))
@@ -32,7 +32,7 @@ const draft = (items: number): workflows.Draft => {
 
 const itemsPerMegabyte = 20_000 / 66
 
-/** Runs a workflow that leaves an execution of about so many MB of JSON. */
+/** Runs a workflow whose execution has about that many MB of JSON. */
 export const execution = Effect.fn("seed.execution")(function*(megabytes: number) {
   const items = Math.round(megabytes * itemsPerMegabyte)
   const path = `bench-${crypto.randomUUID()}`
@@ -47,11 +47,11 @@ export const execution = Effect.fn("seed.execution")(function*(megabytes: number
   return { id: executionId, node: "Bulk 6", items } satisfies Execution
 })
 
-/** The name of one workflow of those that are listed. */
+/** The name of one of the listed workflows. */
 export const listed = "Listed 1"
 
-/** Workflows of 12 nodes, unpublished. */
-export const toList = (count: number) =>
+/** Creates unpublished workflows of 12 nodes for the list. */
+export const createListed = (count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, index) => `Listed ${index + 1}`),
     (name) => scenarios.make("big12", name),

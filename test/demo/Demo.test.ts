@@ -88,7 +88,7 @@ describe("Demo", () => {
     assert.isAbove(items.filter(({ binary }) => binary !== undefined).length, 0)
   })
 
-  it("has ids and names of n8n's form, each once", () => {
+  it("has unique ids and names in n8n's format", () => {
     assert.isTrue(workflows.every(({ id }) => /^[0-9A-Za-z]{16}$/.test(id)))
     const nodeIds = workflows.flatMap(({ nodes }) => nodes.map(({ id }) => id))
     assert.isTrue(nodeIds.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/.test(id)))
@@ -97,20 +97,20 @@ describe("Demo", () => {
     }
   })
 
-  it("numbers its executions as they started", () => {
+  it("numbers its executions in the order of their start", () => {
     const byId = executions.toSorted((a, b) => Number(a.id) - Number(b.id))
     const byTime = executions.toSorted((a, b) => a.startedAt.epochMilliseconds - b.startedAt.epochMilliseconds)
     assert.deepStrictEqual(byId.map(({ id }) => id), byTime.map(({ id }) => id))
   })
 
-  it.each(workflows)("connects only nodes that $name has", ({ connections, nodes }) => {
+  it.each(workflows)("connects only existing nodes of $name", ({ connections, nodes }) => {
     const names = nodes.map(({ name }) => name)
     const ends = Object.values(connections).flatMap((ports) => Object.values(ports).flat(2).map(({ node }) => node))
     const connected = new Set([...Object.keys(connections), ...ends])
     assert.deepStrictEqual([...connected].toSorted(), names.toSorted())
   })
 
-  it.each(executions)("tells execution $id as n8n would", (execution) => {
+  it.each(executions)("has execution $id in n8n's format", (execution) => {
     const { data: { resultData: { lastNodeExecuted, runData } }, status, stoppedAt, workflowData } = execution
     const workflow = workflows.find(({ id }) => id === execution.workflowId)
     assert.deepStrictEqual(workflowData.nodes, workflow?.nodes)
@@ -139,7 +139,7 @@ describe("Demo", () => {
         if (previousNodeOutput === undefined) continue
         const links = workflowData.connections[previousNode]?.["main"]?.[previousNodeOutput] ?? []
         assert.include(links.map((link) => link.node), node)
-        assert.isAbove(before?.data?.["main"]?.[previousNodeOutput]?.length ?? 0, 0, `${node} was given nothing`)
+        assert.isAbove(before?.data?.["main"]?.[previousNodeOutput]?.length ?? 0, 0, `${node} has no input`)
       }
     }
     const last = runData[lastNodeExecuted ?? ""]?.at(-1)
@@ -156,22 +156,22 @@ describe("Demo", () => {
     assert.strictEqual(sales?.["Get orders"]?.[0]?.data?.["main"]?.[0]?.length, 23)
   })
 
-  it("shows why the one failure failed", () => {
+  it("shows the cause of the failure", () => {
     const failed = executions.filter(({ status }) => status === "error")
     assert.deepStrictEqual(failed.map(({ id }) => id), ["239"])
     const runData = failed[0]?.data.resultData.runData
     const { error, source } = runData?.["Upsert CRM contact"]?.[0] ?? {}
     assert.strictEqual(error?.httpCode, "422")
     assert.include(error?.messages[0], "can't be blank")
-    const given = runData?.[source?.[0]?.previousNode ?? ""]?.[0]?.data?.["main"]?.[0]?.map(({ json }) => json)
-    assert.deepStrictEqual(given?.map(({ email }) => email === null), [false, true, false])
-    assert.strictEqual(given?.[error?.context.itemIndex ?? 0]?.["email"], null)
+    const input = runData?.[source?.[0]?.previousNode ?? ""]?.[0]?.data?.["main"]?.[0]?.map(({ json }) => json)
+    assert.deepStrictEqual(input?.map(({ email }) => email === null), [false, true, false])
+    assert.strictEqual(input?.[error?.context.itemIndex ?? 0]?.["email"], null)
     const fetched = runData?.["Fetch customers"]?.[0]?.data?.["main"]?.[0]?.find(({ json }) => json["email"] === null)
     assert.strictEqual(fetched?.json["createdBy"], "phone order")
     assert.isUndefined(runData?.["Tell sales"])
   })
 
-  it("holds secrets to be redacted", () => {
+  it("contains secrets to redact", () => {
     const text = JSON.stringify(Demo.seed.executions)
     assert.match(text, /"authorization":"Bearer demo_[0-9a-f]{24}"/)
     assert.match(text, /"resumeToken":"[0-9a-f]{64}"/)

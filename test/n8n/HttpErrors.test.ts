@@ -3,18 +3,18 @@ import * as Effect from "effect/Effect"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { type Answer, answers, fails, failure, readText, refuses, says, scripted } from "./clients.ts"
+import { type Answer, answers, fails, failure, readText, refuses, says, scriptedClient } from "./clients.ts"
 
 describe("an error's envelope", () => {
   const envelope = Effect.fnUntraced(function*(
     answer: Answer,
     ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError> = (n8n) => n8n.getWorkflow("abc123")
   ) {
-    const { n8n } = yield* scripted([answer])
+    const { n8n } = yield* scriptedClient([answer])
     return Envelope.fromError(yield* failure(ask(n8n)))
   })
 
-  it.effect("of a workflow that is not there", () =>
+  it.effect("for a missing workflow", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* envelope(says({ message: "Not Found" }, { status: 404 })), {
         name: "NotFoundError",
@@ -24,7 +24,7 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect("of an execution that is not there", () =>
+  it.effect("for a missing execution", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* envelope(refuses(404), (n8n) => readText(n8n, "123")), {
         name: "NotFoundError",
@@ -34,7 +34,7 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect("of a refusal carries n8n's own words", () =>
+  it.effect("for a refusal has n8n's message", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* envelope(refuses(400)), {
         name: "ApiError",
@@ -50,7 +50,7 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect("of n8n that is not running", () =>
+  it.effect("for an n8n that is not running", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* envelope(fails("ECONNREFUSED"), (n8n) => n8n.listExecutions({ limit: 1 })), {
         name: "ApiError",
@@ -61,7 +61,7 @@ describe("an error's envelope", () => {
       })
     }))
 
-  it.effect("of a check of ours", () =>
+  it.effect("for our own checks", () =>
     Effect.gen(function*() {
       const ask = (n8n: N8nClient.Service) => n8n.listWorkflows({ archived: false, limit: 1, cursor: "page 2" })
       assert.deepStrictEqual(yield* envelope(answers, ask), {
@@ -79,7 +79,7 @@ describe("an error's envelope", () => {
     { status: 409, names: ["errorDetails"] },
     { status: 429, names: ["wait"] },
     { status: 503, names: ["log"] }
-  ])("of HTTP $status says what to do", ({ names, status }) =>
+  ])("for HTTP $status says what to do", ({ names, status }) =>
     Effect.gen(function*() {
       const { hint, name, statusCode } = yield* envelope(refuses(status))
       assert.strictEqual(name, "ApiError")
@@ -97,12 +97,12 @@ describe("an error's envelope", () => {
     { code: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", names: "NODE_EXTRA_CA_CERTS" },
     { code: "ERR_TLS_CERT_ALTNAME_INVALID", names: "N8N_URL" },
     { code: "CERT_HAS_EXPIRED", names: "renew" }
-  ])("of $code names $names", ({ code, names }) =>
+  ])("for $code mentions $names", ({ code, names }) =>
     Effect.gen(function*() {
       assert.include((yield* envelope(fails(code))).hint, names)
     }))
 
-  it.effect("of a 404 that is a web page is no missing workflow", () =>
+  it.effect("for a web page with status 404 does not report a missing workflow", () =>
     Effect.gen(function*() {
       for (const page of ["<html>404 page not found</html>", "404 page not found", ""]) {
         const { context, hint, name, statusCode } = yield* envelope(says(page, { status: 404 }))
@@ -113,32 +113,32 @@ describe("an error's envelope", () => {
       }
     }))
 
-  it.effect("of a missing endpoint names no resource", () =>
+  it.effect("for a missing endpoint has no resource", () =>
     Effect.gen(function*() {
       const { message, name } = yield* envelope(refuses(404), (n8n) => n8n.listExecutions({ limit: 1 }))
       assert.strictEqual(name, "ApiError")
       assert.strictEqual(message, "Failed to list executions (HTTP 404)")
     }))
 
-  it.effect("says what failed where both addresses of a host refuse, whose error has no message", () =>
+  it.effect("has the error code if all addresses of a host refuse, since that error has no message", () =>
     Effect.gen(function*() {
       const { context } = yield* envelope(fails("ECONNREFUSED", ""))
       assert.strictEqual(context["errorDetails"], "ECONNREFUSED: fetch failed")
     }))
 
-  it.effect("has no stack, no secret, and no more than a screen of text", () =>
+  it.effect("has no stack, no secrets, and at most a screen of text", () =>
     Effect.gen(function*() {
       const message = `Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig ${"long ".repeat(2_000)}`
-      const found = yield* envelope(says({ message, stack: "at here" }, { status: 400 }))
-      assert.deepStrictEqual(Object.keys(found), ["name", "message", "statusCode", "context", "hint"])
-      assert.notInclude(JSON.stringify(found), "eyJ")
-      assert.notInclude(JSON.stringify(found), "at here")
-      assert.strictEqual(found.context["errorDetails"]?.length, 2_000)
+      const error = yield* envelope(says({ message, stack: "at here" }, { status: 400 }))
+      assert.deepStrictEqual(Object.keys(error), ["name", "message", "statusCode", "context", "hint"])
+      assert.notInclude(JSON.stringify(error), "eyJ")
+      assert.notInclude(JSON.stringify(error), "at here")
+      assert.strictEqual(error.context["errorDetails"]?.length, 2_000)
     }))
 })
 
 describe("an envelope", () => {
-  it("hides secrets, whoever wrote them", () => {
+  it("redacts secrets of any origin", () => {
     const secret = "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig"
     const envelopes = [
       new Errors.ApiError({ operation: "get workflow", errorDetails: secret, hint: "" }),

@@ -13,10 +13,21 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { answers, apiFailure, apiKey, breaksOff, fails, readText, refuses, says, scripted, settle } from "./clients.ts"
+import {
+  answers,
+  apiFailure,
+  apiKey,
+  breaksOff,
+  fails,
+  readText,
+  refuses,
+  says,
+  scriptedClient,
+  settle
+} from "./clients.ts"
 
 describe("a client", () => {
-  it.effect("tells instances apart by address and key, without showing the key", () =>
+  it.effect("has a different instance key for each address and API key, which does not reveal the API key", () =>
     Effect.gen(function*() {
       const keyOf = (url: string, key: string) =>
         N8nClient.make({ url: new URL(url), apiKey: Redacted.make(key) }).pipe(
@@ -52,11 +63,11 @@ describe("the API key", () => {
     { what: "accepted", answer: answers },
     { what: "refused", answer: refuses(401) },
     { what: "repeated in n8n's words", answer: says({ message: `unknown key ${apiKey}` }, { status: 401 }) },
-    { what: "repeated by what carries the request", answer: fails(undefined, `"${apiKey}" is no header value`) },
+    { what: "repeated by the HTTP client", answer: fails(undefined, `"${apiKey}" is no header value`) },
     { what: "repeated in a redirect", answer: refuses(302, { location: `http:?key=${apiKey}` }) },
     { what: "repeated by an echo", answer: says(JSON.stringify(`x-n8n-api-key: ${apiKey}`)) },
-    { what: "sent in vain", answer: breaksOff }
-  ])("shows nowhere when $what", ({ answer }) =>
+    { what: "sent on a connection that breaks", answer: breaksOff }
+  ])("is never outputs when $what", ({ answer }) =>
     Effect.gen(function*() {
       const lines: Array<string> = []
       const spans: Array<Tracer.NativeSpan> = []
@@ -68,7 +79,7 @@ describe("the API key", () => {
           return span
         }
       })
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const exit = yield* settle(
         Effect.exit(n8n.getWorkflow("1")).pipe(
           Effect.tap((exit) => Effect.logError("asked", exit, n8n)),
@@ -77,37 +88,37 @@ describe("the API key", () => {
           Effect.provideService(HttpClient.TracerHeaderFilter, () => true)
         )
       )
-      const shown = [...lines, inspect(exit, { depth: null }), inspect(n8n, { depth: null })]
+      const outputs = [...lines, inspect(exit, { depth: null }), inspect(n8n, { depth: null })]
       if (Exit.isFailure(exit)) {
         const error = Cause.squash(exit.cause)
         assert.isTrue(error instanceof Errors.ApiError)
-        shown.push(
+        outputs.push(
           JSON.stringify(exit),
           JSON.stringify(error),
           String(error),
           inspect(error, { depth: null, showHidden: true })
         )
-        if (error instanceof Errors.ApiError) shown.push(JSON.stringify(Envelope.fromError(error)), error.stack ?? "")
+        if (error instanceof Errors.ApiError) outputs.push(JSON.stringify(Envelope.fromError(error)), error.stack ?? "")
       }
       // It was sent, and logs and spans were taken.
-      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
       assert.isAbove(lines.length, 0)
-      const sent = spans.filter(({ kind }) => kind === "client")
-      assert.strictEqual(sent.length, seen.length)
-      for (const { attributes } of sent) {
+      const clientSpans = spans.filter(({ kind }) => kind === "client")
+      assert.strictEqual(clientSpans.length, requests.length)
+      for (const { attributes } of clientSpans) {
         assert.strictEqual(attributes.get("http.request.header.x-n8n-api-key"), "<redacted>")
       }
-      for (const text of shown) assert.notInclude(text, apiKey)
+      for (const text of outputs) assert.notInclude(text, apiKey)
     }))
 
-  it.effect("that is a common word does not spoil n8n's own", () =>
+  it.effect("that is a common word is not replaced in n8n's messages", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([refuses(401)], { apiKey: "own" })
+      const { n8n } = yield* scriptedClient([refuses(401)], { apiKey: "own" })
       assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, "n8n's own words")
     }))
 })
 
-describe("without settings", () => {
+describe("a client without settings", () => {
   const calls: ReadonlyArray<{
     readonly what: string
     readonly ask: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
@@ -119,7 +130,7 @@ describe("without settings", () => {
     { what: "get execution", ask: (n8n) => readText(n8n, "1") }
   ]
 
-  it.effect.each(calls)("cannot $what, and says what to set", ({ ask, what }) =>
+  it.effect.each(calls)("cannot $what and names the missing settings", ({ ask, what }) =>
     Effect.gen(function*() {
       const error = yield* N8nClient.N8nClient.use((n8n) => Effect.flip(ask(n8n)))
       assert.deepStrictEqual(Envelope.fromError(error), {

@@ -1,48 +1,51 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { connected, fails, neverAnswers, says, scripted, settle } from "./clients.ts"
+import { fails, memoryClient, neverAnswers, says, scriptedClient, settle } from "./clients.ts"
 
 const page = (release: string) =>
   says(`<html><meta name="n8n:config:sentry" content="${btoa(JSON.stringify({ release }))}"></html>`)
 
 describe("about", () => {
-  it.effect("tells the version of the start page and the scopes of the key", () =>
+  it.effect("has the version from the start page and the scopes of the key", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([page("n8n@2.41.1"), says({ data: { scopes: ["workflow:read"] } })])
+      const { n8n, requests } = yield* scriptedClient([
+        page("n8n@2.41.1"),
+        says({ data: { scopes: ["workflow:read"] } })
+      ])
       assert.deepStrictEqual(yield* n8n.about, { version: "2.41.1", scopes: ["workflow:read"] })
-      assert.deepStrictEqual(seen.map(({ url }) => url), ["https://n8n.test/", "https://n8n.test/api/v1/discover"])
+      assert.deepStrictEqual(requests.map(({ url }) => url), ["https://n8n.test/", "https://n8n.test/api/v1/discover"])
     }))
 
-  it.effect("tells no scopes on 1.x, and no version where the start page has none", () =>
+  it.effect("has no scopes on 1.x, and no version if the start page has none", () =>
     Effect.gen(function*() {
-      const one = yield* connected({}, "1")
+      const one = yield* memoryClient({}, "1")
       assert.deepStrictEqual(yield* one.n8n.about, { version: "1.123.81", scopes: undefined })
-      const { n8n } = yield* scripted([says("<html>"), says({ data: { scopes: [] } })])
+      const { n8n } = yield* scriptedClient([says("<html>"), says({ data: { scopes: [] } })])
       assert.deepStrictEqual(yield* n8n.about, { version: undefined, scopes: [] })
     }))
 
-  it.effect("fails where nobody answers", () =>
+  it.effect("fails if n8n does not answer", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([fails("ECONNREFUSED")])
+      const { n8n } = yield* scriptedClient([fails("ECONNREFUSED")])
       assert.strictEqual((yield* settle(Effect.flip(n8n.about)))._tag, "ApiError")
     }))
 })
 
 describe("release", () => {
-  it.effect("is asked for once a minute", () =>
+  it.effect("is requested at most once a minute", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([page("n8n@2.41.1"), page("n8n@2.42.0")])
+      const { n8n, requests } = yield* scriptedClient([page("n8n@2.41.1"), page("n8n@2.42.0")])
       assert.strictEqual(yield* n8n.release, "2.41.1")
       assert.strictEqual(yield* n8n.release, "2.41.1")
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* n8n.release, "2.42.0")
     }))
 
-  it.effect("is nothing, soon, where n8n does not answer", () =>
+  it.effect("is undefined after 2 seconds if n8n does not answer", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([neverAnswers])
+      const { n8n } = yield* scriptedClient([neverAnswers])
       assert.isUndefined(yield* settle(n8n.release))
     }))
 })

@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import * as Errors from "../../src/base/Errors.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import { type Answer, apiKey, scripted, settle } from "./clients.ts"
+import { type Answer, apiKey, scriptedClient, settle } from "./clients.ts"
 
 const megabyte = 1_000_000
 
@@ -35,18 +35,18 @@ describe("a body without end", () => {
   it.effect("of JSON is read up to 64 MB", () =>
     Effect.gen(function*() {
       const { answer, given } = endless(200, `{"id":"`)
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.instanceOf(error, Errors.ApiError)
       assert.strictEqual(error.errorDetails, "an answer of more than 64 MB")
       assert.isAtMost(given.megabytes, 66)
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
     }))
 
   it.effect("of an error is read no further than its words may go", () =>
     Effect.gen(function*() {
       const { answer, given } = endless(400, `{"message":"`)
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       const error = yield* Effect.flip(n8n.getWorkflow("1"))
       assert.strictEqual(error._tag === "ApiError" && error.statusCode, 400)
       assert.isAtMost(given.megabytes, 2)
@@ -55,7 +55,7 @@ describe("a body without end", () => {
   it.effect("of a webhook is cut at 1 MB", () =>
     Effect.gen(function*() {
       const { answer, given } = endless(200)
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       const { text } = yield* n8n.callWebhook("orders", { method: "POST", seconds: 10 })
       assert.strictEqual(text.length, megabyte)
       assert.isAtMost(given.megabytes, 3)
@@ -64,7 +64,7 @@ describe("a body without end", () => {
   it.effect("of the start page is cut at 4 MB", () =>
     Effect.gen(function*() {
       const { answer, given } = endless(200)
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       assert.isUndefined(yield* n8n.release)
       assert.isAtMost(given.megabytes, 6)
     }))
@@ -76,7 +76,7 @@ describe("a body without end", () => {
   ])("of an execution ends with $what", ({ beginning, most }) =>
     Effect.gen(function*() {
       const { answer, given } = endless(200, beginning)
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       const error = yield* Executions.Executions.use((executions) => executions.get("1")).pipe(
         Effect.provide(Executions.layer()),
         Effect.provideService(N8nClient.N8nClient, n8n),
@@ -158,20 +158,22 @@ describe("a list that does not end", () => {
   it.effect("of workflows is read to a bound, where nextCursor goes on", () =>
     Effect.gen(function*() {
       const archived = { id: "1", name: "A", active: false, nodes: [], isArchived: true }
-      const { n8n, seen } = yield* scripted([page([archived], "more")])
+      const { n8n, requests } = yield* scriptedClient([page([archived], "more")])
       const { nextCursor, workflows } = yield* n8n.listWorkflows({ archived: false, limit: 5 })
       assert.deepStrictEqual(workflows, [])
       assert.isString(nextCursor)
-      assert.strictEqual(seen.length, 40)
+      assert.strictEqual(requests.length, 40)
     }))
 
   it.effect("of tags is an error, at once where the same cursor comes again", () =>
     Effect.gen(function*() {
-      const circle = yield* scripted([page([], "same")])
+      const circle = yield* scriptedClient([page([], "same")])
       assert.strictEqual((yield* Effect.flip(circle.n8n.setWorkflowTags("1", ["a"])))._tag, "ApiError")
-      assert.strictEqual(circle.seen.length, 2)
+      assert.strictEqual(circle.requests.length, 2)
       let pages = 0
-      const { n8n } = yield* scripted([() => Effect.sync(() => Response.json({ data: [], nextCursor: `${pages++}` }))])
+      const { n8n } = yield* scriptedClient([
+        () => Effect.sync(() => Response.json({ data: [], nextCursor: `${pages++}` }))
+      ])
       const error = yield* settle(Effect.flip(n8n.setWorkflowTags("1", ["a"])))
       assert.include(error._tag === "ApiError" ? error.errorDetails : "", "does not end")
       assert.isAtMost(pages, 50)

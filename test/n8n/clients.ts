@@ -1,4 +1,4 @@
-/** Clients of an n8n that a test scripts, and of one in memory. */
+/** Clients of a scripted n8n and of the simulated one. */
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,17 +20,17 @@ export const apiKey = "a-key-that-never-leaves-its-header"
 
 // ---- a scripted n8n
 
-/** What the scripted n8n does with a request. */
+/** How the scripted n8n handles a request. */
 export type Answer = (
   request: HttpClientRequest.HttpClientRequest,
   url: URL
 ) => Effect.Effect<Response, HttpClientError.HttpClientError>
 
-/** Answers a text, or a value as JSON. */
+/** Answers with a text, or with a value as JSON. */
 export const says = (body: unknown, init?: ResponseInit): Answer => () =>
   Effect.sync(() => typeof body === "string" ? new Response(body, init) : Response.json(body, init))
 
-/** Refuses in n8n's words. */
+/** Refuses with a message of n8n. */
 export const refuses = (status: number, headers?: Record<string, string>): Answer =>
   says({ message: "n8n's own words" }, { status, ...(headers === undefined ? {} : { headers }) })
 
@@ -66,22 +66,22 @@ export const neverAnswers: Answer = () => Effect.never
 export const workflow = { id: "1", name: "Daily", active: true, nodes: [], connections: {} }
 export const answers = says(workflow)
 
-interface Seen {
+interface RecordedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly at: number
   readonly signal: AbortSignal
 }
 
-/** A client of an n8n that gives these answers, the last of them again and again; `seen` are the requests so far. */
-export const scripted = Effect.fnUntraced(function*(
+/** A client of an n8n that gives these answers in turn and repeats the last; `requests` are those received so far. */
+export const scriptedClient = Effect.fnUntraced(function*(
   script: readonly [Answer, ...ReadonlyArray<Answer>],
   options: { readonly url?: string; readonly apiKey?: string; readonly retry?: Schedule.Schedule<unknown> } = {}
 ) {
-  const seen: Array<Seen> = []
+  const requests: Array<RecordedRequest> = []
   const http = HttpClient.make(Effect.fnUntraced(function*(request, url, signal) {
-    const answer = script[seen.length] ?? script.at(-1) ?? script[0]
-    seen.push({ url: url.href, headers: { ...request.headers }, at: yield* Clock.currentTimeMillis, signal })
+    const answer = script[requests.length] ?? script.at(-1) ?? script[0]
+    requests.push({ url: url.href, headers: { ...request.headers }, at: yield* Clock.currentTimeMillis, signal })
     return HttpClientResponse.fromWeb(request, yield* answer(request, url))
   }))
   const n8n = yield* N8nClient.make({
@@ -89,17 +89,17 @@ export const scripted = Effect.fnUntraced(function*(
     apiKey: Redacted.make(options.apiKey ?? apiKey),
     retry: options.retry
   }).pipe(Effect.provideService(HttpClient.HttpClient, http))
-  return { n8n, seen }
+  return { n8n, requests }
 })
 
-/** One turn of the event loop: bodies are read by promises, of which the test clock knows nothing. */
-export const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+/** One turn of the event loop: bodies are read by promises, which the test clock does not control. */
+export const eventLoopTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
-/** Lets the clock run until it is through. */
+/** Runs an effect and advances the test clock until it ends. */
 export const settle = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
   const fiber = yield* Effect.forkChild(effect)
   for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 3_000; steps++) {
-    yield* turn
+    yield* eventLoopTurn
     yield* TestClock.adjust("100 millis")
   }
   return yield* Fiber.join(fiber)
@@ -113,15 +113,16 @@ export const apiFailure = <A>(effect: Effect.Effect<A, Errors.N8nError>) =>
     return error
   })
 
-/** The execution's bytes, as text. */
+/** Reads an execution as text. */
 export const readText = (n8n: N8nClient.Service, id: string) =>
   n8n.readExecution(id, {}, (body) => Stream.mkString(Stream.decodeText(body)))
 
-export const gaps = (seen: ReadonlyArray<Seen>) => seen.slice(1).map(({ at }, index) => at - (seen[index]?.at ?? 0))
+export const pausesBetween = (requests: ReadonlyArray<RecordedRequest>) =>
+  requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
 
-// ---- an n8n in memory
+// ---- the simulated n8n
 
-export const connected = Effect.fnUntraced(function*(seed: Partial<N8nApi.Seed>, version: "1" | "2" = "2") {
+export const memoryClient = Effect.fnUntraced(function*(seed: Partial<N8nApi.Seed>, version: "1" | "2" = "2") {
   const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, { version })
   const n8n = yield* N8nClient.make({ url: new URL("https://n8n.test/"), apiKey: Redacted.make(apiKey) }).pipe(
     Effect.provideService(HttpClient.HttpClient, api.client)
@@ -132,8 +133,25 @@ export const connected = Effect.fnUntraced(function*(seed: Partial<N8nApi.Seed>,
 
 export const versions = ["1", "2"] as const
 
-/** All pages, each as asked for by the one before. */
-export const walk = Effect.fnUntraced(function*<Page extends { readonly nextCursor?: string }>(
+/** A workflow with a Webhook node for `POST in`. */
+export const webhookWorkflow: N8nApi.Workflow = {
+  id: "w",
+  name: "Orders",
+  active: false,
+  nodes: [{
+    id: "hook",
+    name: "Hook",
+    type: "n8n-nodes-base.webhook",
+    typeVersion: 2,
+    position: [0, 0],
+    parameters: { path: "in", httpMethod: "POST" }
+  }],
+  connections: {},
+  settings: {}
+}
+
+/** Reads all pages by following the cursors. */
+export const readPages = Effect.fnUntraced(function*<Page extends { readonly nextCursor?: string }>(
   page: (cursor: string | undefined) => Effect.Effect<Page, Errors.N8nError>
 ) {
   const pages: Array<Page> = []

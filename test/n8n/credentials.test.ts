@@ -1,22 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { connected } from "./clients.ts"
+import { memoryClient } from "./clients.ts"
 
 const credentials = ["a", "b", "c"].map((id) => ({ id, name: `Account ${id}`, type: "slackApi" }))
 
 describe("listCredentials", () => {
-  it.effect("goes page by page on 2.x", () =>
+  it.effect("lists page by page on 2.x", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({ credentials })
+      const { n8n } = yield* memoryClient({ credentials })
       const first = yield* n8n.listCredentials({ limit: 2 })
       assert.deepStrictEqual(first.data.map(({ id }) => id), ["a", "b"])
       const second = yield* n8n.listCredentials({ limit: 2, cursor: first.nextCursor ?? undefined })
       assert.deepStrictEqual(second, { data: credentials.slice(2), nextCursor: null })
     }))
 
-  it.effect("is refused by 1.x, which has no such list", () =>
+  it.effect("fails on 1.x, which has no such endpoint", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({ credentials }, "1")
+      const { n8n } = yield* memoryClient({ credentials }, "1")
       assert.deepInclude(yield* Effect.flip(n8n.listCredentials({ limit: 2 })), { _tag: "ApiError", statusCode: 405 })
     }))
 })

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { connected, versions, walk } from "./clients.ts"
+import { memoryClient, readPages, versions } from "./clients.ts"
 
 describe("listExecutions", () => {
   const start = Date.UTC(2026, 0, 1)
@@ -30,10 +30,10 @@ describe("listExecutions", () => {
   const refused = (queries: ReadonlyArray<URLSearchParams>) => queries.filter((query) => query.has("startedBefore"))
 
   describe.each(versions)("on n8n %s", (version) => {
-    it.effect("passes the filters on and keeps what it does not know", () =>
+    it.effect("passes filters to n8n and keeps unknown fields", () =>
       Effect.gen(function*() {
         const executions = [run(1, { status: "error" }), run(2), run(3, { status: "error", workflowId: "v" }), run(4)]
-        const { n8n, queries } = yield* connected({ executions }, version)
+        const { n8n, queries } = yield* memoryClient({ executions }, version)
         assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10 })), [4, 3, 2, 1])
         assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10, status: "error" })), [3, 1])
         const page = yield* n8n.listExecutions({ limit: 10, status: "error", workflowId: "w" })
@@ -44,9 +44,9 @@ describe("listExecutions", () => {
         )
       }))
 
-    it.effect("takes the limit that is asked for, not the cursor's", () =>
+    it.effect("uses the requested limit, not the cursor's", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({ executions: runs(9) }, version)
+        const { n8n } = yield* memoryClient({ executions: runs(9) }, version)
         const { nextCursor: cursor } = yield* n8n.listExecutions({ limit: 4 })
         assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 2, cursor })), [5, 4])
         const timed = yield* n8n.listExecutions({ limit: 4, startedBefore: time(8) })
@@ -54,16 +54,16 @@ describe("listExecutions", () => {
         assert.deepStrictEqual(ids(next), [4, 3])
       }))
 
-    it.effect("hands a cursor that it does not understand to n8n", () =>
+    it.effect("passes an unknown cursor to n8n", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({ executions: runs(1) }, version)
+        const { n8n } = yield* memoryClient({ executions: runs(1) }, version)
         const error = yield* Effect.flip(n8n.listExecutions({ limit: 4, cursor: "%%%" }))
         assert.strictEqual(Envelope.fromError(error).context["errorDetails"], "An invalid cursor was provided")
       }))
 
-    it.effect("calls a status that this n8n does not know the caller's mistake", () =>
+    it.effect("reports an unknown status as the caller's mistake", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({ executions: runs(3) }, version)
+        const { n8n } = yield* memoryClient({ executions: runs(3) }, version)
         for (const times of [{}, { startedAfter: time(1) }]) {
           const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "lost", ...times }))
           assert.instanceOf(error, Errors.ValidationError)
@@ -73,9 +73,9 @@ describe("listExecutions", () => {
         }
       }))
 
-    it.effect("holds the time filters to both ends", () =>
+    it.effect("includes both ends of the time filters", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({ executions: runs(6) }, version)
+        const { n8n } = yield* memoryClient({ executions: runs(6) }, version)
         const between = (startedAfter?: string, startedBefore?: string) =>
           Effect.map(n8n.listExecutions({ limit: 10, startedAfter, startedBefore }), ids)
         assert.deepStrictEqual(yield* between(time(4)), [6, 5, 4])
@@ -85,13 +85,13 @@ describe("listExecutions", () => {
       }))
   })
 
-  it.effect("knows 'crashed' on 2.x alone", () =>
+  it.effect("accepts 'crashed' only on 2.x", () =>
     Effect.gen(function*() {
       const executions = [run(1, { status: "crashed" })]
       const query = { limit: 10, status: "crashed" }
-      const two = yield* connected({ executions }, "2")
+      const two = yield* memoryClient({ executions }, "2")
       assert.deepStrictEqual(ids(yield* two.n8n.listExecutions(query)), [1])
-      const one = yield* connected({ executions }, "1")
+      const one = yield* memoryClient({ executions }, "1")
       const error = yield* Effect.flip(one.n8n.listExecutions(query))
       assert.deepStrictEqual(Envelope.fromError(error), {
         name: "ValidationError",
@@ -105,25 +105,25 @@ describe("listExecutions", () => {
       })
     }))
 
-  it.effect("leaves any other refusal n8n's", () =>
+  it.effect("reports any other refusal as n8n's", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({}, "2")
+      const { n8n } = yield* memoryClient({}, "2")
       const error = yield* Effect.flip(n8n.listExecutions({ limit: 10, status: "error", startedAfter: "yesterday" }))
       assert.instanceOf(error, Errors.ApiError)
       assert.strictEqual(error.errorDetails, "request/query/startedAfter Invalid datetime")
     }))
 
-  it.effect("asks 2.x to filter by time, in one request", () =>
+  it.effect("lets 2.x filter by time, in one request", () =>
     Effect.gen(function*() {
-      const { n8n, queries } = yield* connected({ executions: runs(9) })
+      const { n8n, queries } = yield* memoryClient({ executions: runs(9) })
       const times = { startedAfter: time(3), startedBefore: time(7) }
       yield* n8n.listExecutions({ limit: 10, ...times })
       assert.deepStrictEqual((yield* queries).map((query) => Object.fromEntries(query)), [{ limit: "10", ...times }])
     }))
 
-  it.effect("finds out once that 1.x cannot filter by time", () =>
+  it.effect("detects only once that 1.x cannot filter by time", () =>
     Effect.gen(function*() {
-      const { n8n, queries } = yield* connected({ executions: runs(9) }, "1")
+      const { n8n, queries } = yield* memoryClient({ executions: runs(9) }, "1")
       const query = { limit: 10, startedBefore: time(2.5), workflowId: "w", status: "success" }
       assert.deepStrictEqual(ids(yield* n8n.listExecutions(query)), [2, 1])
       assert.strictEqual(refused(yield* queries).length, 1)
@@ -137,16 +137,16 @@ describe("listExecutions", () => {
 
   it.effect("stops on 1.x at the first execution that is too old", () =>
     Effect.gen(function*() {
-      const { count, n8n } = yield* connected({ executions: runs(2_000) }, "1")
+      const { count, n8n } = yield* memoryClient({ executions: runs(2_000) }, "1")
       const page = yield* n8n.listExecutions({ limit: 100, startedAfter: time(1_951) })
       assert.strictEqual(page.executions.length, 50)
       assert.notProperty(page, "nextCursor")
       assert.strictEqual(yield* count, 2)
     }))
 
-  it.effect("looks through 5,000 on 1.x in one call, and the cursor goes on from there", () =>
+  it.effect("scans 5,000 executions per call on 1.x, and the cursor continues from there", () =>
     Effect.gen(function*() {
-      const { count, n8n } = yield* connected({ executions: runs(5_300) }, "1")
+      const { count, n8n } = yield* memoryClient({ executions: runs(5_300) }, "1")
       const query = { limit: 10, startedBefore: time(4.5) }
       const first = yield* n8n.listExecutions(query)
       assert.deepStrictEqual(first.executions, [])
@@ -158,28 +158,28 @@ describe("listExecutions", () => {
       assert.strictEqual(yield* count, 23)
     }))
 
-  it.effect("looks as far on 1.x from a small page's cursor", () =>
+  it.effect("scans as many on 1.x from the cursor of a small page", () =>
     Effect.gen(function*() {
       const old = runs(3)
       const gap = Array.from({ length: 2_000 }, (_, index) => run(index + 100, { startedAt: time(9_999) }))
-      const { n8n } = yield* connected({ executions: [...old, ...gap, run(5_000)] }, "1")
+      const { n8n } = yield* memoryClient({ executions: [...old, ...gap, run(5_000)] }, "1")
       const query = { limit: 1, startedBefore: time(6_000) }
       const first = yield* n8n.listExecutions(query)
       assert.deepStrictEqual(ids(first), [5_000])
       assert.deepStrictEqual(ids(yield* n8n.listExecutions({ ...query, cursor: first.nextCursor })), [3])
     }))
 
-  it.effect("tolerates on 1.x what has not started", () =>
+  it.effect("accepts executions without a start time on 1.x", () =>
     Effect.gen(function*() {
       const executions = [run(1), run(2, { status: "waiting", startedAt: "" }), run(3)]
-      const { n8n } = yield* connected({ executions }, "1")
+      const { n8n } = yield* memoryClient({ executions }, "1")
       assert.deepStrictEqual(ids(yield* n8n.listExecutions({ limit: 10, startedAfter: time(1) })), [3, 1])
     }))
 
   const Minute = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 45 }))
 
   it.effect.prop(
-    "walks the same executions on both versions, whatever the times and the limit",
+    "lists the same executions on both versions for any times and limit",
     {
       failed: Schema.Array(Schema.Boolean).check(Schema.isMaxLength(40)),
       limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
@@ -202,8 +202,8 @@ describe("listExecutions", () => {
           startedBefore: before === undefined ? undefined : time(before)
         }
         for (const version of versions) {
-          const { n8n } = yield* connected({ executions }, version)
-          const pages = yield* walk((cursor) => n8n.listExecutions({ ...query, cursor }))
+          const { n8n } = yield* memoryClient({ executions }, version)
+          const pages = yield* readPages((cursor) => n8n.listExecutions({ ...query, cursor }))
           assert.deepStrictEqual(pages.flatMap(ids), expected, version)
           assert.isTrue(pages.every((page) => page.executions.length <= limit))
         }

@@ -12,17 +12,17 @@ import {
   apiFailure,
   apiKey,
   breaksOff,
+  eventLoopTurn,
   fails,
   failure,
-  gaps,
   neverAnswers,
   neverEnds,
+  pausesBetween,
   readText,
   refuses,
   says,
-  scripted,
+  scriptedClient,
   settle,
-  turn,
   workflow
 } from "./clients.ts"
 
@@ -41,30 +41,30 @@ describe("a request", () => {
     { base: "https://n8n.test/?from=mail#top", api: "https://n8n.test/api/v1" }
   ])("to $base goes to $api with the key", ({ api, base }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers], { url: base })
+      const { n8n, requests } = yield* scriptedClient([answers], { url: base })
       assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
-      assert.deepStrictEqual(seen.map(({ url }) => url), [`${api}/workflows/1`])
-      assert.strictEqual(seen[0]?.headers["x-n8n-api-key"], apiKey)
-      assert.strictEqual(seen[0]?.headers["accept"], "application/json")
+      assert.deepStrictEqual(requests.map(({ url }) => url), [`${api}/workflows/1`])
+      assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
+      assert.strictEqual(requests[0]?.headers["accept"], "application/json")
       assert.strictEqual(n8n.instance.url, `${api.replace(/api\/v1$/, "")}`)
     }))
 
-  it.effect("writes ids and parameters into the URL so that n8n reads them back", () =>
+  it.effect("encodes ids and parameters in the URL", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers, says({ id: "1" }), says({ data: [] })])
+      const { n8n, requests } = yield* scriptedClient([answers, says({ id: "1" }), says({ data: [] })])
       yield* n8n.getWorkflow("a/b?c#d%")
       yield* readText(n8n, "7")
       yield* n8n.listWorkflows({ archived: false, limit: 5, name: "R&D + 100%", tags: ["a b", "c"] })
-      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
-      assert.strictEqual(seen[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
-      const { searchParams } = new URL(seen[2]?.url ?? "")
+      assert.strictEqual(requests[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
+      assert.strictEqual(requests[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
+      const { searchParams } = new URL(requests[2]?.url ?? "")
       assert.strictEqual(searchParams.get("name"), "R&D + 100%")
       assert.strictEqual(searchParams.get("tags"), "a b,c")
       assert.isFalse(searchParams.has("active"))
     }))
 })
 
-describe("a path that would lead elsewhere", () => {
+describe("a path to another address", () => {
   const ids = [".", ".."].flatMap((id) => [
     { what: `a workflow '${id}'`, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow(id)) },
     { what: `to delete '${id}'`, ask: (n8n: N8nClient.Service) => n8n.deleteWorkflow(id) },
@@ -88,22 +88,22 @@ describe("a path that would lead elsewhere", () => {
 
   it.effect.each([...ids, ...hooks])("is refused: $what", ({ ask }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers])
+      const { n8n, requests } = yield* scriptedClient([answers])
       const error = yield* Effect.flip(ask(n8n))
       assert.instanceOf(error, Errors.ValidationError)
       assert.include(error.reason, "would lead to another address")
-      assert.deepStrictEqual(seen, [])
+      assert.deepStrictEqual(requests, [])
     }))
 
-  it.effect("is none where dots are part of a name", () =>
+  it.effect("does not include dots inside a name", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers])
+      const { n8n, requests } = yield* scriptedClient([answers])
       yield* n8n.callWebhook("v1.2/.well-known/...", { method: "POST", seconds: 5 })
-      assert.strictEqual(seen[0]?.url, "https://n8n.test/webhook/v1.2/.well-known/...")
+      assert.strictEqual(requests[0]?.url, "https://n8n.test/webhook/v1.2/.well-known/...")
     }))
 })
 
-describe("repeats", () => {
+describe("retries", () => {
   it.effect.each([
     { what: "408", answer: refuses(408), statusCode: 408 },
     { what: "429", answer: refuses(429), statusCode: 429 },
@@ -116,13 +116,13 @@ describe("repeats", () => {
     { what: "a resolver that is down", answer: fails("EAI_AGAIN") },
     { what: "a failure without a code", answer: fails() },
     { what: "a body that breaks off", answer: breaksOff }
-  ])("$what three times, then fails", ({ answer, statusCode }) =>
+  ])("happen three times for $what", ({ answer, statusCode }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(requests.length, 4)
       assert.strictEqual(error.statusCode, statusCode)
-      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+      assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
   it.effect.each([
@@ -130,41 +130,41 @@ describe("repeats", () => {
     { what: "401", answer: refuses(401) },
     { what: "403", answer: refuses(403) },
     { what: "404", answer: refuses(404) },
-    { what: "404 without words", answer: says("<html>", { status: 404 }) },
+    { what: "404 without a message", answer: says("<html>", { status: 404 }) },
     { what: "405", answer: refuses(405) },
     { what: "409", answer: refuses(409) },
-    { what: "a refusal that names a time", answer: refuses(400, { "retry-after": "1" }) },
+    { what: "a refusal with Retry-After", answer: refuses(400, { "retry-after": "1" }) },
     { what: "a host name that does not exist", answer: fails("ENOTFOUND") },
     { what: "a self-signed certificate", answer: fails("DEPTH_ZERO_SELF_SIGNED_CERT") },
     { what: "a certificate of an unknown authority", answer: fails("SELF_SIGNED_CERT_IN_CHAIN") },
     { what: "an incomplete certificate chain", answer: fails("UNABLE_TO_VERIFY_LEAF_SIGNATURE") },
-    { what: "a certificate whose issuer is not known here", answer: fails("UNABLE_TO_GET_ISSUER_CERT_LOCALLY") },
+    { what: "a certificate of an unknown issuer", answer: fails("UNABLE_TO_GET_ISSUER_CERT_LOCALLY") },
     { what: "a certificate of another host", answer: fails("ERR_TLS_CERT_ALTNAME_INVALID") },
     { what: "an expired certificate", answer: fails("CERT_HAS_EXPIRED") },
     { what: "a web page", answer: says("<html>") },
-    { what: "what is not JSON", answer: says("OK") },
+    { what: "a text", answer: says("OK") },
     { what: "JSON of another shape", answer: says({ ok: true }) },
     { what: "a redirect elsewhere", answer: refuses(302, { location: "https://login.test/" }) }
-  ])("never $what", ({ answer }) =>
+  ])("never happen for $what", ({ answer }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer, answers])
+      const { n8n, requests } = yield* scriptedClient([answer, answers])
       const exit = yield* settle(Effect.exit(n8n.getWorkflow("1")))
       assert.isTrue(Exit.isFailure(exit))
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
     }))
 
-  it.effect("until it succeeds", () =>
+  it.effect("stop at the first success", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503), breaksOff, answers])
+      const { n8n, requests } = yield* scriptedClient([refuses(503), breaksOff, answers])
       assert.strictEqual((yield* settle(n8n.getWorkflow("1"))).name, "Daily")
-      assert.strictEqual(seen.length, 3)
+      assert.strictEqual(requests.length, 3)
     }))
 
-  it.effect("after pauses that double, each jittered by a fifth", () =>
+  it.effect("wait twice as long each time, with 20 % jitter", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503)])
+      const { n8n, requests } = yield* scriptedClient([refuses(503)])
       yield* failure(n8n.getWorkflow("1"))
-      const pauses = gaps(seen)
+      const pauses = pausesBetween(requests)
       assert.strictEqual(pauses.length, 3)
       for (const [index, pause] of pauses.entries()) {
         const planned = 200 * 2 ** index
@@ -174,71 +174,71 @@ describe("repeats", () => {
       }
     }))
 
-  it.effect("as the application says", () =>
+  it.effect("follow the application's schedule", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503)], { retry: Schedule.recurs(1) })
+      const { n8n, requests } = yield* scriptedClient([refuses(503)], { retry: Schedule.recurs(1) })
       yield* failure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 2)
-      const other = yield* scripted([refuses(400)], { retry: Schedule.recurs(5) })
+      assert.strictEqual(requests.length, 2)
+      const other = yield* scriptedClient([refuses(400)], { retry: Schedule.recurs(5) })
       yield* failure(other.n8n.getWorkflow("1"))
-      assert.strictEqual(other.seen.length, 1)
+      assert.strictEqual(other.requests.length, 1)
     }))
 
   const now = Date.UTC(2026, 0, 1)
-  const limited = (given: string) => refuses(429, { "retry-after": given })
+  const limited = (header: string) => refuses(429, { "retry-after": header })
 
   it.effect.each([
-    { given: "7", pause: 7_000 },
-    { given: "30", pause: 30_000 },
-    { given: "Thu, 01 Jan 2026 00:00:25 GMT", pause: 25_000 }
-  ])("after as long as Retry-After: $given asks", ({ given, pause }) =>
+    { header: "7", pause: 7_000 },
+    { header: "30", pause: 30_000 },
+    { header: "Thu, 01 Jan 2026 00:00:25 GMT", pause: 25_000 }
+  ])("wait as long as Retry-After: $header", ({ header, pause }) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(now)
-      const { n8n, seen } = yield* scripted([limited(given), answers])
+      const { n8n, requests } = yield* scriptedClient([limited(header), answers])
       yield* settle(n8n.getWorkflow("1"))
-      assert.deepStrictEqual(gaps(seen), [pause])
+      assert.deepStrictEqual(pausesBetween(requests), [pause])
     }))
 
-  it.effect.each([{ given: "0" }, { given: "-5" }, { given: "soon" }, { given: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
-    "after the usual pause on Retry-After: $given",
-    ({ given }) =>
+  it.effect.each([{ header: "0" }, { header: "-5" }, { header: "soon" }, { header: "Wed, 31 Dec 2025 23:59:00 GMT" }])(
+    "wait the default pause for Retry-After: $header",
+    ({ header }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
-        const { n8n, seen } = yield* scripted([limited(given), answers])
+        const { n8n, requests } = yield* scriptedClient([limited(header), answers])
         yield* settle(n8n.getWorkflow("1"))
-        const [pause = 0] = gaps(seen)
+        const [pause = 0] = pausesBetween(requests)
         assert.isAtLeast(pause, 160)
         assert.isAtMost(pause, 240)
       })
   )
 
-  it.effect.each([{ given: "31" }, { given: "86400" }, { given: "Thu, 01 Jan 2026 00:00:31 GMT" }])(
-    "not at all on Retry-After: $given",
-    ({ given }) =>
+  it.effect.each([{ header: "31" }, { header: "86400" }, { header: "Thu, 01 Jan 2026 00:00:31 GMT" }])(
+    "do not happen for Retry-After: $header",
+    ({ header }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(now)
-        const { n8n, seen } = yield* scripted([limited(given), answers])
+        const { n8n, requests } = yield* scriptedClient([limited(header), answers])
         // No clock runs: it fails at once.
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
-        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(requests.length, 1)
         assert.strictEqual(error.message, "Failed to get workflow for Workflow '1' (HTTP 429)")
         assert.include(Hints.text(error.hint), "wait")
       })
   )
 
-  it.effect("honours Retry-After on 503 as well", () =>
+  it.effect("honour Retry-After on 503 too", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(503, { "retry-after": "9" }), answers])
+      const { n8n, requests } = yield* scriptedClient([refuses(503, { "retry-after": "9" }), answers])
       yield* settle(n8n.getWorkflow("1"))
-      assert.deepStrictEqual(gaps(seen), [9_000])
+      assert.deepStrictEqual(pausesBetween(requests), [9_000])
     }))
 })
 
-describe("time", () => {
+describe("the timeout", () => {
   const calls = [
     { what: "a call", seconds: 45, ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.getWorkflow("1")) },
     {
-      what: "a listing",
+      what: "a list",
       seconds: 45,
       ask: (n8n: N8nClient.Service) => Effect.asVoid(n8n.listExecutions({ limit: 1 }))
     },
@@ -253,11 +253,11 @@ describe("time", () => {
   it.effect.each(calls.flatMap((call) => [
     { ...call, how: "that never answers", answer: neverAnswers },
     { ...call, how: "whose body never ends", answer: neverEnds }
-  ]))("bounds $what $how to $seconds s, and hangs up", ({ answer, ask, seconds }) =>
+  ]))("ends $what $how after $seconds s and aborts the request", ({ answer, ask, seconds }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer])
+      const { n8n, requests } = yield* scriptedClient([answer])
       const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
-      yield* turn
+      yield* eventLoopTurn
       yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 millis")
@@ -265,28 +265,28 @@ describe("time", () => {
       assert.instanceOf(error, Errors.ApiError)
       assert.strictEqual(error.errorDetails, `no answer within ${seconds} s`)
       assert.isUndefined(error.statusCode)
-      assert.strictEqual(seen.length, 1)
-      if (answer === neverAnswers) assert.isTrue(seen[0]?.signal.aborted)
+      assert.strictEqual(requests.length, 1)
+      if (answer === neverAnswers) assert.isTrue(requests[0]?.signal.aborted)
     }))
 
-  it.effect("bounds all repetitions together: what cannot be repeated in time fails at once, in n8n's words", () =>
+  it.effect("limits a call with all its retries: without time for another one it fails at once with n8n's error", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(429, { "retry-after": "25" })])
+      const { n8n, requests } = yield* scriptedClient([refuses(429, { "retry-after": "25" })])
       const fiber = yield* Effect.forkChild(Effect.flip(n8n.getWorkflow("1")))
       yield* TestClock.adjust("25 seconds")
       const error = yield* Fiber.join(fiber)
       assert.strictEqual(error._tag === "ApiError" && error.statusCode, 429)
-      assert.deepStrictEqual(seen.map(({ at }) => at), [0, 25_000])
+      assert.deepStrictEqual(requests.map(({ at }) => at), [0, 25_000])
     }))
 
-  it.effect("is not spent on what nobody waits for any more", () =>
+  it.effect("is not spent after an interruption", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([neverAnswers])
+      const { n8n, requests } = yield* scriptedClient([neverAnswers])
       const fiber = yield* Effect.forkChild(n8n.getWorkflow("1"))
-      yield* turn
-      assert.isFalse(seen[0]?.signal.aborted)
+      yield* eventLoopTurn
+      assert.isFalse(requests[0]?.signal.aborted)
       yield* Fiber.interrupt(fiber)
-      assert.isTrue(seen[0]?.signal.aborted)
+      assert.isTrue(requests[0]?.signal.aborted)
     }))
 })
 
@@ -300,12 +300,12 @@ describe("a redirect", () => {
     { location: "https://n8n.test:8443/", named: "https://n8n.test:8443" },
     { location: "https://n8n.test.elsewhere.test/", named: "https://n8n.test.elsewhere.test" },
     { location: "http://", named: "http://" }
-  ])("to $location is not followed: the key stays home", ({ location, named }) =>
+  ])("to $location is not followed, since the key would leak", ({ location, named }) =>
     Effect.gen(function*() {
       for (const status of [301, 302, 303, 307, 308]) {
-        const { n8n, seen } = yield* scripted([to(location, status), answers])
+        const { n8n, requests } = yield* scriptedClient([to(location, status), answers])
         const error = yield* apiFailure(n8n.getWorkflow("1"))
-        assert.strictEqual(seen.length, 1)
+        assert.strictEqual(requests.length, 1)
         assert.strictEqual(error.statusCode, status)
         assert.strictEqual(error.errorDetails, `redirect to ${named}`)
         assert.include(Hints.text(error.hint), "N8N_URL")
@@ -314,40 +314,40 @@ describe("a redirect", () => {
 
   it.effect("on the same origin is followed with the key", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([
+      const { n8n, requests } = yield* scriptedClient([
         to("https://n8n.test/n8n/api/v1/workflows/1", 308),
         to("/deeper/workflows/1"),
         to("2"),
         answers
       ])
       assert.strictEqual((yield* n8n.getWorkflow("1")).name, "Daily")
-      assert.deepStrictEqual(seen.map(({ url }) => url), [
+      assert.deepStrictEqual(requests.map(({ url }) => url), [
         "https://n8n.test/api/v1/workflows/1",
         "https://n8n.test/n8n/api/v1/workflows/1",
         "https://n8n.test/deeper/workflows/1",
         "https://n8n.test/deeper/workflows/2"
       ])
-      assert.isTrue(seen.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
+      assert.isTrue(requests.every(({ headers }) => headers["x-n8n-api-key"] === apiKey))
     }))
 
-  it.effect("keeps the query that its location names, and adds none", () =>
+  it.effect("keeps the query of its location and adds none", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
+      const { n8n, requests } = yield* scriptedClient([to("/moved/executions/1?includeData=true"), says({ id: "1" })])
       yield* readText(n8n, "1")
-      assert.strictEqual(seen[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
+      assert.strictEqual(requests[1]?.url, "https://n8n.test/moved/executions/1?includeData=true")
     }))
 
-  it.effect("that leads in circles ends", () =>
+  it.effect("that loops ends", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([to("/api/v1/workflows/1")])
+      const { n8n, requests } = yield* scriptedClient([to("/api/v1/workflows/1")])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
-      assert.strictEqual(seen.length, 4)
+      assert.strictEqual(requests.length, 4)
       assert.strictEqual(error.errorDetails, "redirect to https://n8n.test")
     }))
 
-  it.effect("without a location is a failure like any other", () =>
+  it.effect("without a location is an ordinary failure", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([refuses(300)])
+      const { n8n } = yield* scriptedClient([refuses(300)])
       assert.strictEqual((yield* apiFailure(n8n.getWorkflow("1"))).statusCode, 300)
     }))
 })
@@ -357,49 +357,52 @@ describe("an answer", () => {
     { what: "a web page", answer: says("\n <!DOCTYPE html>"), details: "a web page instead of JSON" },
     { what: "a word", answer: says("pong"), details: "an answer that is not JSON" },
     { what: "half of one", answer: says(`{"id":"1","name":`), details: "an answer that is not JSON" }
-  ])("that is $what is no n8n", ({ answer, details }) =>
+  ])("that is $what is not from n8n", ({ answer, details }) =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([answer])
+      const { n8n } = yield* scriptedClient([answer])
       const error = yield* apiFailure(n8n.getWorkflow("1"))
       assert.strictEqual(error.errorDetails, details)
       assert.include(Hints.text(error.hint), "N8N_URL")
     }))
 
-  it.effect("that is empty is no n8n either", () =>
+  it.effect("that is empty is not from n8n", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* scripted([says("")])
+      const { n8n } = yield* scriptedClient([says("")])
       assert.include(Hints.text((yield* apiFailure(n8n.getWorkflow("1"))).hint), "N8N_URL")
     }))
 
   it.effect.each([{ key: "id" }, { key: "name" }, { key: "active" }, { key: "nodes" }])(
-    "without '$key' says so",
+    "without '$key' is reported",
     ({ key }) =>
       Effect.gen(function*() {
         const { [key]: _, ...rest }: Record<string, unknown> = workflow
-        const { n8n } = yield* scripted([says(rest)])
+        const { n8n } = yield* scriptedClient([says(rest)])
         assert.include((yield* apiFailure(n8n.getWorkflow("1"))).errorDetails, `["${key}"]`)
       })
   )
 
-  it.effect("may hold keys that nobody knows, and the nodes keep theirs", () =>
+  it.effect("may have unknown keys, which nodes keep", () =>
     Effect.gen(function*() {
       const node = { id: "n", name: "Start", type: "n8n-nodes-base.start", invented: { in: 2027 } }
-      const { n8n } = yield* scripted([says({ ...workflow, nodes: [node], invented: true, shared: [{}] })])
+      const { n8n } = yield* scriptedClient([says({ ...workflow, nodes: [node], invented: true, shared: [{}] })])
       assert.deepStrictEqual((yield* n8n.getWorkflow("1")).nodes, [node])
     }))
 
-  it.effect("with execution data goes to its reader as it is, anew when it breaks off", () =>
+  it.effect("with execution data is streamed to its reader, again if it breaks off", () =>
     Effect.gen(function*() {
       const text = JSON.stringify({ id: "7", data: { text: "äöü" }, invented: 1 })
-      const { n8n, seen } = yield* scripted([breaksOff, says(text)])
+      const { n8n, requests } = yield* scriptedClient([breaksOff, says(text)])
       assert.strictEqual(yield* settle(readText(n8n, "7")), text)
-      assert.strictEqual(seen.length, 2)
+      assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect("with execution data is asked for whole when the caller says so", () =>
+  it.effect("with execution data ignores the size limit on request", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answers])
+      const { n8n, requests } = yield* scriptedClient([answers])
       yield* n8n.readExecution("7", { ignoreDataSizeLimit: true }, () => Effect.void)
-      assert.strictEqual(seen[0]?.url, "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true")
+      assert.strictEqual(
+        requests[0]?.url,
+        "https://n8n.test/api/v1/executions/7?includeData=true&ignoreDataSizeLimit=true"
+      )
     }))
 })

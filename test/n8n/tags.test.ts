@@ -1,28 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { connected, versions } from "./clients.ts"
-
-const workflow: N8nApi.Workflow = {
-  id: "w",
-  name: "Orders",
-  active: false,
-  nodes: [{
-    id: "hook",
-    name: "Hook",
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: { path: "in", httpMethod: "POST" }
-  }],
-  connections: {},
-  settings: {}
-}
+import { memoryClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("setWorkflowTags on n8n %s", (version) => {
-  it.effect("sets tags by name, creates those that are missing, and takes all away", () =>
+  it.effect("sets tags by name, creates missing ones, and removes all", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({ workflows: [{ ...workflow, tags: [{ id: "t", name: "old" }] }] }, version)
+      const { n8n } = yield* memoryClient(
+        { workflows: [{ ...webhookWorkflow, tags: [{ id: "t", name: "old" }] }] },
+        version
+      )
       const names = Effect.map(n8n.getWorkflow("w"), ({ tags }) => (tags ?? []).map(({ name }) => name))
       yield* n8n.setWorkflowTags("w", ["old", "new"])
       assert.sameMembers(yield* names, ["old", "new"])
@@ -32,9 +18,9 @@ describe.each(versions)("setWorkflowTags on n8n %s", (version) => {
       assert.deepStrictEqual(yield* names, [])
     }))
 
-  it.effect("knows no workflow that is not there", () =>
+  it.effect("fails for a missing workflow", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({}, version)
+      const { n8n } = yield* memoryClient({}, version)
       assert.strictEqual((yield* Effect.flip(n8n.setWorkflowTags("nobody", [])))._tag, "NotFoundError")
     }))
 })

@@ -2,29 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Tracer from "effect/Tracer"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
-import { connected, refuses, says, scripted, versions } from "./clients.ts"
-
-const workflow: N8nApi.Workflow = {
-  id: "w",
-  name: "Orders",
-  active: false,
-  nodes: [{
-    id: "hook",
-    name: "Hook",
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [0, 0],
-    parameters: { path: "in", httpMethod: "POST" }
-  }],
-  connections: {},
-  settings: {}
-}
+import { memoryClient, refuses, says, scriptedClient, versions, webhookWorkflow } from "./clients.ts"
 
 describe.each(versions)("a webhook on n8n %s", (version) => {
-  it.effect("takes its method once the workflow is published", () =>
+  it.effect("accepts its method once the workflow is published", () =>
     Effect.gen(function*() {
-      const { n8n } = yield* connected({ workflows: [workflow] }, version)
+      const { n8n } = yield* memoryClient({ workflows: [webhookWorkflow] }, version)
       assert.strictEqual(n8n.webhookAddress("in"), "https://n8n.test/webhook/in")
       const call = n8n.callWebhook("in", { method: "POST", body: {}, seconds: 5 })
       assert.isTrue(N8nClient.isUnregistered(yield* call))
@@ -38,17 +21,17 @@ describe.each(versions)("a webhook on n8n %s", (version) => {
 })
 
 describe("a webhook", () => {
-  it.effect("is called once, without the key, whatever it answers", () =>
+  it.effect("is called once, without the key, whatever its answer", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([refuses(500)])
+      const { n8n, requests } = yield* scriptedClient([refuses(500)])
       const answer = yield* n8n.callWebhook("in", { method: "POST", body: {}, seconds: 5 })
       assert.strictEqual(answer.status, 500)
-      assert.strictEqual(seen.length, 1)
-      assert.notProperty(seen[0]?.headers, "x-n8n-api-key")
+      assert.strictEqual(requests.length, 1)
+      assert.notProperty(requests[0]?.headers, "x-n8n-api-key")
     }))
 })
 
-it.effect("what a webhook is sent stands in no trace", () =>
+it.effect("traces do not contain what a webhook is sent", () =>
   Effect.gen(function*() {
     const spans: Array<Tracer.NativeSpan> = []
     const tracer = Tracer.make({
@@ -58,7 +41,7 @@ it.effect("what a webhook is sent stands in no trace", () =>
         return span
       }
     })
-    const { n8n } = yield* scripted([says("ok")])
+    const { n8n } = yield* scriptedClient([says("ok")])
     yield* n8n.callWebhook("orders", {
       method: "POST",
       seconds: 5,
@@ -66,7 +49,7 @@ it.effect("what a webhook is sent stands in no trace", () =>
       headers: { "x-shop-key": "canary-3" },
       body: { password: "canary-4" }
     }).pipe(Effect.provideService(Tracer.Tracer, tracer))
-    const told = spans.map(({ attributes, name }) => `${name} ${JSON.stringify([...attributes])}`).join("\n")
-    assert.include(told, "/webhook/orders")
-    assert.notInclude(told, "canary")
+    const text = spans.map(({ attributes, name }) => `${name} ${JSON.stringify([...attributes])}`).join("\n")
+    assert.include(text, "/webhook/orders")
+    assert.notInclude(text, "canary")
   }))

@@ -11,24 +11,24 @@ import {
   type Answer,
   answers,
   apiFailure,
-  connected,
-  gaps,
+  eventLoopTurn,
+  memoryClient,
   neverAnswers,
+  pausesBetween,
+  readPages,
   refuses,
   says,
-  scripted,
+  scriptedClient,
   settle,
-  turn,
-  versions,
-  walk
+  versions
 } from "./clients.ts"
 
 describe("writes", () => {
-  it.effect("go one after the other", () =>
+  it.effect("run one at a time", () =>
     Effect.gen(function*() {
       const body = { id: "w1", name: "W", active: false, nodes: [], connections: {} }
       const slow: Answer = (request, url) => Effect.delay(says(body)(request, url), "1 second")
-      const { n8n, seen } = yield* scripted([slow])
+      const { n8n, requests } = yield* scriptedClient([slow])
       yield* settle(
         Effect.all([
           n8n.createWorkflow({}),
@@ -38,7 +38,7 @@ describe("writes", () => {
           n8n.deleteWorkflow("w1")
         ], { concurrency: "unbounded" })
       )
-      assert.isAtLeast(Math.min(...gaps(seen)), 1_000)
+      assert.isAtLeast(Math.min(...pausesBetween(requests)), 1_000)
     }))
 })
 
@@ -64,10 +64,10 @@ describe("listWorkflows", () => {
   const archived = { isArchived: true }
 
   describe.each(versions)("on n8n %s", (version) => {
-    it.effect("fills the page although archived ones are left out", () =>
+    it.effect("fills the page although archived workflows are omitted", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 12 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
-        const { n8n } = yield* connected({ workflows }, version)
+        const { n8n } = yield* memoryClient({ workflows }, version)
         const page = yield* n8n.listWorkflows({ archived: false, limit: 5 })
         assert.deepStrictEqual(ids(page), [1, 3, 5, 7, 9].map(id))
         const next = yield* n8n.listWorkflows({ archived: false, limit: 5, cursor: page.nextCursor })
@@ -76,19 +76,19 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: true, limit: 3 })), [0, 1, 2].map(id))
       }))
 
-    it.effect("names no next page where nothing that shows is left", () =>
+    it.effect("has no next page if no matching workflow is left", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 9 }, (_, index) => entry(index, index < 4 ? {} : archived))
-        const { n8n } = yield* connected({ workflows }, version)
+        const { n8n } = yield* memoryClient({ workflows }, version)
         const page = yield* n8n.listWorkflows({ archived: false, limit: 4 })
         assert.deepStrictEqual(ids(page), [0, 1, 2, 3].map(id))
         assert.notProperty(page, "nextCursor")
       }))
 
-    it.effect("counts offset in workflows that show, from the cursor if there is one", () =>
+    it.effect("counts the offset in matching workflows, starting at the cursor", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 14 }, (_, index) => entry(index, index % 2 === 0 ? archived : {}))
-        const { n8n } = yield* connected({ workflows }, version)
+        const { n8n } = yield* memoryClient({ workflows }, version)
         const page = yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 2 })
         assert.deepStrictEqual(ids(page), [5, 7].map(id))
         const next = yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 1, cursor: page.nextCursor })
@@ -96,17 +96,20 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(ids(yield* n8n.listWorkflows({ archived: false, limit: 2, offset: 7 })), [])
       }))
 
-    it.effect("takes the limit that is asked for, not the cursor's", () =>
+    it.effect("uses the requested limit, not the cursor's", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({ workflows: Array.from({ length: 9 }, (_, index) => entry(index)) }, version)
+        const { n8n } = yield* memoryClient(
+          { workflows: Array.from({ length: 9 }, (_, index) => entry(index)) },
+          version
+        )
         const { nextCursor } = yield* n8n.listWorkflows({ archived: false, limit: 5 })
         const next = yield* n8n.listWorkflows({ archived: false, limit: 2, cursor: nextCursor })
         assert.deepStrictEqual(ids(next), [5, 6].map(id))
       }))
 
-    it.effect("finds by tags, all of them, one with a comma in it too", () =>
+    it.effect("filters by all tags, including one with a comma", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({
+        const { n8n } = yield* memoryClient({
           workflows: [
             entry(0, tags("red")),
             entry(1, tags("red", "big, blue")),
@@ -125,9 +128,9 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(yield* find(), [0, 1, 2, 3, 4].map(id))
       }))
 
-    it.effect("finds by name and state", () =>
+    it.effect("filters by name and state", () =>
       Effect.gen(function*() {
-        const { n8n } = yield* connected({
+        const { n8n } = yield* memoryClient({
           workflows: [
             entry(0, { name: "Alpha sync", active: true }),
             entry(1, { name: "Beta SYNC" }),
@@ -142,21 +145,21 @@ describe("listWorkflows", () => {
         assert.deepStrictEqual(yield* find({ name: "" }), [0, 1, 2].map(id))
       }))
 
-    it.effect("passes a thousand archived ones in few requests", () =>
+    it.effect("skips a thousand archived workflows in few requests", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 1_010 }, (_, index) =>
           entry(index, index >= 5 && index < 1_005 ? archived : {}))
-        const { count, n8n } = yield* connected({ workflows }, version)
+        const { count, n8n } = yield* memoryClient({ workflows }, version)
         const page = yield* n8n.listWorkflows({ archived: false, limit: 5 })
         assert.deepStrictEqual(ids(page), [0, 1, 2, 3, 4].map(id))
         assert.isDefined(page.nextCursor)
         assert.isAtMost(yield* count, 12)
       }))
 
-    it.effect("reads no more than it needs where nothing is left out, and no pinned data", () =>
+    it.effect("requests no more than needed if nothing is filtered, and no pinned data", () =>
       Effect.gen(function*() {
         const workflows = Array.from({ length: 300 }, (_, index) => entry(index))
-        const { n8n, queries } = yield* connected({ workflows }, version)
+        const { n8n, queries } = yield* memoryClient({ workflows }, version)
         const { nextCursor } = yield* n8n.listWorkflows({ archived: false, limit: 20 })
         assert.isDefined(nextCursor)
         assert.strictEqual((yield* queries).length, 1)
@@ -166,7 +169,7 @@ describe("listWorkflows", () => {
       }))
   })
 
-  it.effect("loses none where n8n gives fewer than asked for", () =>
+  it.effect("loses none if n8n returns fewer than requested", () =>
     Effect.gen(function*() {
       const workflows = Array.from({ length: 10 }, (_, index) => entry(index))
       const Cursor = Schema.fromJsonString(Schema.Struct({ offset: Schema.Int }))
@@ -175,10 +178,10 @@ describe("listWorkflows", () => {
         const more = offset + 3 < workflows.length
         return says({ data: workflows.slice(offset, offset + 3), nextCursor: more ? "more" : null })(request, url)
       }
-      const { n8n, seen } = yield* scripted([givesThree])
+      const { n8n, requests } = yield* scriptedClient([givesThree])
       const page = yield* n8n.listWorkflows({ archived: false, limit: 8 })
       assert.deepStrictEqual(ids(page), workflows.slice(0, 8).map((each) => each.id))
-      assert.strictEqual(seen.length, 3)
+      assert.strictEqual(requests.length, 3)
       const next = yield* n8n.listWorkflows({ archived: false, limit: 8, cursor: page.nextCursor })
       assert.deepStrictEqual(ids(next), [8, 9].map(id))
     }))
@@ -189,9 +192,9 @@ describe("listWorkflows", () => {
     { cursor: "%%%" },
     { cursor: btoa("nonsense") },
     { cursor: btoa(JSON.stringify({ lastId: "17", limit: 20 })) }
-  ])("refuses the cursor '$cursor' without asking n8n", ({ cursor }) =>
+  ])("refuses the cursor '$cursor' without a request", ({ cursor }) =>
     Effect.gen(function*() {
-      const { count, n8n } = yield* connected({})
+      const { count, n8n } = yield* memoryClient({})
       const error = yield* Effect.flip(n8n.listWorkflows({ archived: false, limit: 5, cursor }))
       assert.instanceOf(error, Errors.ValidationError)
       assert.strictEqual(error.field, "cursor")
@@ -206,7 +209,7 @@ describe("listWorkflows", () => {
   })
 
   it.effect.prop(
-    "walks, page by page, exactly what matches",
+    "lists exactly the matching workflows, page by page",
     {
       kinds: Schema.Array(Kind).check(Schema.isMaxLength(40)),
       limit: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8 })),
@@ -229,8 +232,8 @@ describe("listWorkflows", () => {
             ? [id(index)]
             : []
         ).slice(offset)
-        const { n8n } = yield* connected({ workflows }, version)
-        const pages = yield* walk((cursor) =>
+        const { n8n } = yield* memoryClient({ workflows }, version)
+        const pages = yield* readPages((cursor) =>
           n8n.listWorkflows({
             archived: query.archived,
             active: query.active,
@@ -253,30 +256,30 @@ describe("workflowName", () => {
 
   const workflows = [named("a", "Alpha"), named("b", "Beta")]
 
-  it.effect("asks once for each workflow, also when asked for side by side", () =>
+  it.effect("requests each workflow once, even for concurrent calls", () =>
     Effect.gen(function*() {
-      const { count, n8n } = yield* connected({ workflows })
+      const { count, n8n } = yield* memoryClient({ workflows })
       const names = yield* Effect.forEach(["a", "b", "a", "a", "b"], n8n.workflowName, { concurrency: "unbounded" })
       assert.deepStrictEqual(names, ["Alpha", "Beta", "Alpha", "Alpha", "Beta"])
       assert.strictEqual(yield* n8n.workflowName("b"), "Beta")
       assert.strictEqual(yield* count, 2)
     }))
 
-  it.effect("keeps a name for a minute", () =>
+  it.effect("caches a name for a minute", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([says({ name: "Old" }), says({ name: "New" })])
+      const { n8n, requests } = yield* scriptedClient([says({ name: "Old" }), says({ name: "New" })])
       assert.strictEqual(yield* n8n.workflowName("a"), "Old")
       yield* TestClock.adjust("59999 millis")
       assert.strictEqual(yield* n8n.workflowName("a"), "Old")
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* n8n.workflowName("a"), "New")
-      assert.strictEqual(seen.length, 2)
+      assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect("knows a deleted workflow, and keeps that too", () =>
+  it.effect("caches that a workflow was deleted", () =>
     Effect.gen(function*() {
-      const { count, n8n } = yield* connected({ workflows })
+      const { count, n8n } = yield* memoryClient({ workflows })
       assert.strictEqual(yield* n8n.workflowName("gone"), "Deleted Workflow")
       assert.strictEqual(yield* n8n.workflowName("gone"), N8nClient.deletedWorkflow)
       assert.strictEqual(yield* count, 1)
@@ -286,37 +289,37 @@ describe("workflowName", () => {
     { what: "a refusal", answer: refuses(403), statusCode: 403 },
     { what: "a web page that says 404", answer: says("<html>", { status: 404 }), statusCode: 404 },
     { what: "an answer without a name", answer: says({ id: "a" }), statusCode: undefined }
-  ])("fails on $what, and does not keep that", ({ answer, statusCode }) =>
+  ])("fails on $what, and does not cache the failure", ({ answer, statusCode }) =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([answer, answer, answers])
+      const { n8n, requests } = yield* scriptedClient([answer, answer, answers])
       assert.strictEqual((yield* apiFailure(n8n.workflowName("a"))).statusCode, statusCode)
       yield* apiFailure(n8n.workflowName("a"))
       assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
-      assert.strictEqual(seen.length, 3)
+      assert.strictEqual(requests.length, 3)
     }))
 
-  it.effect("asks anew after a call that was given up", () =>
+  it.effect("requests again after an interrupted call", () =>
     Effect.gen(function*() {
-      const { n8n, seen } = yield* scripted([neverAnswers, answers])
+      const { n8n, requests } = yield* scriptedClient([neverAnswers, answers])
       const fiber = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* turn
+      yield* eventLoopTurn
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
-      assert.strictEqual(seen.length, 2)
+      assert.strictEqual(requests.length, 2)
     }))
 
-  it.effect("still serves those who wait when one of them gives up", () =>
+  it.effect("still answers other callers when one is interrupted", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      const { n8n, seen } = yield* scripted([
+      const { n8n, requests } = yield* scriptedClient([
         (...asked) => Effect.andThen(Deferred.await(gate), answers(...asked))
       ])
       const first = yield* Effect.forkChild(n8n.workflowName("a"))
       const second = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* turn
+      yield* eventLoopTurn
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(yield* Fiber.join(second), "Daily")
-      assert.strictEqual(seen.length, 1)
+      assert.strictEqual(requests.length, 1)
     }))
 })

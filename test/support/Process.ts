@@ -1,4 +1,4 @@
-/** The server in processes of its own, as it is shipped. */
+/** Runs the bundled server as a child process. */
 import * as Effect from "effect/Effect"
 import { execSync, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -8,10 +8,10 @@ import { join } from "node:path"
 
 const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
 
-/** The bundled server. */
+/** The path of the bundled server. */
 export const main = join(folder, "main.mjs")
 
-/** Bundles it, with what it loads later beside it. */
+/** Bundles the server, with its lazily loaded chunks beside it. */
 export const bundle = () => {
   const root = new URL("../../", import.meta.url)
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
@@ -21,24 +21,24 @@ export const bundle = () => {
   })
 }
 
-/** Removes it. */
+/** Removes the bundle. */
 export const remove = () => rmSync(folder, { recursive: true, force: true })
 
-interface Ended {
+interface ExitResult {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Starts the server as a client does; the environment holds nothing of the machine's. */
+/** Starts the server as a client does, with an environment of its own. */
 export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
   const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-  const ended = Effect.callback<Ended>((resume) => {
+  const ended = Effect.callback<ExitResult>((resume) => {
     child.on("close", (code, signal) => resume(Effect.succeed({ code, signal, stdout, stderr })))
   })
   return { child, ended, output: () => stdout, errors: () => stderr }

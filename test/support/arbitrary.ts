@@ -1,13 +1,13 @@
-/** What properties are tried on. */
+/** Schemas whose arbitraries property tests use. */
 import * as Schema from "effect/Schema"
 
 /**
- * Any key but one with a backslash: once an object has had one, parsed or not, the `JSON.parse` of Node 24 and 26 takes
- * other escaped keys for it (nodejs/node#63785), and would be no measure.
+ * Any key without a backslash: after an object had such a key, `JSON.parse` of Node 24 and 26 confuses other escaped
+ * keys with it (nodejs/node#63785), so it cannot serve as a reference.
  */
 export const Key = Schema.String.check(Schema.isPattern(/^[^\\]*$/))
 
-/** Any JSON with such keys. */
+/** Any JSON with keys without a backslash. */
 export const Json: Schema.Codec<Schema.Json> = Schema.Union([
   Schema.Null,
   Schema.Boolean,

@@ -1,4 +1,4 @@
-/** The catalogue of node types that is built into `dist`, opened once for all tests of a file. */
+/** The catalogue of node types from `dist`, opened once per test file. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"

@@ -1,4 +1,4 @@
-/** A server in memory with an SDK client joined to it. */
+/** An in-memory server with an SDK client. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js"
@@ -15,7 +15,7 @@ import * as tools from "../../src/tools/index.ts"
 import * as prompts from "../../src/tools/Prompts.ts"
 import * as resources from "../../src/tools/Resources.ts"
 
-/** A real SDK client joined in memory to a server that runs until the test ends. */
+/** Connects a real SDK client in memory to a server that runs until the test ends. */
 export const connected = (
   serve: Effect.Effect<void, never, MemoryTransportNeeds>,
   capabilities: ClientCapabilities = {}
@@ -37,7 +37,7 @@ export const connected = (
 
 type MemoryTransportNeeds = Effect.Services<ReturnType<typeof serve>>
 
-/** All tools, those besides, resources and prompts; one resource dies. */
+/** A server with all tools, additional tools, resources and prompts; one resource dies. */
 export const serve = (more: ReadonlyArray<Tool.Any<never>> = []) =>
   McpServer.serve({
     name: "test",

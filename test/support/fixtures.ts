@@ -1,11 +1,11 @@
-/** n8n 2.41.1's answers as they were recorded, and what a newcomer's demo holds. */
+/** Recorded answers of n8n 2.41.1. */
 import { readFileSync } from "node:fs"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8"))
 
-/** The recorded executions, by what they show. */
+/** The names of the recorded executions. */
 export const names = ["branch", "loop", "fail", "contErr", "httpFail", "merge", "binary", "wait", "big12"] as const
 export type Name = typeof names[number]
 
@@ -15,7 +15,7 @@ export const workflow = (name: Name) => read(`workflow-${name}`) as N8nApi.Workf
 /** `GET /executions/{id}?includeData=true`. */
 export const execution = (name: Name) => read(`execution-${name}`) as N8nApi.Execution
 
-/** An n8n that holds all of them. */
+/** The initial state of an n8n that holds all of them. */
 export const seed: N8nApi.Seed = { workflows: names.map(workflow), executions: names.map(execution) }
 
 /** The id of a recorded execution. */

@@ -1,4 +1,4 @@
-/** Folders that tests work in. */
+/** Temporary folders for tests. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import * as Path from "effect/Path"
 
 export const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-/** A folder with these files, gone after the test; its path has no links. */
+/** Makes a folder with these files, which is removed after the test; its path has no symbolic links. */
 export const folderWith = Effect.fnUntraced(function*(files: { readonly [path: string]: string | Uint8Array } = {}) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -21,6 +21,6 @@ export const folderWith = Effect.fnUntraced(function*(files: { readonly [path: s
   return folder
 })
 
-/** The file system, with some of its methods replaced. */
+/** Replaces some methods of the file system. */
 export const withFileSystem = (replace: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem>) =>
   Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, ...replace(fs) }))

@@ -9,11 +9,11 @@ const newest = (description: NodeType.Description) => Math.max(...NodeType.versi
 
 export const packages = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"] as const
 
-/** As the package has it. */
+/** The descriptions in a package's `nodes.json`. */
 export const read = (name: string): ReadonlyArray<unknown> =>
   JSON.parse(readFileSync(new URL(`../../node_modules/${name}/dist/types/nodes.json`, import.meta.url), "utf8"))
 
-/** By type. */
+/** All node types by type. */
 export const all: ReadonlyMap<string, NodeType.NodeType> = new Map(
   packages.flatMap((name) =>
     [...Map.groupBy(read(name).map((each) => decode(each)), (description) => `${name}.${description.name}`)].map((
@@ -22,11 +22,11 @@ export const all: ReadonlyMap<string, NodeType.NodeType> = new Map(
   )
 )
 
-/** The one of that type, which must be there. */
+/** The node type of that type; throws if it is missing. */
 export const get = (type: string): NodeType.NodeType => {
-  const found = all.get(type)
-  if (found === undefined) throw new Error(`no ${type}`)
-  return found
+  const nodeType = all.get(type)
+  if (nodeType === undefined) throw new Error(`There is no node type ${type}`)
+  return nodeType
 }
 
 /** Every description with each of its versions. */

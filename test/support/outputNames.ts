@@ -1,4 +1,4 @@
-/** The names of outputs as n8n's packages say, read without the catalogue. */
+/** The output names in n8n's packages, read without the catalogue. */
 import * as OutputNames from "../../src/catalogue/OutputNames.ts"
 import { lookups } from "../workflows/check/lookups.ts"
 

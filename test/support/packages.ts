@@ -1,4 +1,4 @@
-/** The expressions in n8n's packages, of all releases that are installed. */
+/** The expressions in n8n's packages, of all installed releases. */
 import { readFileSync } from "node:fs"
 import { arr, type Obj, obj } from "../../src/base/Json.ts"
 
@@ -13,8 +13,8 @@ const types = names.flatMap((name): ReadonlyArray<unknown> =>
 const isExpression = (value: unknown): value is string =>
   typeof value === "string" && /^=\s*\{\{(?!\s*\}\})(?:(?!\}\}\s*\{\{)[^])*\}\}\s*$/.test(value)
 
-/** Those that see nothing but `$parameter` and `$nodeVersion`, among them all that the catalogue evaluates. */
-const isAlone = (code: string) =>
+/** Whether an expression uses only `$parameter` and `$nodeVersion`, like all that the catalogue evaluates. */
+const isSelfContained = (code: string) =>
   !/\$(?!parameter\b|nodeVersion\b|\{)\w|\.keys\(\)|new RegExp/.test(code) && code.split("}}").length < 3
 
 const expressionsIn = (value: unknown): ReadonlyArray<string> =>
@@ -32,11 +32,11 @@ const sources = types.flatMap((type) => {
   const { inputs, outputs, properties, requiredInputs, webhooks } = obj(type) ?? {}
   return [
     ...expressionsIn([inputs, outputs, ...new Set(filtersIn(properties))].filter((each) => !Array.isArray(each))),
-    ...expressionsIn([requiredInputs, webhooks]).filter(isAlone)
+    ...expressionsIn([requiredInputs, webhooks]).filter(isSelfContained)
   ]
 })
 
-/** The names after a dot in an expression, which are those of its parameters and more. */
+/** All expressions, with the names after a dot in them, which include those of parameters. */
 export const expressions: ReadonlyArray<{ readonly source: string; readonly names: ReadonlyArray<string> }> = [
   ...new Set(sources)
 ].map((source) => ({
@@ -46,7 +46,7 @@ export const expressions: ReadonlyArray<{ readonly source: string; readonly name
   )
 }))
 
-/** Objects with those names, of every kind of value and of the texts that the expression compares with. */
+/** Parameters with those names, with every kind of value and the strings in the expression. */
 export const parameters = (source: string, names: ReadonlyArray<string>): ReadonlyArray<Obj> => {
   const texts = [...new Set([...source.matchAll(/(["'])((?:(?!\1).)*)\1/g)].map(([, , text = ""]) => text))].slice(
     0,
@@ -69,7 +69,7 @@ export const parameters = (source: string, names: ReadonlyArray<string>): Readon
   ]
   return [
     {},
-    // An array has a method `values` in JavaScript, which the interpreter does not have.
+    // The interpreter does not have the method `values` of JavaScript's arrays.
     ...values.flatMap((value) =>
       Array.isArray(value) && source.includes(".values") ? [] : [
         Object.fromEntries(names.map((name) => [name, value])),

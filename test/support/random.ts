@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (a 32-bit mix by Steele and Vigna). */
+/** A generator of reproducible pseudo-random integers (a 32-bit mix by Steele and Vigna). */
 export const random = (seed: number) => {
   let state = seed
   return (below: number): number => {

@@ -1,10 +1,10 @@
-/** A tool of tests. */
+/** A tool for tests. */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../src/answer/Tool.ts"
 import type * as Errors from "../../src/base/Errors.ts"
 
-/** A tool that answers a text; it takes nothing unless told. */
+/** Makes a tool that answers with a text; without `input` it takes no arguments. */
 export const tool = <R>(
   name: string,
   handler: Effect.Effect<string, Errors.N8nError, R>,

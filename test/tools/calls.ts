@@ -71,6 +71,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   workflow_create: { name: "Draft" },
   workflow_save: { workflowId: file, workflowData: workflow, filePath: "saved.json" },
   workflow_load: { workflowIdOrPath: file },
+  workflow_diff: { a: id, b: file },
   workflow_list: {},
   test_workflow: { workflowId: id }
 }

@@ -7,7 +7,7 @@ import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as tools from "../../src/tools/index.ts"
-import { turn } from "../n8n/clients.ts"
+import { eventLoopTurn } from "../n8n/clients.ts"
 import { calls, prepared, seed } from "./calls.ts"
 import { inWorld, type Needs } from "./world.ts"
 
@@ -33,7 +33,7 @@ const raced = Effect.fnUntraced(function*<A, E, R>(call: Effect.Effect<A, E, R>,
   const start = yield* Clock.currentTimeMillis
   const fiber = yield* Effect.forkChild(Effect.result(call))
   while (fiber.pollUnsafe() === undefined) {
-    yield* turn
+    yield* eventLoopTurn
     if (isWaiting()) yield* TestClock.adjust("500 millis")
   }
   const result = yield* Fiber.join(fiber)

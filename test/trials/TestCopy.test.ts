@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { obj } from "../../src/base/Json.ts"
 import * as Connections from "../../src/n8n/model/Connections.ts"
+import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import * as TestCopy from "../../src/trials/TestCopy.ts"
-import * as TestMark from "../../src/trials/TestMark.ts"
 import * as TriggerItems from "../../src/trials/TriggerItems.ts"
 
 const node = (name: string, type = "n8n-nodes-base.set", more: object = {}) => ({
@@ -49,42 +49,50 @@ const linksOf = ({ body }: TestCopy.Copy) =>
   )
 
 describe("a copy", () => {
-  it("has ids that are its own and fit where n8n keeps those of triggers on PostgreSQL: 36 characters", () => {
+  it("has its own ids of at most 36 characters, n8n's limit for triggers on PostgreSQL", () => {
     const path = "8a1c0f5e-0000-4000-8000-000000000001"
-    const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { path })
-    const ids = made.body.nodes.map(({ id }) => id ?? "")
+    const created = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { path })
+    const ids = created.body.nodes.map(({ id }) => id ?? "")
     assert.strictEqual(new Set(ids).size, ids.length)
     for (const id of ids) assert.isAtMost(id.length, 36)
   })
 
-  it("is started by a webhook whose items pass through the trigger, disabled", () => {
-    const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, { testData: [{ a: 1 }, { a: 2 }] })
-    assert.deepStrictEqual(linksOf(made), [
+  it("is started by a webhook whose items pass through the disabled trigger", () => {
+    const created = copy({ nodes: [manual, node("A")], connections: { T: to("A") } }, {
+      testData: [{ a: 1 }, { a: 2 }]
+    })
+    assert.deepStrictEqual(linksOf(created), [
       "test_workflow call main[0] > test_workflow id main[0]",
       "test_workflow id main[0] > test_workflow items main[0]",
       "test_workflow items main[0] > T main[0]",
       "T main[0] > A main[0]"
     ])
-    assert.isTrue(find(made, "T")?.disabled)
-    assert.deepStrictEqual(made.items, [{ a: 1 }, { a: 2 }])
-    assert.strictEqual(made.nodeCount, 1)
+    assert.isTrue(find(created, "T")?.disabled)
+    assert.deepStrictEqual(created.items, [{ a: 1 }, { a: 2 }])
+    assert.strictEqual(created.nodeCount, 1)
   })
 
-  it("tells its execution's id: in its answer, or where that is the workflow's, on 1.x in its static data", () => {
+  it("reports the execution's id in its answer, or if the workflow responds, on 1.x in its static data", () => {
     const respond = (more: object = {}) => ({
       nodes: [manual, node("R", "n8n-nodes-base.respondToWebhook", more)],
       connections: { T: to("R") }
     })
-    const told = (made: TestCopy.Copy) => [made.responds, find(made, "test_workflow id")?.type, made.addedNodes.length]
+    const summarize = (
+      created: TestCopy.Copy
+    ) => [created.responds, find(created, "test_workflow id")?.type, created.addedNodes.length]
     const answer = "n8n-nodes-base.respondToWebhook"
-    assert.deepStrictEqual(told(copy({ nodes: [manual, node("A")], connections: { T: to("A") } })), [false, answer, 3])
-    assert.deepStrictEqual(told(copy(respond())), [true, undefined, 2])
-    assert.deepStrictEqual(told(copy(respond(), { listsWaiting: false })), [true, "n8n-nodes-base.code", 3])
+    assert.deepStrictEqual(summarize(copy({ nodes: [manual, node("A")], connections: { T: to("A") } })), [
+      false,
+      answer,
+      3
+    ])
+    assert.deepStrictEqual(summarize(copy(respond())), [true, undefined, 2])
+    assert.deepStrictEqual(summarize(copy(respond(), { listsWaiting: false })), [true, "n8n-nodes-base.code", 3])
     const pinned = copy({ ...respond(), pinData: { R: [{ json: {} }] } }, { listsWaiting: false })
-    assert.deepStrictEqual(told(pinned), [false, answer, 3])
+    assert.deepStrictEqual(summarize(pinned), [false, answer, 3])
     const { connections, nodes } = respond({ disabled: true })
     const off = copy({ nodes: [...nodes, node("A")], connections: { ...connections, R: to("A") } })
-    assert.deepStrictEqual(told(off), [false, answer, 3])
+    assert.deepStrictEqual(summarize(off), [false, answer, 3])
 
     assert.strictEqual(TestCopy.idInResponse("42"), "42")
     assert.isUndefined(TestCopy.idInResponse("{\"message\":\"Workflow was started\"}"))
@@ -92,15 +100,15 @@ describe("a copy", () => {
     assert.isUndefined(TestCopy.idInStaticData(null))
   })
 
-  it("saves its data, calls no error workflow, and keeps the rest of the settings", () => {
+  it("saves its data, calls no error workflow, and keeps all other settings", () => {
     const settings = {
       errorWorkflow: "9",
       saveDataSuccessExecution: "none",
       timezone: "Asia/Tokyo",
       executionTimeout: -1
     }
-    const made = copy({ nodes: [manual, node("A")], connections: { T: to("A") }, settings })
-    assert.deepStrictEqual(made.body["settings"], {
+    const created = copy({ nodes: [manual, node("A")], connections: { T: to("A") }, settings })
+    assert.deepStrictEqual(created.body["settings"], {
       saveDataSuccessExecution: "all",
       saveDataErrorExecution: "all",
       saveExecutionProgress: true,
@@ -109,13 +117,13 @@ describe("a copy", () => {
     })
   })
 
-  it("does not write its progress down in a loop", () => {
-    const made = copy({ nodes: [manual, node("A"), node("B")], connections: { T: to("A"), A: to("B"), B: to("A") } })
-    assert.strictEqual(obj(made.body["settings"])?.["saveExecutionProgress"], false)
+  it("does not save its progress in a loop", () => {
+    const created = copy({ nodes: [manual, node("A"), node("B")], connections: { T: to("A"), A: to("B"), B: to("A") } })
+    assert.strictEqual(obj(created.body["settings"])?.["saveExecutionProgress"], false)
   })
 
-  it("disables other triggers, and has no Error Trigger, which n8n would run even disabled", () => {
-    const made = copy({
+  it("disables other triggers and replaces an Error Trigger, which n8n would run even disabled", () => {
+    const created = copy({
       nodes: [
         manual,
         node("A"),
@@ -125,9 +133,9 @@ describe("a copy", () => {
       ],
       connections: { T: to("A"), E: to("B") }
     })
-    assert.deepInclude(find(made, "E"), { type: "n8n-nodes-base.noOp", disabled: true })
-    assert.isTrue(find(made, "S")?.disabled)
-    assert.isUndefined(find(made, "B"))
+    assert.deepInclude(find(created, "E"), { type: "n8n-nodes-base.noOp", disabled: true })
+    assert.isTrue(find(created, "S")?.disabled)
+    assert.isUndefined(find(created, "B"))
     const started = copy({
       nodes: [manual, node("E", "n8n-nodes-base.errorTrigger"), node("B")],
       connections: { E: to("B") }
@@ -136,8 +144,8 @@ describe("a copy", () => {
     assert.deepInclude(find(started, "E"), { type: "n8n-nodes-base.noOp", disabled: true })
   })
 
-  it("returns pinned items by a Code node without what served it; a trigger's are its test data", () => {
-    const made = copy({
+  it("returns pinned items by a Code node without its sub-nodes; a trigger's pinned items are its test data", () => {
+    const created = copy({
       nodes: [manual, node("A", "x.agent"), node("M", "x.model"), node("B")],
       connections: {
         T: to("A"),
@@ -146,24 +154,24 @@ describe("a copy", () => {
       },
       pinData: { A: [{ json: { a: 1 }, pairedItem: 0 }], T: [{ json: { t: 1 } }] }
     })
-    assert.deepInclude(find(made, "A"), {
+    assert.deepInclude(find(created, "A"), {
       type: "n8n-nodes-base.code",
       parameters: { jsCode: "return [{\"json\":{\"a\":1}}]" }
     })
-    assert.isUndefined(find(made, "M"))
-    assert.deepStrictEqual(made.items, [{ t: 1 }])
+    assert.isUndefined(find(created, "M"))
+    assert.deepStrictEqual(created.items, [{ t: 1 }])
   })
 
-  it("keeps what serves a node", () => {
+  it("keeps sub-nodes", () => {
     const ai = (type: string, name: string) => ({ [type]: [[{ node: name, type, index: 0 }]] })
-    const made = copy({
+    const created = copy({
       nodes: [manual, node("A", "x.agent"), node("Tool", "x.tool"), node("M", "x.model")],
       connections: { T: to("A"), Tool: ai("ai_tool", "A"), M: ai("ai_languageModel", "Tool") }
     })
-    assert.includeMembers(linksOf(made), ["Tool ai_tool > A ai_tool", "M ai_languageModel > Tool ai_languageModel"])
+    assert.includeMembers(linksOf(created), ["Tool ai_tool > A ai_tool", "M ai_languageModel > Tool ai_languageModel"])
   })
 
-  it("starts at a node by name or id, and leaves out what comes before but what is named", () => {
+  it("starts at a node by name or id, and omits earlier nodes unless they are referenced", () => {
     const subject = {
       nodes: [
         manual,
@@ -175,19 +183,19 @@ describe("a copy", () => {
       connections: { T: to("Z"), Z: to("A"), A: to("B"), B: to("C") }
     }
     for (const startNode of ["B", "id-B"]) {
-      const made = copy(subject, { startNode, testData: { b: 1 } })
-      assert.deepStrictEqual(linksOf(made).slice(2), [
+      const created = copy(subject, { startNode, testData: { b: 1 } })
+      assert.deepStrictEqual(linksOf(created).slice(2), [
         "test_workflow items main[0] > B main[0]",
         "B main[0] > C main[0]"
       ])
-      assert.isUndefined(find(made, "Z"))
-      assert.isTrue(find(made, "A")?.disabled)
-      assert.isUndefined(find(made, "B")?.disabled)
+      assert.isUndefined(find(created, "Z"))
+      assert.isTrue(find(created, "A")?.disabled)
+      assert.isUndefined(find(created, "B")?.disabled)
     }
   })
 
-  it("starts at the trigger that leads to most, from the output that leads on", () => {
-    const made = copy({
+  it("starts at the trigger that reaches most nodes, from its connected output", () => {
+    const created = copy({
       nodes: [
         manual,
         node("A"),
@@ -197,12 +205,12 @@ describe("a copy", () => {
       ],
       connections: { T: to("A"), W: { main: [null, [{ node: "B", type: "main", index: 0 }]] }, B: to("R") }
     })
-    assert.strictEqual(made.start, "W")
-    assert.include(linksOf(made), "W main[0] > B main[0]")
-    assert.strictEqual(obj(find(made, "test_workflow call")?.parameters)?.["responseMode"], "responseNode")
+    assert.strictEqual(created.start, "W")
+    assert.include(linksOf(created), "W main[0] > B main[0]")
+    assert.strictEqual(obj(find(created, "test_workflow call")?.parameters)?.["responseMode"], "responseNode")
   })
 
-  it("says why there is none", () => {
+  it("says why no copy can be created", () => {
     assert.match(refusal({ nodes: [node("A")] }), /no trigger/)
     assert.match(refusal({ nodes: [{ ...manual, disabled: true }] }), /'T' is disabled/)
     assert.match(refusal({ nodes: [manual, node("A")] }), /'T' leads to none/)
@@ -214,7 +222,7 @@ describe("a copy", () => {
   })
 })
 
-describe("what a trigger emits", () => {
+describe("the items of a trigger", () => {
   const around = {
     now: Date.parse("2026-11-01T15:04:05.006Z"),
     timezone: "America/New_York",
@@ -223,7 +231,7 @@ describe("what a trigger emits", () => {
   const emit = (type: string, testData: unknown, parameters: object = {}) =>
     TriggerItems.fromTrigger(node("T", type, { parameters }), testData, around)
 
-  it("of a schedule is the time, as n8n writes it", () => {
+  it("have n8n's time fields for a schedule", () => {
     assert.deepStrictEqual(emit("n8n-nodes-base.scheduleTrigger", undefined), [{
       timestamp: "2026-11-01T10:04:05.006-05:00",
       "Readable date": "November 1st 2026, 10:04:05 am",
@@ -239,7 +247,7 @@ describe("what a trigger emits", () => {
     }])
   })
 
-  it("of a webhook is a request: of its body, or whole; without a body, the query", () => {
+  it("are a request for a webhook, created from its body, the whole request, or the query if it has no body", () => {
     const [post] = emit("n8n-nodes-base.webhook", { a: 1 }, { httpMethod: "POST" })
     assert.deepInclude(post, { body: { a: 1 }, query: {}, params: {}, executionMode: "production" })
     const [whole] = emit("n8n-nodes-base.webhook", { headers: { "X-A": "1" }, body: [1] })
@@ -250,7 +258,7 @@ describe("what a trigger emits", () => {
     assert.lengthOf(emit("n8n-nodes-base.webhook", [{ a: 1 }, { a: 2 }]), 2)
   })
 
-  it("of the others is the item, with what that trigger always has", () => {
+  it("are the test data for other triggers, with the fields that each always has", () => {
     assert.deepInclude(emit("@n8n/n8n-nodes-langchain.chatTrigger", "Hi")[0], {
       chatInput: "Hi",
       action: "sendMessage"
@@ -267,7 +275,7 @@ describe("what a trigger emits", () => {
 describe("a copy's name", () => {
   const mine = { machine: "ab12", pid: 42 }
 
-  it("tells whose it is and of what, within n8n's length", () => {
+  it("has the owner and the workflow's name, within n8n's length", () => {
     const name = TestMark.nameOf(`受付: ${"x".repeat(200)}`, mine, "t0")
     assert.isAtMost([...name].length, 128)
     assert.deepStrictEqual(TestMark.ownerOf(name), mine)
@@ -276,7 +284,7 @@ describe("a copy's name", () => {
     assert.isUndefined(TestMark.ownerOf("effect-n8n-mcp test copy of mine"))
   })
 
-  it("is left over when its process is gone, or after an hour", () => {
+  it("is abandoned when its process has ended, or after an hour", () => {
     const name = TestMark.nameOf("W", mine, "t0")
     const now = Date.parse("2026-11-22T12:00:00Z")
     const at = (createdAt: string, gone = false) => TestMark.isLeftover({ name, createdAt }, now, () => gone)

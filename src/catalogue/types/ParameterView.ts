@@ -5,38 +5,40 @@ import { operations } from "../parameters/Operators.ts"
 import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 
-const optional = Schema.optionalKey
-
 /** One parameter. */
-export const Parameter = Schema.Struct({
+export interface Parameter {
   /** n8n's: `string`, `options`, `collection`, `resourceLocator`, … */
-  type: Schema.String,
-  required: optional(Schema.Boolean),
+  readonly type: string
+  readonly required?: boolean
   /** It holds a list of what is described. */
-  list: optional(Schema.Boolean),
-  default: optional(Schema.Json),
+  readonly list?: boolean
+  readonly default?: Schema.Json
   /** The values to choose from; whole: value to meaning. */
-  options: optional(Schema.Json),
+  readonly options?: Schema.Json
   /** How many options there are, where not all are shown. */
-  optionCount: optional(Schema.Int),
+  readonly optionCount?: number
   /** They come from the service, with the credential. */
-  dynamic: optional(Schema.Boolean),
+  readonly dynamic?: boolean
   /** What a value looks like, for kinds that hold an object. */
-  shape: optional(Schema.String),
+  readonly shape?: string
   /** The operations of a filter's conditions, by the operator's type. */
-  operators: optional(Schema.Record(Schema.String, Schema.String)),
+  readonly operators?: Readonly<Record<string, string>>
   /** The ways to give a resource locator, `{__rl: true, mode, value}`. */
-  modes: optional(Schema.Array(Schema.String)),
+  readonly modes?: ReadonlyArray<string>
   /** What it holds: names, or names to parameters; of a `fixedCollection` by group. */
-  fields: optional(Schema.Json),
-  description: optional(Schema.String),
+  readonly fields?: ReadonlyArray<string> | { readonly [name: string]: Parameter | NonNullable<Parameter["fields"]> }
+  readonly description?: string
   /** n8n's advice to those who build workflows with a model. */
-  hint: optional(Schema.String),
-  placeholder: optional(Schema.String),
+  readonly hint?: string
+  readonly placeholder?: string
   /** What must hold for it to apply. */
-  when: optional(Schema.String)
-})
-export type Parameter = typeof Parameter.Type
+  readonly when?: string
+}
+
+const wire = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Json)])
+
+/** On the wire only the type is promised: the whole schema would stand in every list of tools. */
+export const Parameter = wire as Schema.Codec<unknown> as Schema.Codec<Parameter, typeof wire.Encoded>
 
 /** What tells which of a type's parameters a node has. */
 export type About = Pick<Scope, "version" | "isTool">
@@ -130,7 +132,9 @@ const optionsOf = (property: Property, level: Level, about: About) => {
 /** Parameters of one name differ by when they apply: a number tells them apart. */
 export const numbered = (name: string, index: number): string => index === 0 ? name : `${name} (${index + 1})`
 
-const within = (properties: ReadonlyArray<Property>, level: Level, about: About): Schema.Json => {
+type Fields = NonNullable<Parameter["fields"]>
+
+const within = (properties: ReadonlyArray<Property>, level: Level, about: About): Fields => {
   const byName = Map.groupBy(ofVersion(properties, about), ({ name }) => name)
   if (level === "line") return [...byName.keys()]
   const [inner, most] = level === "whole" ? ["whole", Infinity] as const : ["line", 1] as const
@@ -141,7 +145,7 @@ const within = (properties: ReadonlyArray<Property>, level: Level, about: About)
   )
 }
 
-const fieldsOf = (property: Property, level: Level, about: About): Schema.Json | undefined => {
+const fieldsOf = (property: Property, level: Level, about: About): Parameter["fields"] => {
   if (property.type === "collection") return within(members(property), level, about)
   if (property.type !== "fixedCollection") return undefined
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))

@@ -1,11 +1,11 @@
 /**
- * n8n's public REST API in memory, as an `HttpClient`: what talks to n8n runs unchanged against it, in tests and in
- * `--demo`. Its answers were compared with those of n8n 2.41.1 and 1.123.81, request by request.
+ * An in-memory implementation of n8n's public REST API as an `HttpClient`, for tests and `--demo`. Its answers are
+ * compared with those of n8n 2.41.1 and 1.123.81, request by request.
  *
  * **Details**
  *
- * Nothing runs, so nothing is known of node types: a workflow is published without a look at parameters and
- * credentials. What is written gets the same ids at every start, and dates that only grow.
+ * Workflows are not executed and node types are not known: publishing does not check parameters and credentials.
+ * Generated ids are the same at every start, and dates always increase.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -29,12 +29,12 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-/** The newest are kept: a demo that serves for days must not grow. */
-const mostRequests = 10_000
+/** How many of the latest requests are kept: the memory of a long-running demo must not grow. */
+const maxRequests = 10_000
 
 export type { Credential, Execution, Seed, Stored, Workflow } from "./state.ts"
 
-/** A request as it arrived; `body` is what its JSON says. */
+/** A request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
@@ -42,45 +42,45 @@ export interface RecordedRequest {
   readonly body?: unknown
 }
 
-/** The connection breaks: a hook that fails with it leaves the client without an answer. */
+/** A broken connection: if a hook fails with it, the client gets no answer. */
 export class Disconnected extends Data.TaggedError("Disconnected") {}
 
-/** The n8n to be. */
+/** Options of the simulated n8n. */
 export interface Options {
-  /** Its major version. Default: "2". */
+  /** The major version. Default: "2". */
   readonly version?: "2" | "1"
-  /** The only key it accepts. Default: any, and none. */
+  /** The only API key accepted. Default: any key or none. */
   readonly apiKey?: string
   /**
-   * Sees each request before n8n does, and may answer in its place, change what n8n holds through `n8n.edit`, hang
-   * (`Effect.never`) or break the connection (`Disconnected`): then nothing has happened.
+   * Runs before each request is handled. It may return a response instead, change workflows with `n8n.edit`, hang
+   * (`Effect.never`) or break the connection (`Disconnected`); the request then has no effect.
    */
   readonly before?: (request: RecordedRequest, n8n: N8nApi) => Effect.Effect<Response | void, Disconnected>
-  /** The same with the answer in hand: what was written is written, but the client may never learn of it. */
+  /** Runs after each request; it may replace or lose the response, but the request has had its effect. */
   readonly after?: (
     request: RecordedRequest,
     response: Response,
     n8n: N8nApi
   ) => Effect.Effect<Response | void, Disconnected>
-  /** On 2.x, how many requests of its webhook still find the state before a workflow was (un)published. Default: 0. */
-  readonly settling?: number
-  /** On 2.x, how many attempts to delete a workflow just unpublished come too early (409). Default: 0. */
-  readonly unpublishing?: number
+  /** On 2.x, how many requests to a webhook still see the state before (un)publishing. Default: 0. */
+  readonly webhookLag?: number
+  /** On 2.x, how many attempts to delete a workflow after unpublishing it fail with 409. Default: 0. */
+  readonly deletionLag?: number
 }
 
-/** One n8n: the client that reaches it, every request so far, and a way in behind the API's back. */
+/** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
-  /** What it holds now; no request. */
+  /** The stored workflows, read without a request. */
   readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
   /**
-   * Somebody else saves a workflow.
+   * Saves a workflow as another user.
    *
    * **Details**
    *
-   * `updatedAt` moves, and what changes nodes, connections or node groups is a new version by `author` (default:
-   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect.
+   * `updatedAt` changes, and a change of nodes, connections or node groups is a new version by `author` (default:
+   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect at once.
    */
   readonly edit: (
     id: string,
@@ -89,7 +89,7 @@ export interface N8nApi {
   ) => Effect.Effect<void>
 }
 
-/** On 1.x the first path that matches decides, so the more specific stand first. */
+/** The routes, the more specific first: on 1.x the first matching path decides. */
 const routes: ReadonlyArray<Route> = [
   ...about.routes,
   ...webhooks.routes,
@@ -101,12 +101,12 @@ const routes: ReadonlyArray<Route> = [
   ...credentials.routes
 ]
 
-/** 2.x asks every path that matches for the method, 1.x only the first. */
+/** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
 const findRoute = (method: string, pathname: string, version: Major) => {
   const known = routes.filter(({ only2, path }) => path.test(pathname) && !(only2 === true && version === "1"))
   const here = version === "2" ? known : known.filter(({ path }) => path.source === known[0]?.path.source)
-  const found = here.find((each) => each.method === method)
-  if (found !== undefined) return Effect.succeed(found)
+  const route = here.find((each) => each.method === method)
+  if (route !== undefined) return Effect.succeed(route)
   return here.length === 0 ? refuse(404, "not found") : refuse(405, `${method} method not allowed`)
 }
 
@@ -129,32 +129,32 @@ const isApi = (url: URL) => url.pathname.startsWith("/api/")
 
 const decoder = new TextDecoder()
 
-/** What is sent is expected to be JSON. */
-const recorded = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
+/** Records a request, whose body must be JSON. */
+const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, url: URL): RecordedRequest => ({
   method,
   url: url.href,
   headers: { ...headers },
   ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
 })
 
-/** Starts an n8n that holds the seed. It never fails: what n8n refuses is an answer with a status, as from the wire. */
+/** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
-    const { after, before, settling = 0, unpublishing = 0, version = "2" } = options
+    const { after, before, deletionLag = 0, version = "2", webhookLag = 0 } = options
     const state = State.make(seed)
     const requests: Array<RecordedRequest> = []
 
     const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       const { headers, method } = request
-      const found = yield* findRoute(method, url.pathname, version)
+      const route = yield* findRoute(method, url.pathname, version)
       if (isApi(url)) {
         yield* authorize(headers["x-n8n-api-key"], options)
-        yield* checkQuery(found.query ?? {}, url.searchParams, version)
+        yield* checkQuery(route.query ?? {}, url.searchParams, version)
       }
-      yield* checkBody(found, request, version)
-      const { id = "", version: versionId = "" } = found.path.exec(url.pathname)?.groups ?? {}
-      const now = state.moment(yield* Clock.currentTimeMillis)
-      return yield* found.handle({
+      yield* checkBody(route, request, version)
+      const { id = "", version: versionId = "" } = route.path.exec(url.pathname)?.groups ?? {}
+      const now = state.timestamp(yield* Clock.currentTimeMillis)
+      return yield* route.handle({
         version,
         state,
         method,
@@ -164,14 +164,14 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
         query: url.searchParams,
         body: request.body,
         now,
-        settling,
-        unpublishing
+        webhookLag,
+        deletionLag
       })
     }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))
 
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
-      if (requests.length > mostRequests) requests.shift()
+      if (requests.length > maxRequests) requests.shift()
       const instead = yield* before?.(request, n8n) ?? Effect.void
       if (instead instanceof Response) return instead
       const response = yield* answer(request, url)
@@ -181,7 +181,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
 
     const n8n: N8nApi = {
       client: HttpClient.make((request, url) =>
-        exchange(recorded(request, url), url).pipe(
+        exchange(record(request, url), url).pipe(
           Effect.map((response) => HttpClientResponse.fromWeb(request, response)),
           Effect.catchTag("Disconnected", (cause) =>
             Effect.fail(
@@ -193,11 +193,11 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
       workflows: Effect.sync(() => [...state.workflows.values()]),
       edit: (id, change, author = "Somebody Else") =>
         Effect.map(Clock.currentTimeMillis, (clock) =>
-          workflows.edit({ version, state, now: state.moment(clock) }, id, change, author))
+          workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author))
     }
     return n8n
   })
 
-/** An n8n of its own for each build of the layer. */
+/** The client of a simulated n8n; each build of the layer has its own. */
 export const layer = (seed: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, Effect.map(make(seed, options), ({ client }) => client))

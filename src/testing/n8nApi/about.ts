@@ -1,8 +1,8 @@
-/** What n8n tells about itself. */
+/** n8n's start page. */
 import * as Effect from "effect/Effect"
 import { type Handler, route } from "./server.ts"
 
-/** The only place where n8n tells its version. */
+/** The only page that contains n8n's version. */
 const startPage: Handler = ({ version }) => {
   const release = version === "2" ? "n8n@2.41.1" : "n8n@1.123.81"
   const config = btoa(JSON.stringify({ dsn: "", environment: "development", release }))
@@ -13,5 +13,5 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-/** The start page. */
+/** The route of the start page. */
 export const routes = [route("GET", "", {}, startPage)]

@@ -1,12 +1,12 @@
-/** The grammar of what the API takes as a body: one fault an answer, in the words of each n8n. */
+/** Validators for request bodies: they return the first error, in the wording of each n8n version. */
 import type { Major } from "./refusal.ts"
 
-/** Says what is wrong with a value; nothing when all is well. */
+/** Validates a value; returns an error message or `undefined`. */
 export type Check = (value: unknown, path: string, version: Major) => string | undefined
 
 interface Field {
   readonly check: Check
-  /** `"checked"`: 2.x does not look whether it is there, but what it is. */
+  /** With `"checked"`, 2.x validates the value instead of checking that the key is present. */
   readonly required?: true | "checked"
   readonly in?: Major
 }
@@ -24,7 +24,7 @@ export const number = is("number")
 export const flag = is("boolean")
 export const record = is("object")
 
-/** One of these texts. */
+/** Accepts one of these strings. */
 export const oneOf = (...values: ReadonlyArray<string>): Check => (value, path, version) => {
   if (typeof value === "string" && values.includes(value)) return undefined
   if (version === "1") {
@@ -37,17 +37,17 @@ export const oneOf = (...values: ReadonlyArray<string>): Check => (value, path, 
     : `${path} Expected ${expected}, received ${kindOf(value)}`
 }
 
-/** A list of such items. */
+/** Accepts an array of such items. */
 export const listOf = (item: Check): Check => (value, path, version) => {
   if (!Array.isArray(value)) return is("array")(value, path, version)
   return firstOf(value.map((each, index) => item(each, `${path}/${index}`, version)))
 }
 
-/** The same, or null. */
+/** Accepts null too. */
 export const nullable = (check: Check): Check => (value, ...where) =>
   value === null ? undefined : check(value, ...where)
 
-/** 1.x looks at the type first where it is a simple one, and is at a loss for words when another is null. */
+/** Refuses a read-only field; 1.x checks simple types first, and has another message for null without a type. */
 export const readOnly = (check?: Check): Check => (value, path, version) => {
   if (version === "2") return `${path} is read-only`
   if (check === undefined && value === null) return `${path} must pass "readOnly" keyword validation`
@@ -56,32 +56,32 @@ export const readOnly = (check?: Check): Check => (value, path, version) => {
 
 const firstOf = (problems: ReadonlyArray<string | undefined>) => problems.find((problem) => problem !== undefined)
 
-/** n8n 2 looks at the fields in its own order and at unknown keys last; n8n 1 at what lacks, what is unknown, the rest. */
+/** Accepts an object. 2.x checks fields in order, then unknown keys; 1.x missing fields, unknown keys, then values. */
 export const fields = (all: Readonly<Record<string, Field>>, isOpen = false): Check => (value, path, version) => {
   if (kindOf(value) !== "object") return record(value, path, version)
-  const given = value as Readonly<Record<string, unknown>>
+  const input = value as Readonly<Record<string, unknown>>
   const known = Object.entries(all).filter(([, field]) => field.in === undefined || field.in === version)
-  const unknown = isOpen ? [] : Object.keys(given).filter((key) => !known.some(([name]) => name === key))
+  const unknown = isOpen ? [] : Object.keys(input).filter((key) => !known.some(([name]) => name === key))
   const missing = known.map(([key, { required }]) =>
-    required !== undefined && given[key] === undefined ? `${path} must have required property '${key}'` : undefined
+    required !== undefined && input[key] === undefined ? `${path} must have required property '${key}'` : undefined
   )
   const wrong = known.map(([key, { check, required }], index) => {
-    const isChecked = given[key] !== undefined || (required === "checked" && version === "2")
-    return isChecked ? check(given[key], `${path}/${key}`, version) : missing[index]
+    const isChecked = input[key] !== undefined || (required === "checked" && version === "2")
+    return isChecked ? check(input[key], `${path}/${key}`, version) : missing[index]
   })
-  const strange = unknown.length === 0
+  const unknownKeyFault = unknown.length === 0
     ? undefined
     : version === "2"
     ? `${path} Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`
     : `${path} must NOT have additional properties`
-  return firstOf(version === "2" ? [...wrong, strange] : [...missing, strange, ...wrong])
+  return firstOf(version === "2" ? [...wrong, unknownKeyFault] : [...missing, unknownKeyFault, ...wrong])
 }
 
-/** Fields that may be missing. */
+/** Optional fields. */
 export const optional = (checks: Readonly<Record<string, Check>>, version?: Major): Readonly<Record<string, Field>> =>
   Object.fromEntries(
     Object.entries(checks).map(([key, check]) => [key, { check, ...(version !== undefined && { in: version }) }])
   )
 
-/** When something was made and changed, which n8n alone says. */
-export const stamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }
+/** The read-only timestamps of an object. */
+export const timestamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }

@@ -1,15 +1,15 @@
-/** The credentials that nodes name. */
+/** Credentials. */
 import * as Effect from "effect/Effect"
 import { type Check, fields, record, text } from "./body.ts"
-import { paged, pageQuery } from "./query.ts"
+import { pageQuery, paginate } from "./query.ts"
 import { api, type Handler } from "./server.ts"
 import { obj, owner } from "./state.ts"
 
 const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
-  return Response.json(yield* paged(state.credentials, query))
+  return Response.json(yield* paginate(state.credentials, query))
 })
 
-/** The answer tells more of a credential than the list does. */
+/** Creates a credential; the answer has more fields than the list. */
 const createCredential: Handler = ({ body, now, state, version }) => {
   const dates = { createdAt: now, updatedAt: now }
   const { name, type } = obj(body) as { readonly name: string; readonly type: string }
@@ -22,7 +22,7 @@ const createCredential: Handler = ({ body, now, state, version }) => {
   )
 }
 
-/** `POST /credentials`; whether its data fits its type is not looked at. */
+/** The body of `POST /credentials`; whether the data fits the type is not checked. */
 const newCredential: Check = fields({
   name: { check: text, required: true },
   type: { check: text, required: true },

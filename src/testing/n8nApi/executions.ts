@@ -1,10 +1,10 @@
-/** Executions: listed, read, run again and stopped. */
+/** Executions: list, read, retry and stop. */
 import * as Effect from "effect/Effect"
 import { fields, flag as isFlag, optional } from "./body.ts"
 import { encodeCursor, executionStatus, flag, instant, only2, pageOf, pageQuery, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import { type Execution, obj, only, without, type Workflow } from "./state.ts"
+import { type Execution, isInProject, obj, only, without } from "./state.ts"
 
 const executionData = ["data", "workflowData", "customData"]
 
@@ -34,9 +34,6 @@ const item = (execution: Execution, call: Call) => {
   return only(execution, ...itemKeys, ...sizes, ...executionData)
 }
 
-const isIn = (project: string, workflow: Workflow | undefined) =>
-  (workflow?.shared ?? []).some((share) => share.projectId === project)
-
 const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   const { query, state } = call
   const { lastId, limit } = yield* pageOf(query)
@@ -45,21 +42,21 @@ const listExecutions: Handler = Effect.fnUntraced(function*(call) {
   const project = query.get("projectId")
   const after = Date.parse(query.get("startedAfter") ?? "")
   const before = Date.parse(query.get("startedBefore") ?? "")
-  const found = [...state.executions.values()].toSorted((a, b) => Number(b.id) - Number(a.id)).filter((execution) => {
+  const matches = [...state.executions.values()].toSorted((a, b) => Number(b.id) - Number(a.id)).filter((execution) => {
     const startedAt = Date.parse(execution.startedAt)
     return Number(execution.id) < Number(lastId) &&
-      // What is running shows only when asked for.
+      // Running executions are listed only on request.
       (status === null ? execution.status !== "running" : execution.status === status) &&
       (workflowId === null || execution.workflowId === workflowId) &&
-      (project === null || isIn(project, state.workflows.get(execution.workflowId))) &&
+      (project === null || isInProject(project, state.workflows.get(execution.workflowId))) &&
       (Number.isNaN(after) || startedAt >= after) &&
       (Number.isNaN(before) || startedAt <= before)
   })
-  const page = found.slice(0, limit === 0 ? undefined : limit)
+  const page = matches.slice(0, limit === 0 ? undefined : limit)
   const last = page.at(-1)
   return Response.json({
     data: page.map((execution) => item(execution, call)),
-    nextCursor: last !== undefined && found.length > page.length ? encodeCursor({ lastId: last.id, limit }) : null
+    nextCursor: last !== undefined && matches.length > page.length ? encodeCursor({ lastId: last.id, limit }) : null
   })
 })
 
@@ -75,19 +72,19 @@ const getExecution: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(detail(yield* find(call, "Not Found"), call))
 })
 
-const notQueued = "Execution is queued to run (not yet started) so it cannot be retried"
-const notAborted = "The execution was aborted before starting, so it cannot be retried"
+const queuedMessage = "Execution is queued to run (not yet started) so it cannot be retried"
+const abortedMessage = "The execution was aborted before starting, so it cannot be retried"
 
 /**
- * n8n answers only when the new execution is over. Nothing runs here: it ends as the old one did, except that one that
- * was stopped, waited or still ran ends well, and so does one retried with the workflow as it is now.
+ * Retries an execution; n8n answers when the new one has ended. Nothing is executed here: it ends as the old one did,
+ * but succeeds if the old one was stopped, waiting or running, or if the current workflow is loaded.
  */
 const retryExecution: Handler = Effect.fnUntraced(function*(call) {
   const { id, now, state, version } = call
   const old = yield* find(call, `The execution with the ID "${id}" does not exist.`)
   const data = obj(old["data"])
-  if (old.status === "new") return yield* refuse(409, notQueued)
-  if (data["executionData"] === undefined) return yield* refuse(409, notAborted)
+  if (old.status === "new") return yield* refuse(409, queuedMessage)
+  if (data["executionData"] === undefined) return yield* refuse(409, abortedMessage)
   if (old["finished"] === true) {
     return yield* refuse(version === "2" ? 409 : 400, "The execution succeeded, so it cannot be retried.")
   }

@@ -1,11 +1,11 @@
-/** Publishing on 2.x, activating on 1.x. */
+/** Publishing on 2.x and activating on 1.x. */
 import * as Effect from "effect/Effect"
 import { type Check, fields, optional, text } from "./body.ts"
 import { refuse } from "./refusal.ts"
 import { canStart, triggerCount, unknownType } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import { answer, denied, found } from "./shown.ts"
 import { activeVersion, addVersion, findVersion, obj, only, owner, type Stored, webhooksOf } from "./state.ts"
+import { answer, findWorkflow, permissionDenied } from "./views.ts"
 
 const recordEvent = (
   { now, state }: Call,
@@ -23,11 +23,11 @@ const recordEvent = (
   })
 }
 
-/** Webhooks change only after some looks at them, as they do some time after the real n8n has answered. */
-const register = ({ settling, state, version }: Call, id: string, nodes: Stored["nodes"]) => {
+/** Registers webhooks; on 2.x only after `webhookLag` requests, since the real n8n registers them asynchronously. */
+const register = ({ state, version, webhookLag }: Call, id: string, nodes: Stored["nodes"]) => {
   const next = webhooksOf(nodes)
-  const looks = version === "2" ? settling : 0
-  state.webhooks.set(id, { now: looks === 0 ? next : state.webhooks.get(id)?.now ?? [], next, looks })
+  const lag = version === "2" ? webhookLag : 0
+  state.webhooks.set(id, { current: lag === 0 ? next : state.webhooks.get(id)?.current ?? [], next, lag })
 }
 
 const takenPath = ({ state }: Call, id: string, nodes: Stored["nodes"]) =>
@@ -37,7 +37,7 @@ const takenPath = ({ state }: Call, id: string, nodes: Stored["nodes"]) =>
     )
   )
 
-/** Refuses what cannot go live. Parameters and credentials are not looked at. */
+/** Refuses nodes that cannot be published. Parameters and credentials are not checked. */
 const checkNodes = (call: Call, { id, name }: Stored, nodes: Stored["nodes"]) => {
   const unknown = unknownType(nodes)
   const taken = takenPath(call, id, nodes)
@@ -54,7 +54,7 @@ const checkNodes = (call: Call, { id, name }: Stored, nodes: Stored["nodes"]) =>
   return starts ? Effect.void : refuse(400, `Workflow cannot be activated because it has no trigger node. ${needs}`)
 }
 
-/** Puts a version live, or refuses to; what it then answers does not yet count the triggers. */
+/** Publishes a version; n8n's answer does not contain the new count of triggers yet. */
 export const publish = Effect.fnUntraced(function*(call: Call, workflow: Stored, versionId: string) {
   const { state } = call
   if (workflow["isArchived"] === true) return yield* refuse(400, "Cannot activate an archived workflow.")
@@ -74,8 +74,8 @@ export const publish = Effect.fnUntraced(function*(call: Call, workflow: Stored,
   return published
 })
 
-/** On 1.x a live workflow that cannot go on living is stopped, with what was written in it but its old version's name. */
-export const goOn = (call: Call, before: Stored, after: Stored) =>
+/** Publishes a change of an active workflow on 1.x; if refused, it is saved but inactive, with its old version id. */
+export const republish = (call: Call, before: Stored, after: Stored) =>
   Effect.tapError(publish(call, after, after.versionId), () =>
     Effect.sync(() => {
       const { versionId } = before
@@ -93,47 +93,47 @@ const unpublish = (call: Call, workflow: Stored): Stored => {
   if (workflow.activeVersionId === null) return workflow
   recordEvent(call, workflow.id, workflow.activeVersionId, "deactivated")
   register(call, workflow.id, [])
-  if (call.version === "2") call.state.unpublishing.set(workflow.id, call.unpublishing)
+  if (call.version === "2") call.state.deletionLag.set(workflow.id, call.deletionLag)
   const unpublished = { ...workflow, active: false, activeVersionId: null, activeVersion: null }
   call.state.workflows.set(workflow.id, unpublished)
   return unpublished
 }
 
-/** On 1.x it is always what is stored that goes live. */
+/** Publishes a version; 1.x always publishes the stored workflow. */
 const activateWorkflow: Handler = Effect.fnUntraced(function*(call) {
-  const workflow = yield* found(call, denied("activate", call.version))
+  const workflow = yield* findWorkflow(call, permissionDenied("activate", call.version))
   if (call.version === "1") {
     return workflow.activeVersionId === workflow.versionId
       ? answer(call, workflow, "tags")
       : answer(call, yield* publish(call, workflow, workflow.versionId), "tags", "shared")
   }
-  const wanted = obj(call.body)
-  const versionId = typeof wanted["versionId"] === "string" ? wanted["versionId"] : workflow.versionId
+  const options = obj(call.body)
+  const versionId = typeof options["versionId"] === "string" ? options["versionId"] : workflow.versionId
   const published = yield* publish(call, workflow, versionId)
-  const told = only(wanted, "name", "description")
+  const labels = only(options, "name", "description")
   const versions = call.state.versions.get(workflow.id) ?? []
   call.state.versions.set(
     workflow.id,
-    versions.map((version) => version.versionId === versionId ? { ...version, ...told } : version)
+    versions.map((version) => version.versionId === versionId ? { ...version, ...labels } : version)
   )
-  const named = { ...published, activeVersion: activeVersion(call.state, workflow.id, versionId) }
+  const result = { ...published, activeVersion: activeVersion(call.state, workflow.id, versionId) }
   call.state.workflows.set(workflow.id, {
-    ...named,
+    ...result,
     ...only(call.state.workflows.get(workflow.id) ?? {}, "triggerCount")
   })
-  return answer(call, named, "tags", "shared")
+  return answer(call, result, "tags", "shared")
 })
 
-/** What is not published stays so without a word. */
+/** Unpublishes a workflow; it also succeeds if the workflow is not published. */
 const deactivateWorkflow: Handler = Effect.fnUntraced(function*(call) {
-  const workflow = yield* found(call, denied("deactivate", call.version))
+  const workflow = yield* findWorkflow(call, permissionDenied("deactivate", call.version))
   return answer(call, unpublish(call, workflow), "tags")
 })
 
-/** Archiving and its opposite are versions of their own. */
+/** Archives or unarchives a workflow, which creates a version. */
 const setArchived = (isArchived: boolean): Handler =>
   Effect.fnUntraced(function*(call) {
-    const workflow = yield* found(call, "Workflow not found")
+    const workflow = yield* findWorkflow(call, "Workflow not found")
     if (isArchived && workflow["isArchived"] === true) return answer(call, workflow, "tags")
     if (!isArchived && workflow["isArchived"] !== true) return yield* refuse(400, "Workflow is not archived.")
     const changed = { ...unpublish(call, workflow), isArchived, versionId: call.state.uuid() }
@@ -142,10 +142,10 @@ const setArchived = (isArchived: boolean): Handler =>
     return answer(call, changed, "tags")
   })
 
-const ofVersion = fields(optional({ versionId: text, name: text, description: text }), true)
+const versionOptions = fields(optional({ versionId: text, name: text, description: text }), true)
 
-/** `POST /workflows/{id}/publish` and `/activate`, which on 1.x take no notice of a body. */
-const publication: Check = (value, path, version) => version === "1" ? undefined : ofVersion(value, path, version)
+/** The body of `POST /workflows/{id}/publish` and `/activate`, which 1.x ignores. */
+const publication: Check = (value, path, version) => version === "1" ? undefined : versionOptions(value, path, version)
 
 const publishing = { body: publication, bodyIsOptional: true } as const
 

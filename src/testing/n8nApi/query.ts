@@ -1,20 +1,20 @@
-/** Query parameters and pages, with what is wrong with them in the words of each n8n. */
+/** Query parameters and pages, with errors in the wording of each n8n version. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Major, refuse } from "./refusal.ts"
 
-/** `check` says what is wrong with a value, in the words of that n8n. */
+/** A query parameter; `check` returns an error in the wording of that version, or `undefined`. */
 interface Parameter {
   readonly check: (value: string, version: Major, name: string) => string | undefined
   readonly only2?: true
 }
 
-/** The parameters that a path knows. */
+/** The query parameters of a path. */
 export interface Parameters {
   readonly [name: string]: Parameter
 }
 
-/** 1.x does not know the parameter. */
+/** Marks a parameter that 1.x does not know. */
 export const only2 = (parameter: Parameter): Parameter => ({ ...parameter, only2: true })
 
 export const text: Parameter = { check: () => undefined }
@@ -57,10 +57,10 @@ export const instant: Parameter = {
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
 }
 
-/** The parameters of a path that answers in pages. */
+/** The parameters of a path with pages. */
 export const pageQuery = { limit: whole, cursor: text }
 
-/** n8n 2 ignores parameters that it does not know; n8n 1 refuses them before it looks at anything else. */
+/** Validates query parameters: 2.x ignores unknown ones, 1.x refuses them before anything else. */
 export const checkQuery = (known: Parameters, query: URLSearchParams, version: Major) => {
   const parameterOf = (name: string) => {
     const parameter = Object.hasOwn(known, name) ? known[name] : undefined
@@ -88,23 +88,23 @@ const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonStrin
   offset: Schema.optionalKey(Schema.Finite)
 }))))
 
-/** What the next page is asked for with. */
+/** Encodes the cursor of the next page. */
 export const encodeCursor = Schema.encodeSync(Cursor)
 
-/** A cursor carries its own limit, which wins. Over 250, n8n 2 gives 250 without a word. */
+/** The page of a query: a cursor's own limit wins, and 2.x treats a limit over 250 as 250. */
 export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   const limit = Math.min(Math.trunc(Number(query.get("limit") ?? 100)), 250)
   const offset = Math.trunc(Number(query.get("offset") ?? 0))
   const cursor = query.get("cursor") ?? ""
   if (cursor === "") return { lastId: Infinity, limit, offset }
-  const carried = yield* Schema.decodeEffect(Cursor)(cursor).pipe(
+  const fields = yield* Schema.decodeEffect(Cursor)(cursor).pipe(
     Effect.catchTag("SchemaError", () => refuse(400, "An invalid cursor was provided"))
   )
-  return { lastId: Infinity, limit, offset, ...carried }
+  return { lastId: Infinity, limit, offset, ...fields }
 })
 
-/** The page that the query asks for of all there is. */
-export const paged = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
+/** The requested page of a list. */
+export const paginate = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
   const { limit, offset } = yield* pageOf(query)
   const next = offset + limit
   return {

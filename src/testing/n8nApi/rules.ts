@@ -1,4 +1,5 @@
-/** What a workflow must be to be stored (2.x) and to be published. */
+/** The rules for storing (2.x) and publishing a workflow. */
+import { kindOf } from "./body.ts"
 import type { Major } from "./refusal.ts"
 import { type Content, list, type Node, obj } from "./state.ts"
 
@@ -16,11 +17,8 @@ const positionFaults = (position: unknown, path: string) => {
 
 const expected = (kind: string, value: unknown, path: string) => {
   if (value === undefined) return `${path} (invalid_type): Required`
-  const received = value === null ? "null" : Array.isArray(value) ? "array" : typeof value
-  return `${path} (invalid_type): Expected ${kind}, received ${received}`
+  return `${path} (invalid_type): Expected ${kind}, received ${kindOf(value)}`
 }
-
-const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const indexFaults = (index: unknown, path: string) => {
   if (typeof index !== "number") return [expected("number", index, path)]
@@ -28,41 +26,41 @@ const indexFaults = (index: unknown, path: string) => {
   return index < 0 ? [`${path} (too_small): Number must be greater than or equal to 0`] : []
 }
 
-/** Every link of a workflow, at the path where it stands; or what stands there instead. */
+/** The links of a workflow with their paths, and the faults of malformed ones. */
 const links = (connections: Content["connections"]) => {
   const faults: Array<string> = []
-  const found: Array<{ readonly path: string; readonly node: unknown }> = []
+  const targets: Array<{ readonly path: string; readonly node: unknown }> = []
   for (const [source, types] of Object.entries(connections)) {
-    if (!isObject(types)) faults.push(expected("object", types, `connections.${source}`))
+    if (kindOf(types) !== "object") faults.push(expected("object", types, `connections.${source}`))
     for (const [type, outputs] of Object.entries(obj(types))) {
       const path = `connections.${source}.${type}`
       if (!Array.isArray(outputs)) faults.push(expected("array", outputs, path))
-      for (const [output, targets] of list(outputs).entries()) {
-        const isEmpty = targets === null || targets === undefined
-        if (!isEmpty && !Array.isArray(targets)) faults.push(expected("array", targets, `${path}[${output}]`))
-        for (const [position, target] of list(targets).entries()) {
+      for (const [output, entries] of list(outputs).entries()) {
+        const isEmpty = entries === null || entries === undefined
+        if (!isEmpty && !Array.isArray(entries)) faults.push(expected("array", entries, `${path}[${output}]`))
+        for (const [position, target] of list(entries).entries()) {
           const at = `${path}[${output}][${position}]`
           const { index, node, type: input } = obj(target)
           faults.push(...textFaults(node, `${at}.node`), ...textFaults(input, `${at}.type`))
           faults.push(...indexFaults(index, `${at}.index`))
-          found.push({ path: `${at}.node`, node })
+          targets.push({ path: `${at}.node`, node })
         }
       }
     }
   }
-  return { faults, found }
+  return { faults, targets }
 }
 
-/** What 2.x finds wrong with nodes and connections that changed, all of it at once. */
+/** 2.x's error for changed nodes and connections, which lists all faults. */
 export const structureFault = ({ connections, nodes }: Content): string | undefined => {
-  const { faults, found } = links(connections)
+  const { faults, targets } = links(connections)
   const shape = nodes.flatMap((node, index) => [
     ...textFaults(node.name, `nodes[${index}].name`),
     ...textFaults(node.type, `nodes[${index}].type`),
     ...positionFaults(node["position"], `nodes[${index}].position`)
   ]).concat(faults)
   const names = new Set<unknown>(nodes.map(({ name }) => name))
-  const twice = nodes.flatMap(({ id, name }, index) => {
+  const duplicates = nodes.flatMap(({ id, name }, index) => {
     const earlier = nodes.slice(0, index)
     const sameId = earlier.find((node) => node.id === id)
     return [
@@ -74,20 +72,20 @@ export const structureFault = ({ connections, nodes }: Content): string | undefi
         : [])
     ]
   })
-  const lost = Object.keys(connections).flatMap((source) => [
+  const dangling = Object.keys(connections).flatMap((source) => [
     ...(names.has(source) ? [] : [
       `connections.${source} (unknown_connection_source): ` +
       `Connection source "${source}" does not reference an existing node`
     ]),
-    ...found.filter(({ node, path }) => path.startsWith(`connections.${source}.`) && !names.has(node)).map((link) =>
+    ...targets.filter(({ node, path }) => path.startsWith(`connections.${source}.`) && !names.has(node)).map((link) =>
       `${link.path} (unknown_connection_target): Connection target "${link.node}" does not reference an existing node`
     )
   ])
-  const all = shape.length > 0 ? shape : [...twice, ...lost]
+  const all = shape.length > 0 ? shape : [...duplicates, ...dangling]
   return all.length === 0 ? undefined : `Workflow structure is invalid. ${all.join("; ")}`
 }
 
-/** What 2.x finds wrong with node groups. That a group must be one connected piece is not looked at. */
+/** 2.x's error for node groups. That a group must be connected is not checked. */
 export const groupFault = ({ nodeGroups, nodes }: Content): string | undefined => {
   const owners = new Map<unknown, string>()
   const faults = nodeGroups.flatMap(({ id, name, nodeIds }, index) => {
@@ -116,11 +114,11 @@ export const groupFault = ({ nodeGroups, nodes }: Content): string | undefined =
   return [...faults, ...withTriggers][0]
 }
 
-// ---- node types: what can be told without a catalogue
+// ---- node types: rules that need no catalogue
 
 const ownPackages = /^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.\w+$/
 
-/** Only n8n's own packages are installed; what they hold is not looked at. */
+/** The first node type outside n8n's own packages; the types in those packages are not checked. */
 export const unknownType = (nodes: ReadonlyArray<Node>): string | undefined =>
   nodes.map((node) => node.type ?? "").find((type) => !ownPackages.test(type))
 
@@ -133,7 +131,7 @@ const waitsForCalls = new Set(["wait", "form"])
 
 const isTrigger = (node: Node) => shortType(node).endsWith("Trigger") || otherTriggers.has(shortType(node))
 
-/** Whether a published workflow could be started by one of its nodes. */
+/** Whether one of the nodes can start a published workflow. */
 export const canStart = (nodes: ReadonlyArray<Node>, version: Major): boolean =>
   nodes.some((node) => {
     const type = shortType(node)
@@ -142,11 +140,11 @@ export const canStart = (nodes: ReadonlyArray<Node>, version: Major): boolean =>
     return isTrigger(node) || waitsForCalls.has(type)
   })
 
-/** How many nodes are registered when the workflow is published. */
+/** The number of nodes that publishing registers as triggers. */
 export const triggerCount = (nodes: ReadonlyArray<Node>): number =>
   nodes.filter((node) => canStart([node], "1") && isTrigger(node)).length
 
 const callable = new Set(["webhook", "formTrigger", "form", "wait", "chatTrigger", "mcpTrigger"])
 
-/** Whether 2.x gives the node a `webhookId` when it has none. Only the most common of 85 types are known here. */
+/** Whether 2.x adds a missing `webhookId` to the node. Only the most common of 85 types are known here. */
 export const wantsWebhookId = (node: Node): boolean => callable.has(shortType(node))

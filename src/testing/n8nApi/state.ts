@@ -1,6 +1,7 @@
-/** What one n8n holds, and how it numbers and dates what it stores. */
+/** The state of a simulated n8n, and its generated ids and dates. */
+import * as Json from "../../base/Json.ts"
 
-/** A workflow as `GET /workflows/{id}` returns it. Named here is only what the API itself looks at. */
+/** A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads. */
 export interface Workflow {
   readonly id: string
   readonly name: string
@@ -29,12 +30,16 @@ export interface Credential {
 }
 
 /**
- * What n8n holds when it starts.
+ * The initial state of n8n.
  *
- * **Details** Tags are those of the workflows; credentials are listed in the order given, newest first.
+ * **Details**
  *
- * **Gotchas** An execution whose workflow is not in the seed is listed all the same. The real n8n deletes executions
- * with their workflow; a test needs the moment in between.
+ * The tags are those of the workflows. Credentials are listed in this order, newest first.
+ *
+ * **Gotchas**
+ *
+ * An execution whose workflow is not in the seed is listed too. The real n8n deletes executions with their workflow,
+ * but tests need the moment in between.
  */
 export interface Seed {
   readonly workflows: ReadonlyArray<Workflow>
@@ -47,21 +52,21 @@ export interface Obj {
   readonly [key: string]: unknown
 }
 
-/** A node as n8n stores it: it has an id by then. */
+/** A node; a stored one always has an id. */
 export interface Node extends Obj {
   readonly id?: string
   readonly name?: string
   readonly type?: string
 }
 
-/** What a workflow does, which is what n8n keeps versions of. */
+/** The part of a workflow that has versions. */
 export interface Content {
   readonly nodes: ReadonlyArray<Node>
   readonly connections: Obj
   readonly nodeGroups: ReadonlyArray<Obj>
 }
 
-/** A workflow about to be changed: nothing is missing any more. */
+/** A workflow with all fields that the API needs. */
 export interface Stored extends Workflow, Content {
   readonly active: boolean
   readonly activeVersionId: string | null
@@ -97,53 +102,54 @@ export interface Webhook {
   readonly path: string
 }
 
-/** Webhooks that answer; after `looks` more requests those of `next` do. */
+/** The `current` webhooks of a workflow, which `next` replaces after `lag` more requests. */
 interface Registration {
-  readonly now: ReadonlyArray<Webhook>
+  readonly current: ReadonlyArray<Webhook>
   readonly next: ReadonlyArray<Webhook>
-  readonly looks: number
+  readonly lag: number
 }
 
-/** The store behind the endpoints. Maps keep the order in which things came. */
+/** The store behind the endpoints; maps keep the order of insertion. */
 export interface State {
   readonly workflows: Map<string, Workflow>
   readonly executions: Map<string, Execution>
   readonly credentials: Array<Credential>
   readonly tags: Map<string, Tag>
-  /** Of each workflow, oldest first. */
+  /** The versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
   readonly publications: Array<Obj & { readonly versionId: string }>
   readonly webhooks: Map<string, Registration>
-  /** How many more attempts to delete a workflow come too early. */
-  readonly unpublishing: Map<string, number>
-  /** The same numbers at every start, so that a failing test fails the same way twice. */
+  /** How many more attempts to delete each workflow fail. */
+  readonly deletionLag: Map<string, number>
+  /** The next UUID; the sequence is the same at every start, so that failures are reproducible. */
   readonly uuid: () => string
   readonly nanoid: () => string
-  /** A later moment each time, even while a test's clock stands still. */
-  readonly moment: (clock: number) => string
+  /** A later time on each call, even if the test clock stands still. */
+  readonly timestamp: (clock: number) => string
 }
 
-/** Who owns what is written through the API. */
+/** The owner of everything that is written through the API. */
 export const owner = { project: "fakeOwnerProject", user: "00000000-0000-4000-8000-00000000feed", name: "Test Owner" }
 
-/** Without some of its keys. */
+/** The object without these keys. */
 export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 
-/** With some of its keys alone. */
+/** The object with only these keys. */
 export const only = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
 
-/** An object, or an empty one. */
-export const obj = (value: unknown): Obj =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value as Obj : {}
+/** The value as an object; anything else is an empty object. */
+export const obj = (value: unknown): Obj => Json.obj(value) ?? {}
 
-/** A list, or an empty one. */
+/** The value as an array; anything else is an empty array. */
 export const list = <A = unknown>(value: unknown): ReadonlyArray<A> => Array.isArray(value) ? value : []
 
-const string = (value: unknown) => typeof value === "string" ? value : undefined
+/** Whether a workflow belongs to a project. */
+export const isInProject = (project: string, workflow: Workflow | undefined): boolean =>
+  (workflow?.shared ?? []).some((share) => share.projectId === project)
 
-/** Adds what the workflow does now to its history. */
+/** Adds the workflow's current content to its history. */
 export const addVersion = (state: State, workflow: Stored, authors: string, now: string): void => {
   const version: Version = {
     versionId: workflow.versionId,
@@ -161,34 +167,34 @@ export const addVersion = (state: State, workflow: Stored, authors: string, now:
   state.versions.set(workflow.id, [...list<Version>(state.versions.get(workflow.id)), version])
 }
 
-/** One version of a workflow. */
+/** A version of a workflow by its id. */
 export const findVersion = (state: State, id: string, versionId: unknown): Version | undefined =>
   state.versions.get(id)?.find((version) => version.versionId === versionId)
 
-/** A version as a published workflow carries it: with when it went live and when it ceased to. */
+/** A version as in `activeVersion`, with the history of its publications. */
 export const activeVersion = (state: State, id: string, versionId: string): object | null => {
   const version = findVersion(state, id, versionId)
   if (version === undefined) return null
   return { ...version, workflowPublishHistory: state.publications.filter((event) => event.versionId === versionId) }
 }
 
-/** The workflow with all that a seed may have left out, which the store then has too. */
+/** Completes a workflow with fields that a seed may omit, and stores it. */
 export const complete = (state: State, workflow: Workflow): Stored => {
-  const versionId = string(workflow["versionId"]) ?? state.uuid()
+  const versionId = Json.str(workflow["versionId"]) ?? state.uuid()
   const active = workflow.active ?? false
   const counter = workflow["versionCounter"]
   const full: Stored = {
     ...workflow,
     active,
     versionId,
-    activeVersionId: active ? string(workflow["activeVersionId"]) ?? versionId : null,
+    activeVersionId: active ? Json.str(workflow["activeVersionId"]) ?? versionId : null,
     versionCounter: typeof counter === "number" ? counter : 1,
     nodes: list<Node>(workflow["nodes"]),
     connections: obj(workflow["connections"]),
     nodeGroups: list<Obj>(workflow["nodeGroups"]),
     settings: obj(workflow["settings"])
   }
-  const createdAt = string(workflow["updatedAt"]) ?? state.moment(0)
+  const createdAt = Json.str(workflow["updatedAt"]) ?? state.timestamp(0)
   const live = obj(workflow.activeVersion)
   const isDraft = full.activeVersionId !== null && full.activeVersionId !== versionId
   if (isDraft && findVersion(state, full.id, full.activeVersionId) === undefined) {
@@ -204,7 +210,7 @@ export const complete = (state: State, workflow: Workflow): Stored => {
   return full
 }
 
-/** Where the webhooks among some nodes answer once they are published. */
+/** The production webhooks of nodes. */
 export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =>
   nodes.flatMap((node) => {
     const { httpMethod = "GET", path } = obj(node["parameters"])
@@ -212,15 +218,15 @@ export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =
     return isOne ? [{ node: node.name, method: String(httpMethod), path }] : []
   })
 
-/** The newest date that a seed names, so that whatever is written is newer. */
-const newest = (seed: Seed) =>
+/** The latest date in a seed: everything written later must be newer. */
+const latestDate = (seed: Seed) =>
   [...seed.workflows, ...seed.executions]
     .flatMap((each) => [each["createdAt"], each["updatedAt"], each["startedAt"], each["stoppedAt"]])
-    .reduce<number>((latest, date) => Math.max(latest, Date.parse(string(date) ?? "") || 0), 0)
+    .reduce<number>((latest, date) => Math.max(latest, Date.parse(Json.str(date) ?? "") || 0), 0)
 
-/** An n8n that holds the seed. */
+/** Makes the state of an n8n that holds the seed. */
 export const make = (seed: Seed): State => {
-  let last = newest(seed)
+  let last = latestDate(seed)
   let count = 0
   const next = () => String(++count)
   const state: State = {
@@ -231,21 +237,21 @@ export const make = (seed: Seed): State => {
     versions: new Map(),
     publications: [],
     webhooks: new Map(),
-    unpublishing: new Map(),
+    deletionLag: new Map(),
     uuid: () => `00000000-0000-4000-8000-${next().padStart(12, "0")}`,
     nanoid: () => `fake${next().padStart(12, "0")}`,
-    moment: (clock) => new Date(last = Math.max(clock, last + 1)).toISOString()
+    timestamp: (clock) => new Date(last = Math.max(clock, last + 1)).toISOString()
   }
   for (const workflow of seed.workflows) {
     for (const { name, ...tag } of workflow.tags ?? []) {
-      const id = string(tag["id"]) ?? `tag-${name}`
+      const id = Json.str(tag["id"]) ?? `tag-${name}`
       const date = "2026-01-01T00:00:00.000Z"
       state.tags.set(id, { id, name, createdAt: date, updatedAt: date, ...only(tag, "createdAt", "updatedAt") })
     }
     if (workflow.active === true) {
       const live = obj(workflow.activeVersion)["nodes"] ?? workflow["nodes"]
       const webhooks = webhooksOf(list<Node>(live))
-      state.webhooks.set(workflow.id, { now: webhooks, next: webhooks, looks: 0 })
+      state.webhooks.set(workflow.id, { current: webhooks, next: webhooks, lag: 0 })
     }
   }
   return state

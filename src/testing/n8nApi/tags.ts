@@ -1,17 +1,17 @@
 /** Tags. */
 import * as Effect from "effect/Effect"
 import { type Check, fields, listOf, optional, readOnly, text } from "./body.ts"
-import { paged, pageQuery } from "./query.ts"
+import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Handler } from "./server.ts"
-import { found } from "./shown.ts"
 import { list, obj, type Tag } from "./state.ts"
+import { findWorkflow } from "./views.ts"
 
 const listTags: Handler = Effect.fnUntraced(function*({ query, state }) {
-  return Response.json(yield* paged([...state.tags.values()], query))
+  return Response.json(yield* paginate([...state.tags.values()], query))
 })
 
-/** Whatever is wrong with a name, n8n says that it is there already. */
+/** Creates a tag; n8n reports every invalid name as an existing tag. */
 const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
   const name = String(obj(body)["name"]).trim()
   const isTaken = [...state.tags.values()].some((tag) => tag.name === name)
@@ -22,13 +22,13 @@ const createTag: Handler = Effect.fnUntraced(function*({ body, now, state }) {
 })
 
 const listWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
-  const { tags = [] } = yield* found(call)
+  const { tags = [] } = yield* findWorkflow(call)
   return Response.json(tags)
 })
 
-/** The workflow's tags are shown in the order in which they were made, and its `updatedAt` stays. */
+/** Replaces a workflow's tags, which are listed in the order of their creation; `updatedAt` does not change. */
 const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
-  const workflow = yield* found(call)
+  const workflow = yield* findWorkflow(call)
   const ids = list<{ readonly id: string }>(call.body).map(({ id }) => id)
   const tags = [...call.state.tags.values()].filter((tag) => ids.includes(tag.id))
   if (tags.length < ids.length) return yield* refuse(404, "Some tags not found")
@@ -36,10 +36,10 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-/** `PUT /workflows/{id}/tags`. */
+/** The body of `PUT /workflows/{id}/tags`. */
 const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
 
-/** `POST /tags`. */
+/** The body of `POST /tags`. */
 const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
 
 /** The tag endpoints. */

@@ -1,4 +1,4 @@
-/** What the API takes as a workflow. */
+/** The body of a workflow. */
 import {
   type Check,
   fields,
@@ -11,8 +11,8 @@ import {
   optional,
   readOnly,
   record,
-  stamps,
-  text
+  text,
+  timestamps
 } from "./body.ts"
 
 const telemetryTag = fields({ key: { check: text, required: true }, value: { check: text, required: true } })
@@ -39,7 +39,7 @@ const node = fields({
     credentials: record
   }),
   ...optional({ customTelemetryTags: fields(optional({ tag: listOf(telemetryTag) })) }, "2"),
-  ...optional(stamps)
+  ...optional(timestamps)
 })
 
 const settings = fields({
@@ -74,10 +74,10 @@ const share = fields(optional({
   workflowId: text,
   projectId: text,
   project: fields(optional({ id: readOnly(text), name: text, type: readOnly(text) }), true),
-  ...stamps
+  ...timestamps
 }))
 
-/** n8n 2 says so even when there are none. */
+/** 2.x returns this error for missing connections too. */
 const connections: Check = (value, path) => kindOf(value) === "object" ? undefined : `${path} must be object`
 
 const isJson = (value: string) => {
@@ -97,11 +97,11 @@ const staticData: Check = (value, path, version) => {
   return [first, "must be object", "must match a schema in anyOf"].map((problem) => `${path} ${problem}`).join(", ")
 }
 
-const workflow = (more: Readonly<Record<string, Check>>) =>
+const workflow = (additional: Readonly<Record<string, Check>>) =>
   fields({
     ...optional({ id: readOnly(text) }),
     name: { check: text, required: true },
-    ...optional({ active: readOnly(flag), ...stamps }),
+    ...optional({ active: readOnly(flag), ...timestamps }),
     ...optional({ isArchived: readOnly(), versionId: readOnly(), triggerCount: readOnly() }, "2"),
     nodes: { check: listOf(node), required: true },
     connections: { check: connections, required: "checked" },
@@ -110,11 +110,11 @@ const workflow = (more: Readonly<Record<string, Check>>) =>
     ...optional({ staticData }),
     ...optional({ pinData: nullable(record), parentFolderId: nullable(text), meta: readOnly() }, "2"),
     ...optional({ tags: readOnly(), shared: listOf(share), activeVersion: readOnly() }),
-    ...optional(more, "2")
+    ...optional(additional, "2")
   })
 
-/** `POST /workflows`. */
+/** The body of `POST /workflows`. */
 export const newWorkflow: Check = workflow({ projectId: text })
 
-/** `PUT /workflows/{id}`. */
+/** The body of `PUT /workflows/{id}`. */
 export const changedWorkflow: Check = workflow({ description: text })

@@ -1,17 +1,17 @@
-/** Workflows: listed, read, created, changed and deleted. */
+/** Workflows: list, read, create, change and delete. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { nameFault } from "../../n8n/model/Limits.ts"
-import { goOn, publish } from "./publishing.ts"
-import { flag, only2, paged, pageQuery, text, whole } from "./query.ts"
+import { publish, republish } from "./publishing.ts"
+import { flag, only2, pageQuery, paginate, text, whole } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
 import { groupFault, structureFault, wantsWebhookId } from "./rules.ts"
 import { api, type Call, type Handler } from "./server.ts"
-import { answer, denied, detail, found, item } from "./shown.ts"
 import {
   activeVersion,
   addVersion,
   complete,
+  isInProject,
   type Node,
   type Obj,
   obj,
@@ -22,12 +22,10 @@ import {
   without,
   type Workflow
 } from "./state.ts"
+import { answer, detail, findWorkflow, item, permissionDenied } from "./views.ts"
 import { changedWorkflow, newWorkflow } from "./workflowBody.ts"
 
-const isIn = (project: string, workflow: Workflow | undefined) =>
-  (workflow?.shared ?? []).some((share) => share.projectId === project)
-
-const has = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
+const hasTag = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
 const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const { query, state, version } = call
@@ -36,15 +34,15 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const active = query.get("active")
   const project = query.get("projectId")
   const tags = query.get("tags")?.split(",").map((tag) => tag.trim()) ?? []
-  // n8n 1 looks the tags up first, so a tag that nobody has counts only when it stands alone.
-  const existing = tags.filter((tag) => stored.some((workflow) => has(workflow, tag)))
-  const wanted = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
-  const page = yield* paged(
+  // 1.x looks up the tags first, so an unknown tag counts only if no other exists.
+  const existing = tags.filter((tag) => stored.some((workflow) => hasTag(workflow, tag)))
+  const required = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
+  const page = yield* paginate(
     stored.filter((workflow) =>
       workflow.name.toLowerCase().includes(named) &&
       (active === null || (workflow.active ?? false) === (active === "true")) &&
-      (project === null || isIn(project, workflow)) &&
-      wanted.every((tag) => has(workflow, tag))
+      (project === null || isInProject(project, workflow)) &&
+      required.every((tag) => hasTag(workflow, tag))
     ),
     query
   )
@@ -58,7 +56,7 @@ const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
 
 // ---- writing
 
-/** A credential is found by its id, else by its name if that is the only one; then it is called what it is called. */
+/** Resolves credentials by id, or else by a unique name; the stored reference gets the credential's current name. */
 const withCredentials = (nodes: ReadonlyArray<Node>, { credentials }: State): ReadonlyArray<Node> =>
   nodes.map((node) => {
     if (node["credentials"] === undefined || node["disabled"] === true) return node
@@ -66,13 +64,13 @@ const withCredentials = (nodes: ReadonlyArray<Node>, { credentials }: State): Re
       const { id, name } = typeof reference === "string" ? { id: null, name: reference } : obj(reference)
       const ofType = credentials.filter((credential) => credential.type === type)
       const byName = ofType.filter((credential) => credential.name === name)
-      const found = ofType.find((credential) => credential.id === id) ?? (byName.length === 1 ? byName[0] : undefined)
-      return [type, found === undefined ? reference : only(found, "id", "name")]
+      const match = ofType.find((credential) => credential.id === id) ?? (byName.length === 1 ? byName[0] : undefined)
+      return [type, match === undefined ? reference : only(match, "id", "name")]
     })
     return { ...node, credentials: Object.fromEntries(resolved) }
   })
 
-/** Whoever sends a node without an id gets a new one, each time. */
+/** Adds missing node ids, on 2.x also webhook ids; each write generates new ones. */
 const withIds = (nodes: ReadonlyArray<Node>, { state, version }: Call): ReadonlyArray<Node> =>
   nodes.map((node) => ({
     ...node,
@@ -82,7 +80,7 @@ const withIds = (nodes: ReadonlyArray<Node>, { state, version }: Call): Readonly
 
 const parsed = (data: unknown): unknown => typeof data === "string" ? JSON.parse(data) : data
 
-/** 1.x fills these two in before it merges: a change that does not name them resets them. */
+/** Settings that 1.x fills in before merging: a change that does not name them resets them. */
 const defaults: Record<Major, Obj> = {
   "1": { callerPolicy: "workflowsFromSameOwner", availableInMCP: false },
   "2": {}
@@ -90,8 +88,8 @@ const defaults: Record<Major, Obj> = {
 
 const contentKeys = ["name", "nodes", "connections", "nodeGroups", "staticData", "pinData", "description"]
 
-/** What of a body is stored, as it is compared with what is there. 2.x drops three settings without a word. */
-const given = ({ body, state, version }: Call) => {
+/** The part of a body that is stored. 2.x silently drops three settings. */
+const storedContent = ({ body, state, version }: Call) => {
   const { nodes, settings, staticData, ...rest } = only(obj(body), ...contentKeys, "settings")
   return {
     ...rest as Obj,
@@ -104,14 +102,14 @@ const given = ({ body, state, version }: Call) => {
   }
 }
 
-const badName = () => refuse(400, "Workflow name must be 1 to 128 characters long.")
+const refuseName = () => refuse(400, "Workflow name must be 1 to 128 characters long.")
 
 const checkContent = (workflow: Stored) => {
   const fault = structureFault(workflow) ?? groupFault(workflow)
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
-/** There are no folders here. */
+/** Refuses any folder: the simulated n8n has none. */
 const checkFolder = ({ body }: Call) => {
   const { parentFolderId: folder = null } = obj(body)
   return folder === null || folder === "0" ? Effect.void : refuse(404, `Could not find the folder: ${folder}`)
@@ -119,17 +117,18 @@ const checkFolder = ({ body }: Call) => {
 
 const share = (workflowId: string, projectId: string, now: string) => {
   const dates = { createdAt: now, updatedAt: now }
-  const whose = { creatorId: owner.user, icon: null, description: null, customTelemetryTags: [] }
-  const project = { id: projectId, name: `${owner.name} <owner@example.com>`, type: "personal", ...whose, ...dates }
+  const details = { creatorId: owner.user, icon: null, description: null, customTelemetryTags: [] }
+  const project = { id: projectId, name: `${owner.name} <owner@example.com>`, type: "personal", ...details, ...dates }
   return { role: "workflow:owner", workflowId, projectId, project, ...dates }
 }
 
 const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { body, now, state, version } = call
   const { name, projectId = owner.project } = body as { readonly name: string; readonly projectId?: string }
-  const { nodes, ...content } = given(call)
-  if (version === "2" && (name === "" || nameFault(name) !== undefined)) return yield* badName()
-  const isKnown = projectId === owner.project || [...state.workflows.values()].some((other) => isIn(projectId, other))
+  const { nodes, ...content } = storedContent(call)
+  if (version === "2" && (name === "" || nameFault(name) !== undefined)) return yield* refuseName()
+  const isKnown = projectId === owner.project ||
+    [...state.workflows.values()].some((other) => isInProject(projectId, other))
   if (!isKnown) return yield* refuse(404, "Project not found")
   const id = state.nanoid()
   const workflow: Stored = {
@@ -168,79 +167,79 @@ const forget = (state: State, id: string) => {
   state.workflows.delete(id)
   state.versions.delete(id)
   state.webhooks.delete(id)
-  state.unpublishing.delete(id)
+  state.deletionLag.delete(id)
 }
 
 const differs = (before: Obj, after: Obj, ...keys: ReadonlyArray<string>) =>
   keys.some((key) => after[key] !== undefined && !Equal.equals(before[key], after[key]))
 
-/** Stores a workflow; one that does something else than before is a new version. */
+/** Stores a workflow, as a new version if `isNew`. */
 const save = (
   { now, state, version }: Pick<Call, "now" | "state" | "version">,
   before: Stored,
   after: Stored,
-  how: { readonly isNew: boolean; readonly author: string }
+  options: { readonly isNew: boolean; readonly author: string }
 ) => {
   const isCounted = version === "1" || differs(before, after, "nodes", "settings")
   const saved = {
     ...after,
     updatedAt: now,
-    versionId: how.isNew ? state.uuid() : after.versionId,
+    versionId: options.isNew ? state.uuid() : after.versionId,
     versionCounter: before.versionCounter + (isCounted ? 1 : 0)
   }
   state.workflows.set(saved.id, saved)
-  if (how.isNew) addVersion(state, saved, how.author, now)
+  if (options.isNew) addVersion(state, saved, options.author, now)
   return saved
 }
 
-/** Settings stay unless a change names them; what says no more than the default is not kept. */
-const merged = (before: Obj, after: Obj, version: Major): Obj => {
+/** Merges settings and drops values that equal the default. */
+const mergeSettings = (before: Obj, after: Obj, version: Major): Obj => {
   const { errorWorkflow, executionTimeout, timezone } = { ...before, ...after }
-  const idle = [
+  const defaultKeys = [
     ...(timezone === "DEFAULT" ? ["timezone"] : []),
     ...(executionTimeout === -1 ? ["executionTimeout"] : []),
     ...(errorWorkflow === "DEFAULT" && version === "2" ? ["errorWorkflow"] : [])
   ]
-  return without({ ...before, ...after }, ...idle)
+  return without({ ...before, ...after }, ...defaultKeys)
 }
 
-const whatVersionsHold = ["nodes", "connections", "nodeGroups"]
+const versionedKeys = ["nodes", "connections", "nodeGroups"]
 
 const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { query, version } = call
-  const before = yield* found(call, denied("update", version))
+  const before = yield* findWorkflow(call, permissionDenied("update", version))
   if (before["isArchived"] === true) return yield* refuse(400, "Cannot update an archived workflow.")
-  const change = given(call)
-  const isNew = differs(before, change, ...(version === "2" ? whatVersionsHold : [...contentKeys, "settings"]))
-  const settings = merged(before.settings, change.settings, version)
+  const change = storedContent(call)
+  const isNew = differs(before, change, ...(version === "2" ? versionedKeys : [...contentKeys, "settings"]))
+  const settings = mergeSettings(before.settings, change.settings, version)
   const after: Stored = { ...before, ...change, settings, nodes: withIds(change.nodes, call) }
   if (version === "2" && isNew) yield* checkContent(after)
-  if (nameFault(after.name) !== undefined) return yield* badName()
+  if (nameFault(after.name) !== undefined) return yield* refuseName()
   yield* checkFolder(call)
   const saved = save(call, before, after, { isNew, author: owner.name })
   if (version === "1") {
-    return answer(call, before.active ? yield* goOn(call, before, saved) : saved, "shared", "activeVersion")
+    return answer(call, before.active ? yield* republish(call, before, saved) : saved, "shared", "activeVersion")
   }
   if (saved.activeVersionId !== null && query.get("publishIfActive") !== "false") {
     return answer(call, yield* publish(call, saved, saved.versionId), "shared")
   }
-  // What runs takes its new settings at once.
+  // New settings apply to the published version at once.
   if (saved.activeVersionId !== null && !Equal.equals(before.settings, settings)) {
     yield* publish(call, saved, saved.activeVersionId)
   }
-  const live = saved.activeVersion && without(saved.activeVersion, "workflowPublishHistory")
-  return answer(call, { ...saved, activeVersion: live ?? null }, "shared")
+  const published = saved.activeVersion && without(saved.activeVersion, "workflowPublishHistory")
+  return answer(call, { ...saved, activeVersion: published ?? null }, "shared")
 })
 
 const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { id, state, version } = call
-  const workflow = yield* found(call)
+  const workflow = yield* findWorkflow(call)
   if (version === "2" && workflow.activeVersionId !== null) {
     return yield* refuse(409, "Cannot delete a published workflow. Unpublish it before deleting.")
   }
-  const tooEarly = state.unpublishing.get(id) ?? 0
-  if (tooEarly > 0) {
-    state.unpublishing.set(id, tooEarly - 1)
+  const lag = state.deletionLag.get(id) ?? 0
+  if (lag > 0) {
+    state.deletionLag.set(id, lag - 1)
     return yield* refuse(409, "Workflow is still being unpublished. Please try again in a few moments.")
   }
   forget(state, id)
@@ -250,7 +249,7 @@ const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
   return answer(call, workflow, "tags", "activeVersion")
 })
 
-/** Somebody else saves a workflow in the editor: on 2.x it stays a draft, on 1.x it takes effect. */
+/** Saves a workflow as another user in the editor: a draft on 2.x, effective at once on 1.x. */
 export const edit = (
   call: Pick<Call, "now" | "state" | "version">,
   id: string,
@@ -263,7 +262,7 @@ export const edit = (
   const before = complete(state, workflow)
   const after = complete(state, { ...change(before), id })
   const isNew = before.versionId === after.versionId &&
-    differs(before, after, ...whatVersionsHold, ...(version === "1" ? ["name", "settings"] : []))
+    differs(before, after, ...versionedKeys, ...(version === "1" ? ["name", "settings"] : []))
   const saved = save(call, before, after, { isNew, author })
   if (version === "1" && saved.active) {
     const { versionId } = saved

@@ -59,7 +59,7 @@ export const validateWorkflow = Tool.make({
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
     problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
     /** Nodes with a newer version or of a deprecated type: no problems. */
-    outdated: Schema.optionalKey(Schema.Array(Schema.Struct({ ...Outdated.fields, ...truncated })))
+    outdated: Schema.optionalKey(Schema.Array(Outdated))
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {

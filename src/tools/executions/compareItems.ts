@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined, obj } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
@@ -32,19 +33,15 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
   )
 })
 
-/** Runs and outputs that hold items too. */
-const notCompared = (execution: Execution, { slot: { node, port, run } }: ItemComparison.Side) => {
-  const runs = execution.runs.get(node) ?? []
-  const others = (runs[run]?.outputs ?? []).filter(({ count, index, type }) =>
-    count > 0 && (index !== port.index || type !== port.type)
-  )
-  const parts = [
-    runs.length > 1 ? `its last of ${runs.length} runs` : "",
-    others.length > 0
-      ? `not ${others.map((output) => `${Connections.portLabel(output)} (${output.count})`).join(", ")}`
-      : ""
-  ].filter((part) => part !== "")
-  return parts.length === 0 ? undefined : `Of '${node}': ${parts.join(", ")}.`
+/** Runs and outputs of both nodes that hold items too. */
+const notCompared = (execution: Execution, sides: ReadonlyArray<ItemComparison.Side>) => {
+  const parts = sides.flatMap(({ slot: { node, port, run } }) => [
+    ...(run === 0 ? [] : [`${counted(run, "earlier run")} of '${node}'`]),
+    ...(execution.runs.get(node)?.[run]?.outputs ?? [])
+      .filter(({ count, index, type }) => count > 0 && (index !== port.index || type !== port.type))
+      .map((output) => `${Connections.portLabel(output)} of '${node}' (${counted(output.count, "item")})`)
+  ])
+  return parts.length === 0 ? undefined : `Not compared: ${[...new Set(parts)].join(", ")}.`
 }
 
 /** The first items of a side, as a reader is shown them. */
@@ -67,7 +64,7 @@ export const compareItems = Tool.make({
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records, before and after",
   description:
-    "What did the workflow do to its items between two nodes? Counts what changed per path, rarest first, and shows the rare changes, lost and new items. Takes each node's last run.",
+    "What did the workflow do to its items between two nodes? Changes by path, rarest first, with examples; lost and new items. Takes each node's last run.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
@@ -79,7 +76,7 @@ export const compareItems = Tool.make({
     ),
     ignore: conditions.paths("Paths not to compare."),
     fields: conditions.paths("Compare only these paths."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many examples.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show.")
   }),
   output: Schema.Struct({
     from: Side,
@@ -137,15 +134,20 @@ export const compareItems = Tool.make({
       const missing = fields.filter((_, index) => comparison.missing?.includes(index))
       const notes = [
         conditions.incomplete(execution),
-        ...[from, to].map((side) => notCompared(execution, side)),
+        notCompared(execution, [from, to]),
         comparison.likelyKey &&
         `The pairs look crossed: '${comparison.likelyKey}' differs in them, though most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
+        comparison.sharedKeys === undefined
+          ? undefined
+          : `'${key?.path}' is the same in several items (${
+            counted(comparison.sharedKeys, "value")
+          }): these were paired in their order.`,
         withoutKey && `Without '${key?.path}': ${withoutKey.from} items of from, ${withoutKey.to} of to.`,
         missing.length === 0
           ? undefined
           : ItemFields.note(missing.map(({ path }) => path), samples(execution, to, redacts))
       ].filter((note) => note !== undefined)
-      return { from, to, comparison, note: notes.length === 0 ? undefined : [...new Set(notes)].join(" ") }
+      return { from, to, comparison, note: notes.length === 0 ? undefined : notes.join(" ") }
     }),
   summarize: ({ comparison, from, note, to }) => {
     const { changed, duplicated, examples, onlyInFrom, onlyInTo, pairedBy, paths, same } = comparison

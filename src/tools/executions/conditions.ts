@@ -18,7 +18,7 @@ export const invalid = (field: string, reason: string, hint: string) =>
 /** The parameter `where`. */
 export const where = Schema.optionalKey(
   Schema.String.annotate({
-    description: "JavaScript over one item, fields and $json in scope: amount > 1000 && country === 'JP'."
+    description: "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
   })
 )
 
@@ -27,7 +27,7 @@ export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
 /** The parameter `fields`. */
-export const fields = paths("Show only these paths of an item: [\"orderNo\", \"customer.id\"].")
+export const fields = paths("Show only these paths: [\"orderNo\", \"customer.id\"].")
 
 const shownSource = 20
 
@@ -72,7 +72,9 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
 /** Why an execution has less to search than one may expect. */
 export const incomplete = (execution: Execution): string | undefined => {
   if (!ExecutionHead.isOver(execution.status)) {
-    return `The execution is ${execution.status}: this is its data until now.`
+    return execution.runs.size === 0
+      ? `The execution is ${execution.status}, and n8n shows no data of it yet: get_execution with wait tells when it is over.`
+      : `The execution is ${execution.status}: this is its data until now.`
   }
   return execution.runs.size === 0 ? "n8n kept no data of this execution, or no node ran." : undefined
 }

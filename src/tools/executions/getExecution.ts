@@ -5,8 +5,8 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as ExecutionEnd from "../../executions/ExecutionEnd.ts"
 import { Executions } from "../../executions/Executions.ts"
 import { namedNodes } from "../../executions/ExecutionSummary.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as TestMark from "../../trials/TestMark.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -17,12 +17,12 @@ export const getExecution = Tool.make({
   title: "Get execution summary",
   searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
-    "Why did a run fail? Summary of one execution: the failing node with its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
+    "Why did a run fail? The failing node, its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeOffset: parameters.offset("nodeOffset", "How many nodes of availableNodes to skip."),
+    nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
     wait: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
         .annotate({ description: "Seconds to wait for its end, if it still runs." })

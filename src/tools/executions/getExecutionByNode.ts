@@ -41,18 +41,18 @@ export const getExecutionByNode = Tool.make({
   title: "Get execution of one node",
   searchHint: "debug step, input and output data, items, payload of a node",
   description:
-    "Use after get_execution: input and output items, parameters and error of one node. For a node in a loop choose the run, for a branch the output.",
+    "Use after get_execution: input and output items, parameters and error of one node. In a loop choose the run, at a branch the output.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))
-      .annotate({ description: "The node's name, exactly as get_execution gives it." })
+      .annotate({ description: "As get_execution gives it." })
       .pipe(Schema.annotateKey({ messageMissingKey: "Node name is required" })),
     runIndex: parameters.index("runIndex", "Which run, from 0; default: the last."),
     outputIndex: parameters.index("outputIndex", "Which entry of outputs, from 0; default: the first with items."),
-    itemOffset: parameters.offset("itemOffset", "How many items (with where: matches) of input and output to skip."),
-    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "How many items of each."),
+    itemOffset: parameters.offset("itemOffset", "Items (with where: matches) to skip."),
+    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "Items of input and of output."),
     where,
     fields
   }),
@@ -73,7 +73,14 @@ export const getExecutionByNode = Tool.make({
       )
       return { ...page, url: links.execution(instance, execution) }
     }),
-  summarize: ({ node, url }) => defined({ ...node, url }),
+  summarize: ({ node, url }, { runIndex, where }) =>
+    defined({
+      ...node,
+      note: where !== undefined && runIndex === undefined && node.runCount > 1
+        ? `where looked at the last of ${node.runCount} runs: search_execution looks at all of them.`
+        : node.note,
+      url
+    }),
   totals: ({ totals }) => totals,
   message: ({ nodeName }) => ({
     en: `Execution details of node '${nodeName}'`,

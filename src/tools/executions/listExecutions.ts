@@ -107,7 +107,7 @@ export const listExecutions = Tool.make({
   title: "List executions",
   searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
   description:
-    "List runs, newest first: what ran, when, and whether it failed. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
+    "List runs, newest first. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
@@ -120,21 +120,23 @@ export const listExecutions = Tool.make({
       Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })
     ),
     workflowName: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only workflows whose name contains this." })
+      Schema.String.check(Schema.isMinLength(1)).annotate({
+        description: "Only of workflows whose name contains this."
+      })
     ),
     groupBy: Schema.optionalKey(
       Schema.Literals(["workflow", "failure"]).annotate({
-        description: "workflow: how its runs ended; failure: failed runs by node and error message."
+        description: "workflow: how runs ended; failure: failed runs by node and error."
       })
     ),
-    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only runs in this state." })),
+    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
     limit: Schema.optionalKey(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" }))
-        .annotate({ description: "How many runs: 20, at most 100; with groupBy 200, at most 500." })
+        .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
     ),
     cursor: parameters.cursor,
-    startedAfter: isoTime("startedAfter", "Only runs started from this time on, ISO 8601."),
-    startedBefore: isoTime("startedBefore", "Only runs started before this time, ISO 8601."),
+    startedAfter: isoTime("startedAfter", "Started from this time on, ISO 8601."),
+    startedBefore: isoTime("startedBefore", "Started before this time, ISO 8601."),
     raw: parameters.raw("Adds mode, retries and all else n8n has.")
   }),
   output: Schema.Struct({

@@ -10,7 +10,8 @@ export const retryExecution = Tool.make({
   searchHint: "run again, rerun a failed execution",
   description:
     "Run a failed execution again from the node that failed, with the data it had. Next: get_execution with the new id.",
-  annotations: Tool.additive,
+  // Its nodes really run.
+  annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry"],
   input: Schema.Struct({
     id: parameters.executionId,

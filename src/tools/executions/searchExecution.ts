@@ -43,20 +43,20 @@ export const searchExecution = Tool.make({
   title: "Search an execution's items",
   searchHint: "find items, records, values in execution data, which node, grep, filter, trace a record",
   description:
-    "Which items of a run hold a value, or meet a condition? Searches the output of all nodes, every run: to follow one record through the workflow, or find the odd one among thousands. Next: get_execution_by_node.",
+    "Which items hold a value, or meet a condition? Searches what all nodes put out in all their runs: follow one record, or find the odd one among thousands.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     text: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value, in any case." })
+      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value." })
     ),
     where: conditions.where,
     nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only the output of these nodes." })
+      Schema.Array(Schema.String).annotate({ description: "Only these nodes." })
     ),
     fields: conditions.fields,
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many matches to show; all are counted.")
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
   }),
   output: Schema.Struct({
     matched: Schema.Int,
@@ -83,11 +83,15 @@ export const searchExecution = Tool.make({
         Effect.mapError((problem) => conditions.wrongExpression(source ?? "", problem))
       )
       const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
+      const empty = (nodes ?? []).filter((name) =>
+        execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
+      )
       const jsons = found.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
       const notes = [
         conditions.incomplete(execution),
         idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
+        empty.length === 0 ? undefined : `Put out nothing: ${empty.join(", ")}.`,
         ...(where === undefined ? [] : ItemSearch.notes(execution, found, among)),
         missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
       ].filter((note) => note !== undefined)
@@ -107,9 +111,9 @@ export const searchExecution = Tool.make({
           output: Connections.portLabel(slot.port),
           name: names(slot),
           index,
-          item: fields.length === 0
-            ? Noise.without(item)
-            : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
+          item: Noise.without(
+            fields.length === 0 ? item : { ...item, json: ItemFields.pick(item.json, fields) as Schema.Json }
+          )
         })
       )
     }),

@@ -2,52 +2,103 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
-import { obj, str } from "../../base/Json.ts"
+import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
+import { workflowKeys } from "../../n8n/model/WorkflowKeys.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as LiteralSecrets from "../../workflows/LiteralSecrets.ts"
 import * as Placeholders from "../../workflows/Placeholders.ts"
-import { placeOf } from "../../workflows/WorkflowPlace.ts"
+import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
+
+const whole = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
+
+/** What n8n says beside a workflow: a second copy of the nodes, and who may see it. */
+const beside = new Set(["activeVersion", "shared"])
+
+/** What the reference names, as it is there. */
+const referenced = Effect.fnUntraced(function*(reference: string) {
+  const { notes, repairs, value } = yield* Workflows.open(reference)
+  const workflow = obj(value)
+  if (workflow === undefined || !whole(workflow)) {
+    return yield* new Errors.ValidationError({
+      reason: `'${reference}' holds no workflow`,
+      field: "workflowId",
+      hint: "Nothing was written."
+    })
+  }
+  return { workflow: without(workflow, (_, key) => beside.has(key)), notes: [...notes, ...repairs] }
+})
+
+/** A new file holds a workflow and nothing that another program could read in it. */
+const onlyWorkflow = (data: Obj) => {
+  const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
+  return foreign.length === 0 ? Effect.void : Effect.fail(
+    new Errors.ValidationError({
+      reason: `workflowData has keys that no workflow has: ${foreign.slice(0, 8).join(", ")}`,
+      field: "workflowData",
+      hint: "Nothing was written. Leave them out."
+    })
+  )
+}
 
 /** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
 export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",
-  searchHint: "export, write, back up a workflow as JSON",
+  searchHint: "export, write, back up a workflow or a version of it as JSON",
   description:
     "Write a workflow's JSON to a .json file under the files root, for example to keep one from n8n in git. Undo: workflow_restore.",
-  annotations: { ...Tool.destructive, openWorldHint: false },
-  scopes: [],
+  annotations: Tool.destructive,
+  scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: Schema.String.annotate({ description: "Its id; written to the file if workflowData has none." }),
-    workflowData: writing.jsonObject("The whole workflow: {name, nodes, connections, settings}."),
+    workflowId: Schema.String.annotate({ description: "Without workflowData: what to write, a reference." }),
+    workflowData: Schema.optionalKey(
+      writing.jsonObject("The whole workflow: {name, nodes, connections, settings}.")
+    ),
     filePath: parameters.required("File path", "Where: a .json path under the files root.")
   }),
-  output: Schema.Struct({ filePath: Schema.String }),
+  output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>
     Effect.gen(function*() {
-      if (!Array.isArray(workflowData["nodes"]) || obj(workflowData["connections"]) === undefined) {
+      const files = yield* WorkflowFiles
+      const keep = Workflows.keepFile("workflow_save")
+      if (workflowData === undefined) {
+        const { notes, workflow } = yield* referenced(workflowId)
+        // As it is there: what looks like a placeholder is none.
+        const written = yield* files.save(
+          filePath,
+          (before) => Effect.succeed(JsonText.rewrite(before?.text ?? "", workflow)),
+          keep
+        )
+        return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
+      }
+      if (!whole(workflowData)) {
         return yield* new Errors.ValidationError({
           reason: "workflowData is no workflow: it needs 'nodes' (a list) and 'connections' (an object)",
           field: "workflowData",
-          hint: "Nothing was written. Pass the whole workflow, as workflow_load returns it."
+          hint: "Nothing was written. Leave workflowData out to write what workflowId names."
         })
       }
-      const isLive = workflowId !== "" && placeOf(workflowId).kind === "n8n"
-      const data = str(workflowData["id"]) === undefined && isLive ? { ...workflowData, id: workflowId } : workflowData
-      const files = yield* WorkflowFiles
-      return yield* files.save(
+      const { place } = Reference.parse(workflowId)
+      const data = str(workflowData["id"]) === undefined && place.kind === "n8n" && place.id !== ""
+        ? { ...workflowData, id: place.id }
+        : workflowData
+      const written = yield* files.save(
         filePath,
         (before) =>
           Effect.gen(function*() {
+            if (before === undefined) yield* onlyWorkflow(data)
             const workflow = yield* Placeholders.restore(data, before?.value)
             return JsonText.rewrite(before?.text ?? "", workflow)
           }),
-        Workflows.keepFile("workflow_save")
+        keep
       )
+      return { ...written, warnings: [] }
     }),
-  summarize: ({ path }) => ({ filePath: path }),
+  summarize: ({ path, warnings }) =>
+    defined({ filePath: path, warnings: warnings.length === 0 ? undefined : warnings }),
   message: ({ filePath }) => ({ en: `Saved ${filePath}`, ja: "ワークフローを保存しました" })
 })

@@ -60,7 +60,7 @@ const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
     rows: newestFirst(snapshots.map(snapshotRow)),
     changed: (older, newer) =>
       Effect.all([read(Reference.format(id, older)), read(Reference.format(id, newer))]).pipe(
-        Effect.map(([before, after]) => WorkflowDiff.line(WorkflowDiff.make(before, after))),
+        Effect.map(([before, after]) => WorkflowDiff.step(before, after)),
         Effect.provideContext(services)
       ),
     ...yield* Effect.option(read(id)).pipe(
@@ -152,7 +152,7 @@ export const workflowHistory = Tool.make({
       const changedSince = current === undefined || newest === undefined ? undefined : yield* Effect.option(
         Effect.map(
           Workflows.document(Reference.format(id, newest.version), "id"),
-          ({ workflow }) => WorkflowDiff.line(WorkflowDiff.make(workflow, current))
+          ({ workflow }) => WorkflowDiff.step(workflow, current)
         )
       )
       return {

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -27,7 +28,12 @@ const tagsOf = (snapshot: Obj): ReadonlyArray<string> =>
 
 const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   const store = yield* WorkflowStore
-  const written = yield* store.create(partsOf(snapshot), { source: "file", tags: tagsOf(snapshot) })
+  const parts = partsOf(snapshot)
+  const { name = id } = parts
+  const written = yield* store.create(
+    { ...parts, name: TestMark.isTaken(name) ? `Restored ${TestMark.originalName(name)}` : name },
+    { source: "file", tags: tagsOf(snapshot) }
+  )
   return {
     ...written,
     warnings: [
@@ -152,7 +158,8 @@ export const workflowRestore = Tool.make({
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
     "Restore a version from workflow_history, on n8n 2 as a draft. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
-  annotations: Tool.destructive,
+  // A deleted workflow is created anew each time.
+  annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
     id: parameters.anyWorkflowId,

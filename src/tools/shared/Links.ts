@@ -1,7 +1,7 @@
 /** Addresses in n8n's editor. */
 import type { Execution } from "../../executions/Execution.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
-import * as TestMark from "../../trials/TestMark.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
 /** The list of all workflows. */

@@ -10,6 +10,7 @@ import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import * as NodeExecution from "../../executions/NodeExecution.ts"
+import * as Noise from "../../executions/Noise.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import * as WorkflowTesting from "../../trials/WorkflowTesting.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
@@ -177,12 +178,12 @@ export const testWorkflow = Tool.make({
     }).pipe(Schema.withDecodingDefaultKey(Effect.succeed("auto" as const)))
   }),
   output: Output,
-  handler: ({ mode, startNode, testData, workflowId, timeout: asked }) =>
+  handler: ({ mode, testData, timeout: asked, workflowId, ...options }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
       const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
-        startNode,
+        ...options,
         timeout,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
@@ -198,7 +199,7 @@ export const testWorkflow = Tool.make({
       executionId: execution.id,
       status: execution.status,
       executionTime: execution.duration,
-      data: output.data,
+      data: { ...output.data, items: output.data.items.map(Noise.without) },
       ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
       pinned: pinned.length === 0 ? undefined : pinned,
       notRun: notRun.length === 0 ? undefined : notRun,

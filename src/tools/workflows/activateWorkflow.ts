@@ -10,7 +10,7 @@ export const activateWorkflow = Tool.make({
   title: "Publish workflow",
   searchHint: "activate, turn on, go live, deploy, enable a workflow",
   description: "Publish (activate) a workflow as it is now, draft included, so that its triggers start it.",
-  annotations: { ...Tool.destructive, destructiveHint: false },
+  annotations: Tool.destructive,
   scopes: ["workflow:activate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),
   output: writing.Output,

@@ -11,7 +11,8 @@ export const createWorkflow = Tool.make({
   searchHint: "new automation, build, add a workflow to n8n",
   description:
     "Create a workflow in n8n, unpublished unless active. Small mistakes are repaired and listed in warnings.",
-  annotations: Tool.additive,
+  // With `active` it takes effect: what triggers it runs it.
+  annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
   input: Schema.Struct({
     name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))

@@ -10,7 +10,7 @@ export const deactivateWorkflow = Tool.make({
   title: "Unpublish workflow",
   searchHint: "deactivate, turn off, pause, disable a workflow",
   description: "Unpublish (deactivate) a workflow: its triggers no longer start it. Running executions go on.",
-  annotations: { ...Tool.destructive, destructiveHint: false },
+  annotations: Tool.destructive,
   scopes: ["workflow:deactivate", "workflow:read"],
   input: Schema.Struct({ id: parameters.workflowId }),
   output: writing.Output,

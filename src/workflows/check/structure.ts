@@ -30,15 +30,14 @@ const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Problem> => [
     : [error("settings", "settings must be an object.")])
 ]
 
-/** What a node needs, and what to do where it is missing; parameters may be. */
+/** What a node needs, and what to do where it is missing; parameters may be, and whoever writes it gives a place. */
 const missing: { readonly [key: string]: readonly [message: string, fix?: string] } = {
   name: ["The node has no name."],
   type: ["The node has no type."],
   typeVersion: [
     "The node has no typeVersion: it decides which parameters there are.",
     "Add the version it was written for."
-  ],
-  position: ["The node has no position [x, y].", "Add position: [x, y], two numbers."]
+  ]
 }
 
 const ofNode = (node: Obj, at: string): ReadonlyArray<Problem> => {

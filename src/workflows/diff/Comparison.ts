@@ -62,7 +62,7 @@ export const make = (
   const former = new Map(diff.nodes.map(({ formerName, name }) => [name, formerName ?? name]))
   const shapes = { before: shapesIn(before), after: shapesIn(after) }
   const portName: WorkflowDiff.PortName = ({ from, output }, state) => {
-    const found = shapes[state].get(state === "before" ? former.get(from) ?? from : from)
+    const found = shapes[state].get(state === "before" ? former.get(from) ?? WorkflowDiff.plainName(from) : from)
     return found && Connections.outputName(found.shape, output, namesOf, found.count)
   }
   const whole = WorkflowDiff.view(diff, { node, portName })

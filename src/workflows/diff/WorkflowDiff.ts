@@ -31,7 +31,7 @@ export interface NodeDiff {
 /** The differences; nothing in it is cut. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
-  /** With the names that nodes have after the change; of removed nodes, before. */
+  /** With the names that nodes have after the change; of removed nodes, before, see {@link plainName}. */
   readonly links: { readonly added: ReadonlyArray<Connections.Link>; readonly removed: ReadonlyArray<Connections.Link> }
   /** The name, settings and what else belongs to the whole workflow. */
   readonly rest?: valueDiff.Change
@@ -193,6 +193,52 @@ const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
   })
 }
 
+/** Before the name of a removed node that another one has now. */
+const removedMark = "\u0000"
+
+/** The name of a link's end as a reader knows it: of a node that is gone, though another has its name now. */
+export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
+
+const formerNames = (nodes: ReadonlyArray<NodeDiff>) => nodes.flatMap(({ formerName }) => formerName ?? [])
+
+const namesOf = (nodes: ReadonlyArray<NodeDiff>, change: NodeDiff["change"]) =>
+  nodes.flatMap((node) => node.change === change ? [node.name] : [])
+
+/** What nodes are called in the differences, by their names before. */
+const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> => {
+  const taken = new Set(namesOf(nodes, "renamed"))
+  return new Map([
+    ...namesOf(nodes, "removed").flatMap((name) => taken.has(name) ? [[name, removedMark + name] as const] : []),
+    ...nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name] as const])
+  ])
+}
+
+/** What they are called in the differences the other way round, by what they are called in these. */
+const namesBack = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> => {
+  const taken = new Set(formerNames(nodes))
+  return new Map([
+    ...namesOf(nodes, "added").flatMap((name) => taken.has(name) ? [[name, removedMark + name] as const] : []),
+    ...namesOf(nodes, "removed").map((name) => [removedMark + name, name] as const),
+    ...nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[name, formerName] as const])
+  ])
+}
+
+/** The change of what belongs to the whole workflow, with its pinned items under other names. */
+const renamePins = (change: valueDiff.Change, names: ReadonlyMap<string, string>): valueDiff.Change => {
+  if (change._tag !== "Object") return change
+  const pins = (inner: valueDiff.Change): valueDiff.Change => {
+    switch (inner._tag) {
+      case "Replace":
+        return { ...inner, before: renameKeys(inner.before, names), after: renameKeys(inner.after, names) }
+      case "Object":
+        return { ...inner, keys: inner.keys.map(([key, each]) => [names.get(key) ?? key, each] as const) }
+      case "Array":
+        return inner
+    }
+  }
+  return { ...change, keys: change.keys.map(([key, inner]) => [key, key === "pinData" ? pins(inner) : inner] as const) }
+}
+
 /** The differences from `before` to `after`. */
 export const make = (before: Document, after: Document): WorkflowDiff => {
   const { added, pairs, removed } = match(before, after)
@@ -209,7 +255,7 @@ export const make = (before: Document, after: Document): WorkflowDiff => {
       value: { _tag: "Replace", before: undefined, after: node }
     }))
   ]
-  const names = new Map(nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name]]))
+  const names = newNames(nodes)
   const [old, now] = [rename(linksOf(before), names), linksOf(after)]
   return defined({
     nodes,
@@ -228,15 +274,12 @@ const inverse: { readonly [Change in NodeDiff["change"]]: NodeDiff["change"] } =
   moved: "moved"
 }
 
-const renames = ({ nodes }: WorkflowDiff): ReadonlyMap<string, string> =>
-  new Map(nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name]]))
-
 const maybeInvert = (change: valueDiff.Change | undefined) =>
   change === undefined ? undefined : valueDiff.invert(change)
 
 /** The differences the other way round. */
 export const invert = (diff: WorkflowDiff): WorkflowDiff => {
-  const back = new Map([...renames(diff)].map(([former, name]) => [name, former]))
+  const back = namesBack(diff.nodes)
   return defined({
     nodes: diff.nodes.map(({ change, formerName, name, position, value }): NodeDiff =>
       defined({
@@ -248,19 +291,29 @@ export const invert = (diff: WorkflowDiff): WorkflowDiff => {
       })
     ),
     links: { added: rename(diff.links.removed, back), removed: rename(diff.links.added, back) },
-    rest: maybeInvert(diff.rest)
+    rest: diff.rest === undefined ? undefined : renamePins(valueDiff.invert(diff.rest), back)
   })
 }
 
-const connect = (links: ReadonlyArray<Connections.Link>) => {
-  const connections: Record<string, Record<string, Array<Array<Obj>>>> = {}
-  for (const { from, input, output, to } of links) {
-    const outputs = (connections[from] ??= {})[output.type] ??= []
-    while (outputs.length <= output.index) outputs.push([])
-    outputs[output.index]?.push({ node: to, type: input.type, index: input.index })
-  }
-  return connections
-}
+/** By way of maps: nodes may bear names that objects have, such as `constructor`. */
+const connect = (links: ReadonlyArray<Connections.Link>): Obj =>
+  Object.fromEntries(
+    [...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [
+      from,
+      Object.fromEntries(
+        [...Map.groupBy(out, ({ output }) => output.type)].map(([type, ofType]) => {
+          const outputs = Array.from(
+            { length: 1 + Math.max(...ofType.map(({ output }) => output.index)) },
+            (): Array<Obj> => []
+          )
+          for (const { input, output, to } of ofType) {
+            outputs[output.index]?.push({ node: to, type: input.type, index: input.index })
+          }
+          return [type, outputs]
+        })
+      )
+    ])
+  )
 
 const applyToNode = (node: Obj, { name, position, value }: NodeDiff): Obj => {
   const next = obj(value === undefined ? content(node) : valueDiff.apply(content(node), value)) ?? {}
@@ -270,7 +323,7 @@ const applyToNode = (node: Obj, { name, position, value }: NodeDiff): Obj => {
 
 /** The workflow with the differences made; its nodes keep their order, added ones come last. */
 export const apply = (workflow: Document, diff: WorkflowDiff): Document => {
-  const names = renames(diff)
+  const names = newNames(diff.nodes)
   const byName = new Map(
     diff.nodes.flatMap((node) => node.change === "added" ? [] : [[node.formerName ?? node.name, node]])
   )
@@ -337,7 +390,7 @@ const end = (node: string, port: Connections.Port, name?: string) => {
 }
 
 const linkView = (link: Connections.Link, state: "before" | "after", portName: PortName) =>
-  `${end(link.from, link.output, portName(link, state))} → ${end(link.to, link.input)}`
+  `${end(plainName(link.from), link.output, portName(link, state))} → ${end(plainName(link.to), link.input)}`
 
 /** What is gone and come under the same names is a link of a port that has another index now: a person sees no change. */
 const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName): View["connections"] => {
@@ -377,7 +430,8 @@ export const view = (
   const shown = nodes.filter(({ change, formerName, name }) =>
     change !== "moved" && (node === undefined || name === node || formerName === node)
   )
-  const touches = ({ from, to }: Connections.Link) => node === undefined || from === node || to === node
+  const touches = ({ from, to }: Connections.Link) =>
+    node === undefined || plainName(from) === node || plainName(to) === node
   const restFields = rest === undefined ? [] : valueDiff.fields(rest)
   const isSetting = ({ path }: valueDiff.FieldChange) => /^settings(?![\p{ID_Continue}$])/u.test(path)
   const settings = restFields.filter(isSetting)
@@ -470,15 +524,49 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
  *
  * Secrets are redacted by where they stand, which a line alone does not tell.
  */
-export const lines = (before: unknown, after: unknown, path = ""): ReadonlyArray<string> => {
+export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
   const paths = new Set(visible.map(({ path }) => path))
   const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
   const all = [
-    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after)}`),
+    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after, room)}`),
     ...hidden.map(({ path }) => `${path}: ${marker} → ${marker}`)
   ]
   return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
+}
+
+/** Nodes whose change is shown, beyond its name. */
+const mostDetails = 3
+
+const nodeIn = (workflow: Document, name: string) => nodesOf(workflow).find((node) => nameOf(node) === name) ?? {}
+
+const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
+  const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)
+  return { first: (all[0] ?? "").replace(/^parameters\./, ""), count: all.length }
+}
+
+/** Room of the one change that a line shows. */
+const lineRoom = 100
+
+/** The {@link line} of two versions; where one value of one node differs, with what stands around it. */
+export const step = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
+  const isOne = only?.change === "changed" && others.length === 0 && diff.rest === undefined &&
+    diff.links.added.length + diff.links.removed.length === 0
+  const { count, first } = isOne ? detail(before, after, only, lineRoom) : { count: 0, first: "" }
+  return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
+}
+
+/** The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`. */
+export const summary = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const details = diff.nodes.flatMap((node) =>
+    node.value !== undefined && (node.change === "changed" || node.change === "renamed")
+      ? [`${node.name}: ${detail(before, after, node).first}`]
+      : []
+  )
+  return [line(diff), ...details.slice(0, mostDetails)].join("; ")
 }
 
 /** Whether both states are equal but for the places of nodes. */

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as AtomicFile from "../../base/AtomicFile.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import * as Locate from "./locate.ts"
 import { fill, isListed, parse } from "./read.ts"
@@ -84,7 +85,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const look = Effect.fnUntraced(function*(file: string, shown: string) {
     const open = yield* fs.open(file, { noFollow: true })
     const info = yield* open.stat
-    if ((yield* fs.realPath(file)) !== file) return yield* changed(shown, "read")
+    const place = yield* AtomicFile.placeOf(open).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+    if ((place ?? (yield* fs.realPath(file))) !== file) return yield* changed(shown, "read")
     const size = Number(info.size)
     if (size > maxBytes) return yield* tooLarge(shown, size)
     const bytes = new Uint8Array(size)

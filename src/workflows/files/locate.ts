@@ -3,7 +3,18 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import { isJson, missing, notJson, quote, refuse, refuseAt, type Target, unreadable, unwritable } from "./refusals.ts"
+import {
+  isJson,
+  missing,
+  notJson,
+  quote,
+  refuse,
+  refuseAt,
+  serverFault,
+  type Target,
+  unreadable,
+  unwritable
+} from "./refusals.ts"
 
 /** A place below a root. */
 export interface Place {
@@ -34,10 +45,11 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       Effect.flatMap((real) => Effect.map(fs.stat(real), ({ type }) => ({ type, real, path: path.resolve(root) }))),
       Effect.filterOrFail(({ type }) => type === "Directory"),
       Effect.mapError(() =>
-        refuseAt(target, `The files root '${root}' is not a folder that exists`, {
-          _tag: "SetFilesRoot",
-          purpose: "ReplaceMissing"
-        })
+        serverFault(
+          `The files root '${root}' is not a folder that exists`,
+          { _tag: "SetFilesRoot", purpose: "ReplaceMissing" },
+          target
+        )
       )
     )
 

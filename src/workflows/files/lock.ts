@@ -21,7 +21,9 @@ const staleAfter = 30_000
 /** Its holder ended between making and writing it. */
 const unfinishedAfter = 2_000
 const beatEvery = "5 seconds"
-const pollEvery = 25
+/** Between two looks at a lock that is held, in milliseconds: short at first, since most writes are. */
+const shortestPause = 25
+const longestPause = 250
 const patience = 35_000
 
 /** Of all layers in this process. */
@@ -118,10 +120,12 @@ export const make = Effect.gen(function*() {
     Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(fs.utimes(file, new Date(now), new Date(now))))
 
   const acquire = Effect.fnUntraced(function*(userPath: string, file: string, restore: typeof Effect.interruptible) {
-    for (let waited = 0; waited < patience; waited += pollEvery) {
+    let pause = shortestPause
+    for (let waited = 0; waited < patience; waited += pause) {
       if (yield* createNew(file)) return
       yield* removeStale(file)
-      yield* restore(Effect.sleep(pollEvery))
+      yield* restore(Effect.sleep(pause))
+      pause = Math.min(pause * 1.25, longestPause)
     }
     return yield* busy(userPath)
   })

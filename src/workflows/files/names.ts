@@ -2,8 +2,61 @@
 
 const maxLength = 60
 
-/** Names that other tools look for. */
-const spoken = ["package", "package-lock", "tsconfig", "jsconfig"]
+/** Names, without `.json`, of files that other programs look for and obey. */
+const spoken: ReadonlySet<string> = new Set([
+  "angular",
+  "app",
+  "appsettings",
+  "apphosting",
+  "babel.config",
+  "biome",
+  "bower",
+  "cdk",
+  "claude_desktop_config",
+  "component",
+  "components",
+  "composer",
+  "deno",
+  "devcontainer",
+  "electron-builder",
+  "eslint",
+  "firebase",
+  "import_map",
+  "jest.config",
+  "jsconfig",
+  "jsr",
+  "lerna",
+  "manifest",
+  "mcp",
+  "nest-cli",
+  "netlify",
+  "nodemon",
+  "npm-shrinkwrap",
+  "nx",
+  "oxlintrc",
+  "package",
+  "package-lock",
+  "pm2",
+  "project",
+  "pyrightconfig",
+  "railway",
+  "renovate",
+  "rush",
+  "serverless",
+  "staticwebapp.config",
+  "stylelint",
+  "tslint",
+  "turbo",
+  "vcpkg",
+  "vercel",
+  "wrangler"
+])
+
+/** Whether another program would take a file of this name for its own: `package.json`, `tsconfig.build.json`. */
+export const isSpoken = (name: string): boolean => {
+  const stem = name.normalize("NFKC").toLowerCase().replace(/\.json$/, "")
+  return spoken.has(stem) || /^(?:tsconfig|jsconfig|appsettings|deno|docker-compose)\./.test(stem)
+}
 
 /** What is readable of a workflow's name in a file's: letters and digits of any script, else `-`. */
 export const readable = (name: string): string => {
@@ -16,12 +69,10 @@ export const readable = (name: string): string => {
 /** Names of a workflow's file without `.json`, the most readable first; those in `taken` are left out. */
 export const free = function*(name: string, taken: ReadonlySet<string>): Generator<string> {
   const stem = readable(name)
-  const used = new Set(
-    [...taken, ...spoken.map((name) => `${name}.json`)].map((name) => name.normalize().toLowerCase())
-  )
+  const used = new Set([...taken].map((name) => name.normalize().toLowerCase()))
   for (let count = 1; count <= 100_000; count++) {
     const ending = count === 1 ? "" : `-${count}`
     const candidate = [...stem].slice(0, maxLength - ending.length).join("").replace(/-+$/, "") + ending
-    if (!used.has(`${candidate}.json`)) yield candidate
+    if (!used.has(`${candidate}.json`) && !isSpoken(candidate)) yield candidate
   }
 }

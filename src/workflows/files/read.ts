@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
+import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj } from "../../base/Json.ts"
 import * as JsonText from "./JsonText.ts"
 import * as Locate from "./locate.ts"
@@ -60,6 +61,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     }
     const open = yield* fs.open(file)
     const before = yield* open.stat
+    const place = yield* AtomicFile.placeOf(open).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+    if (place !== undefined && place !== file) return yield* changed(target.path, "read")
     // What was opened lies under the root only if the way there still leads to it.
     const there = yield* Effect.flatMap(locate.existing(target), fs.lstat)
     if (Locate.identity(there) !== Locate.identity(before)) return yield* changed(target.path, "read")

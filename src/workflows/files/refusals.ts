@@ -18,8 +18,13 @@ export const refuseAt = ({ kind }: Target, reason: string, hint: Hint) =>
   new Errors.ValidationError({ reason, field: kind === "File" ? "filePath" : "directoryPath", hint })
 
 /** What no other call would mend: this machine has to be put right, or has to have time. */
-export const serverFault = (reason: string, hint: Hint) =>
-  new Errors.ValidationError({ reason, field: "filePath", hint, isServerFault: true })
+export const serverFault = (reason: string, hint: Hint, { kind }: Pick<Target, "kind"> = { kind: "File" }) =>
+  new Errors.ValidationError({
+    reason,
+    field: kind === "File" ? "filePath" : "directoryPath",
+    hint,
+    isServerFault: true
+  })
 
 export const isJson = (name: string) => /\.json$/i.test(name)
 
@@ -31,17 +36,34 @@ export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${n
 export const code = ({ reason }: PlatformError.PlatformError) =>
   String(Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : reason._tag)
 
-export const unreadable = (target: Target, error: PlatformError.PlatformError) =>
-  refuseAt(
-    target,
-    `${target.kind} '${target.path}' cannot be read (${code(error)})`,
-    "Check the path, and who may read it."
-  )
+/** A disk that is full, broken or not to be written, or rights that this server lacks: no other call would mend it. */
+const machineCodes: ReadonlySet<string> = new Set([
+  "EACCES",
+  "EDQUOT",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOMEM",
+  "ENOSPC",
+  "ENXIO",
+  "EPERM",
+  "EROFS",
+  "ESTALE",
+  "PermissionDenied"
+])
 
-const isFull = (error: PlatformError.PlatformError) => ["ENOSPC", "EDQUOT", "EIO"].includes(code(error))
+const isMachine = (error: PlatformError.PlatformError) => machineCodes.has(code(error))
+
+export const unreadable = ({ kind, path }: Target, error: PlatformError.PlatformError) =>
+  new Errors.ValidationError({
+    reason: `${kind} '${path}' cannot be read (${code(error)})`,
+    field: kind === "File" ? "filePath" : "directoryPath",
+    hint: "Check the path, and who may read it.",
+    ...(isMachine(error) ? { isServerFault: true } : {})
+  })
 
 export const unwritable = (path: string, error: PlatformError.PlatformError) =>
-  (isFull(error) ? serverFault : refuse)(
+  (isMachine(error) ? serverFault : refuse)(
     `File '${path}' cannot be written (${code(error)})`,
     "Make it and its folder writable for this user, or give another path."
   )
@@ -69,6 +91,12 @@ export const missing = (target: Target, folder: string, name: string, entries: R
 }
 
 export const exists = (path: string) => refuse(`File '${path}' exists already`, { _tag: "OpenExistingFile" })
+
+export const spoken = (path: string) =>
+  refuse(
+    `File '${path}' would bear the name of another program's file, which obeys what it says`,
+    "Nothing was written. Give the file the workflow's own name."
+  )
 
 export const leftAlone = "Only workflows are overwritten, and this file was left as it is: give another path."
 

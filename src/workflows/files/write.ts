@@ -21,6 +21,7 @@ import {
   notWorkflow,
   quote,
   refuse,
+  spoken,
   type Target,
   tooLarge,
   unreadable,
@@ -84,7 +85,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     Effect.gen(function*() {
       yield* Effect.ignore(removeLeft(file))
       const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
-      yield* AtomicFile.stage({ bytes, temporary, mode }, (staged) =>
+      yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
         Effect.gen(function*() {
           // The folder itself may have become a link meanwhile.
           const there = yield* locate.possible(userPath)
@@ -92,7 +93,15 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
             Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
           if (!isSame) return yield* changed(userPath, "written")
           yield* place(temporary)
-        })).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+        })).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          // What the way there has become says more.
+          Effect.catchIf(
+            (error): error is PlatformError.PlatformError =>
+              Predicate.isTagged(error, "PlatformError") && AtomicFile.isMoved(error as PlatformError.PlatformError),
+            () => Effect.andThen(locate.possible(userPath), changed(userPath, "written"))
+          )
+        )
     }).pipe(Effect.uninterruptible)
 
   const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
@@ -114,7 +123,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.catchIf(
         ({ reason }) => reason._tag !== "AlreadyExists",
         () =>
-          fs.writeFile(file, bytes, { flag: "wx" }).pipe(
+          Effect.scoped(Effect.flatMap(AtomicFile.openNew(file, 0o666), (open) => open.writeAll(bytes))).pipe(
+            Effect.provideService(FileSystem.FileSystem, fs),
             Effect.tapError(({ reason }) =>
               reason._tag === "AlreadyExists" ? Effect.void : Effect.ignore(fs.remove(file))
             )
@@ -126,6 +136,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
   const createAt = Effect.fnUntraced(function*(userPath: string, place: Locate.Place, text: string) {
     const bytes = yield* encode(userPath, text)
     const file = path.join(place.at, ...place.rest)
+    if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
     yield* makeFolders(userPath, place)
     yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes))
   })

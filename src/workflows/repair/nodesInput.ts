@@ -90,9 +90,9 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       next.set(node.name, Math.max(number, 1))
       const id = str(node["id"]) ?? ""
       const fits = id.length <= nodeIdLength || supply.stored?.has(id) === true
-      if (id === "") note(repairs, "Gave ids to nodes without", `'${name}'`)
-      else if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
-      else byId.set(id, name)
+      if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
+      // Nothing is lost where there was none: n8n and the editor give ids and places too.
+      else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
       return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
     })
@@ -119,7 +119,13 @@ const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Nod
     const { position } = node
     if (Array.isArray(position) && position.length === 2 && position.every(Predicate.isNumber)) return node
     const place = placeOf(position)
-    note(repairs, place === undefined ? "Placed nodes without a position" : "Read position as [x, y]", `'${node.name}'`)
+    if (!Predicate.isNullish(position)) {
+      note(
+        repairs,
+        place === undefined ? "Placed anew nodes whose position is not [x, y]" : "Read position as [x, y]",
+        `'${node.name}'`
+      )
+    }
     return { ...node, position: place ?? [right += 220, top] }
   })
 }

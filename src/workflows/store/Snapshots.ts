@@ -117,7 +117,8 @@ const damaged = (version: string) =>
   new Errors.ValidationError({
     reason: `Snapshot '${version}' is damaged`,
     field: "version",
-    hint: { _tag: "ListRestorableVersions" }
+    hint: { _tag: "ListRestorableVersions" },
+    isServerFault: true
   })
 
 const unusable = (reason: string, folder: string, cause: PlatformError.PlatformError | Schema.SchemaError) => {
@@ -125,7 +126,8 @@ const unusable = (reason: string, folder: string, cause: PlatformError.PlatformE
   const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "it is no JSON"
   return new Errors.ValidationError({
     reason: `${reason} in '${folder}' (${String(code)})`,
-    hint: "Make that folder writable for this user, or set XDG_STATE_HOME to one that is, where the server is started.",
+    hint:
+      "Make that folder readable and writable for this user, or set XDG_STATE_HOME to one that is, where the server is started.",
     isServerFault: true
   })
 }
@@ -188,9 +190,12 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             ({ snapshot, workflow }) => snapshot.version === version && obj(workflow)?.["id"] === workflowId,
             () => damaged(version)
           ),
-          Effect.mapError((error) =>
-            error._tag === "PlatformError" && isNotFound(error) ? notFound(version) : damaged(version)
-          )
+          Effect.mapError((error) => {
+            if (error._tag !== "PlatformError") return damaged(version)
+            return isNotFound(error)
+              ? notFound(version)
+              : unusable(`Snapshot '${version}' cannot be read`, folder, error)
+          })
         )
 
       return Snapshots.of({

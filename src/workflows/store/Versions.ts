@@ -229,7 +229,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
             : Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key))
         return Effect.map(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),
-          ([before, after]) => WorkflowDiff.line(WorkflowDiff.make(before, after))
+          ([before, after]) => WorkflowDiff.step(before, after)
         )
       },
       {

@@ -13,9 +13,10 @@ import * as Errors from "../../base/Errors.ts"
 import type { Obj } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Changes from "../diff/Changes.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
 import {
@@ -141,11 +142,24 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
       })
 
+    /** What is named as a test copy is removed as one. */
+    const checkName = (name: unknown) =>
+      typeof name === "string" && TestMark.isTaken(name)
+        ? Effect.fail(
+          new Errors.ValidationError({
+            reason: `A name that begins with '${TestMark.mark}' is kept for copies that tests make, and remove`,
+            field: "name",
+            hint: "Nothing was written. Give another name."
+          })
+        )
+        : Effect.void
+
     const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
       const n8n = yield* N8nClient
       const { warnings, workflow: body } = yield* withCatalogue(
         prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
       )
+      yield* checkName(body.name)
       const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
         Effect.catchIf(isUncertain, (error) =>
           new Errors.ApiError({
@@ -175,7 +189,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
             if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
             return isSameVersion(now, before, Object.keys(body))
               ? Effect.fail(error)
-              : moved(before.versionId ?? "?", now, before)
+              : moved(snapshots, before.versionId ?? "?", now, before)
           }))
       )
     })
@@ -196,9 +210,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         })
       }
       if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
-        return yield* moved(expectedVersionId, before)
+        return yield* moved(snapshots, expectedVersionId, before)
       }
       const { patch, result } = yield* change(before)
+      if (patch.name !== before.name) yield* checkName(patch.name)
       const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
       const keys = Object.keys(patch)
       const isPut = keys.some((key) => !isThere(body[key], before[key], key === "settings"))
@@ -207,7 +222,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
         // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
         const now = yield* n8n.getWorkflow(id)
-        if (!isSameVersion(now, before, keys)) return yield* moved(before.versionId ?? "?", now, before)
+        if (!isSameVersion(now, before, keys)) return yield* moved(snapshots, before.versionId ?? "?", now, before)
       }
       return { before, patch, result, body, isPut, warnings }
     })
@@ -255,7 +270,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           result,
           // Somebody may have written right after: the version that the caller knows is the one it wrote.
           workflow: versionId === undefined ? workflow : { ...workflow, versionId },
-          changed: Changes.describe(before, workflow),
+          changed: WorkflowDiff.line(WorkflowDiff.make(before, workflow)),
           warnings: notes,
           ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
         }

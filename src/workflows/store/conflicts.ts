@@ -5,7 +5,8 @@ import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Changes from "../diff/Changes.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import type * as Snapshots from "./Snapshots.ts"
 
 /** Whether both are one version, and alike in these keys: not every change of settings makes a version. */
 export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: ReadonlyArray<string>) =>
@@ -43,28 +44,40 @@ export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     )
 })
 
-/** The workflow as it was in a version that n8n still has (2.x). */
-const versionOf = Effect.fnUntraced(function*(now: Workflow.Workflow, version: string) {
+/** The workflow as it was in a version: a snapshot of ours, which is whole, or what n8n still has of it (2.x). */
+const versionOf = Effect.fnUntraced(function*(snapshots: Snapshots.Service, now: Workflow.Workflow, version: string) {
   const n8n = yield* N8nClient
+  const kept = yield* snapshots.list(n8n.instance, now.id).pipe(Effect.orElseSucceed(() => []))
+  // The first of several: the name and settings may have changed since without another version.
+  const snapshot = kept.findLast(({ versionId }) => versionId === version)
+  if (snapshot !== undefined) {
+    const state = yield* snapshots.read(n8n.instance, now.id, snapshot.version).pipe(Effect.option)
+    if (state._tag === "Some") return obj(state.value.workflow)
+  }
   return yield* n8n.workflowVersion(now.id, version).pipe(
-    Effect.map(({ connections, nodes }): Workflow.Workflow | undefined => ({ ...now, connections, nodes })),
+    Effect.map(({ connections, nodes }): Obj => ({ ...now, nodes, connections })),
     Effect.orElseSucceed(() => undefined)
   )
 })
 
 /**
- * Fails with the version that is there instead of the one that was seen: who changed what, when, as far as n8n tells.
- * `before` is what was seen, where it is at hand.
+ * Fails with the version that is there instead of the one that was seen: who changed what, when, as far as n8n and the
+ * snapshots tell. `before` is what was seen, where it is at hand.
  */
-export const moved = Effect.fnUntraced(function*(seen: string, now: Workflow.Workflow, before?: Workflow.Workflow) {
+export const moved = Effect.fnUntraced(function*(
+  snapshots: Snapshots.Service,
+  seen: string,
+  now: Workflow.Workflow,
+  before?: Workflow.Workflow
+) {
   const versions = yield* versionsOf(now.id)
   const author = versions.find(({ versionId }) => versionId === now.versionId)?.authors
-  const then = before ?? (yield* versionOf(now, seen))
+  const then = before ?? (yield* versionOf(snapshots, now, seen))
   const details = [
     `it is no longer in version ${seen}, but in ${now.versionId ?? "another"}`,
     ...(author ? [`by ${author}`] : []),
     ...(now.updatedAt === undefined ? [] : [now.updatedAt]),
-    ...(then === undefined ? [] : [`changed: ${Changes.describe(then, now)}`])
+    ...(then === undefined ? [] : [`changed: ${WorkflowDiff.summary(then, now)}`])
   ]
   return yield* new Errors.ApiError({
     operation: "update workflow",

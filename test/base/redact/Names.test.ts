@@ -53,17 +53,17 @@ const unpaired = new Set([
 ])
 
 describe("pairs of n8n's nodes", () => {
-  it.each(packages)("of %s are known", (name) => {
+  it.each(packages)("of %s are recognized", (name) => {
     const types: ReadonlyArray<Obj> = JSON.parse(
       readFileSync(new URL(`../../../node_modules/${name}/dist/types/nodes.json`, import.meta.url), "utf8")
     )
-    const found = new Map(
+    const byFields = new Map(
       types.flatMap(({ properties }) => pairs(properties)).map((pair) => [pair.join("/"), pair])
     )
-    assert.isAbove(found.size, 5)
-    const shown = [...found.values()].filter(([field, value]) =>
+    assert.isAbove(byFields.size, 5)
+    const unredacted = [...byFields.values()].filter(([field, value]) =>
       obj(redact({ [field]: "password", [value]: "hunter2" }))?.[value] !== marker
     )
-    assert.deepStrictEqual(shown.map((pair) => pair.join("/")).filter((pair) => !unpaired.has(pair)), [])
+    assert.deepStrictEqual(unredacted.map((pair) => pair.join("/")).filter((pair) => !unpaired.has(pair)), [])
   })
 })

@@ -2,22 +2,22 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { marker, mayHold, redact } from "../../../src/base/Redact.ts"
 import { forms } from "./forms.ts"
 
-/** The form with what stands in `«…»` mapped. */
-const mapped = (form: unknown, to: (secret: string) => string): unknown =>
+/** Maps the secrets of a form, which stand in `«…»`. */
+const mapSecrets = (form: unknown, to: (secret: string) => string): unknown =>
   JSON.parse(JSON.stringify(form).replace(/«(.*?)»/gs, (_, secret: string) => to(secret)))
 
 describe("forms", () => {
-  it("are many, with a secret and without", () => {
+  it("cover many forms with and without secrets", () => {
     const secrets = forms.filter(([, form]) => JSON.stringify(form).includes("«"))
     assert.isAtLeast(secrets.length, 150)
     assert.isAtLeast(forms.length - secrets.length, 75)
   })
 
   it.each(forms.map(([name, form]) => [name, form] as const))("%s", (_, form) => {
-    const shown = redact(mapped(form, (secret) => secret))
-    assert.deepStrictEqual(shown, mapped(form, () => marker))
-    assert.strictEqual(redact(shown), shown)
-    const plain = mapped(form, (secret) => secret)
+    const redacted = redact(mapSecrets(form, (secret) => secret))
+    assert.deepStrictEqual(redacted, mapSecrets(form, () => marker))
+    assert.strictEqual(redact(redacted), redacted)
+    const plain = mapSecrets(form, (secret) => secret)
     const behindLines = JSON.parse(
       JSON.stringify(plain),
       (_, inner) => typeof inner === "string" ? `a\n${inner}\n` : inner
@@ -45,7 +45,7 @@ const starHeight = (source: string): number => {
 }
 
 describe("patterns", () => {
-  it("repeat nothing that repeats", () => {
+  it("have no nested unbounded repetition", () => {
     assert.deepStrictEqual(["a+b*", "(a+)b", "(?:a|b+)+", "((a*)b)*", "(a+){0,5}"].map(starHeight), [1, 1, 2, 2, 1])
     const used = new Set<string>()
     const spies = [

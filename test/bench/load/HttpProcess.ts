@@ -1,4 +1,4 @@
-/** A server that listens, as a process of its own. */
+/** An HTTP server as a child process. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { BenchError } from "../BenchError.ts"
 import { stop, type Usage, usageOf } from "../McpProcess.ts"
 
-/** A server that can be called. */
+/** A running server. */
 export interface HttpProcess {
   readonly title: string
   readonly port: number
@@ -16,7 +16,7 @@ export interface HttpProcess {
 
 const address = /address=http:\/\/127\.0\.0\.1:(\d+)/
 
-/** Starts a server, which writes its log to a file as under a service manager; it is killed when the scope ends. */
+/** Starts a server that logs to a file, as under a service manager; it is killed when the scope ends. */
 export const start = (
   title: string,
   args: ReadonlyArray<string>,
@@ -36,7 +36,7 @@ export const start = (
     )
     const port = yield* Effect.sync(() => address.exec(readFileSync(logFile, "utf8"))?.[1]).pipe(
       Effect.filterOrFail(
-        (found) => found !== undefined,
+        (port) => port !== undefined,
         () => new BenchError({ step: `starting ${title}`, detail: readFileSync(logFile, "utf8") })
       ),
       Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 200 })

@@ -1,23 +1,23 @@
-/** Clients of a server over HTTP: plain `node:http` on connections that are kept, so that little of them is measured. */
+/** HTTP clients with plain `node:http` and keep-alive connections, to keep their overhead small. */
 import { Agent, request } from "node:http"
 
-/** A message with what a right answer has in it. */
+/** A message, and a string that a correct answer contains. */
 export interface Message {
   readonly body: string
   readonly expect: string
 }
 
-/** What came of some calls. */
+/** The outcome of several calls. */
 export interface Outcome {
   readonly millis: Array<number>
   readonly errors: Array<string>
-  /** From the first call's beginning to the last one's end. */
+  /** From the start of the first call to the end of the last. */
   readonly seconds: number
 }
 
 const patienceMillis = 30_000
 
-/** One tool call as a message. */
+/** Makes a message with a tool call. */
 export const toolCall = (name: string, args: object, expect: string, meta?: object): Message => ({
   body: JSON.stringify({
     jsonrpc: "2.0",
@@ -45,7 +45,7 @@ const options = (port: number, agent: Agent, body: string) => ({
   timeout: patienceMillis
 })
 
-/** Sends one message; the body of the answer, or why there is none. */
+/** Sends a message; resolves to the body of the answer or rejects with the reason. */
 export const post = (port: number, agent: Agent, { body, expect }: Message): Promise<string> =>
   new Promise((resolve, reject) => {
     const sent = request(options(port, agent, body), (answer) => {

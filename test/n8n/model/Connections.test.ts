@@ -34,7 +34,7 @@ const agentNodes = ["Chat", "Model", "Memory", "Search", "Agent", "Log", "Other 
   .map((name) => node(name))
 
 describe("links", () => {
-  it("are all connections, in n8n's order", () => {
+  it("are all connections in n8n's order", () => {
     assert.deepStrictEqual(
       Connections.links(recorded("branch").connections).map(({ from, output, to }) => [
         from,
@@ -57,7 +57,7 @@ describe("links", () => {
     ])
   })
 
-  it("take what n8n leaves out for the first port of the same type", () => {
+  it("default to the first port of the same type", () => {
     const [link] = Connections.links(connections({ A: { ai_tool: [[{ node: "B" }]] } }))
     const port = { type: "ai_tool", index: 0 }
     assert.deepStrictEqual(link, { from: "A", output: port, to: "B", input: port })
@@ -65,7 +65,7 @@ describe("links", () => {
 })
 
 describe("labels", () => {
-  it("name the type, and the index where it says something", () => {
+  it("have the type, and the index unless it is obvious", () => {
     const label = (type: string, index: number) => Connections.portLabel({ type, index })
     assert.deepStrictEqual([label("main", 0), label("main", 3), label("ai_tool", 0), label("ai_tool", 2)], [
       "main[0]",
@@ -75,7 +75,7 @@ describe("labels", () => {
     ])
   })
 
-  it("are needed only where a link is not main[0] to main[0]", () => {
+  it("are needed only if a link is not main[0] to main[0]", () => {
     const plain = (output: object, input: object) =>
       Connections.isPlain({
         from: "A",
@@ -98,13 +98,13 @@ describe("outputName", () => {
       Connections.outputName({ type: "any", onError }, { type: "main", index }, () => known, count)
     )
 
-  it("is what the type says, and error behind it", () => {
+  it("is the type's name, and error for the output after the last", () => {
     assert.deepStrictEqual(names(["true", "false"], null), ["true", "false", none, none, none])
     assert.deepStrictEqual(names(["true", "false"], "continueErrorOutput", 5), ["true", "false", "error", none, none])
     assert.deepStrictEqual(names([none], "continueRegularOutput"), [none, none, none, none, none])
   })
 
-  it("takes the last of several outputs that are not known for the error output", () => {
+  it("takes the last output for the error output if the outputs are not known", () => {
     const onError = "continueErrorOutput"
     assert.deepStrictEqual(names(none, onError), [none, "error", none, none, none])
     assert.deepStrictEqual(names(none, onError, 1), [none, "error", none, none, none])
@@ -121,7 +121,7 @@ describe("outputName", () => {
 })
 
 describe("graph", () => {
-  it("tells who feeds whom, and the ports where they matter", () => {
+  it("has the neighbours of each node, and ports that are not the default", () => {
     assert.deepStrictEqual<unknown>(graphOf("branch"), {
       Webhook: { id: "h", type: "n8n-nodes-base.webhook", inputs: [], outputs: ["Ten Items"] },
       "Ten Items": { id: "tenitems", type: "n8n-nodes-base.code", inputs: ["Webhook"], outputs: ["Even?"] },
@@ -137,7 +137,7 @@ describe("graph", () => {
     })
   })
 
-  it("tells loops, error outputs and second inputs", () => {
+  it("has loops, error outputs and second inputs", () => {
     const loop = graphOf("loop")["Loop Over Items"]
     assert.deepStrictEqual(loop?.inputs, ["Twelve Items", "Inside"])
     assert.deepStrictEqual(loop?.outputs, ["Done", "Inside"])
@@ -150,7 +150,7 @@ describe("graph", () => {
     assert.deepStrictEqual(merge["B"]?.ports, [{ output: "main[0]", to: "Merge", input: "main[1]" }])
   })
 
-  it("tells what sub-nodes lend, and links to nodes that are not there", () => {
+  it("has the connections of sub-nodes, and links to missing nodes", () => {
     const rows = new Map(graph(agentNodes, agent).map((row) => [row.node, row]))
     assert.deepStrictEqual([...rows.keys()], agentNodes.map(({ name }) => name))
     assert.deepStrictEqual(rows.get("Agent")?.inputs, ["Chat", "Model", "Memory", "Search"])
@@ -169,7 +169,7 @@ describe("graph", () => {
     }
   })
 
-  it("names each neighbour once", () => {
+  it("lists each neighbour once", () => {
     const twice = connections({ A: { main: [[to("B"), to("B", "main", 1)], [to("B")]] } })
     const [a, b] = graph([node("A"), node("B")], twice)
     assert.deepStrictEqual(a?.outputs, ["B"])
@@ -177,7 +177,7 @@ describe("graph", () => {
     assert.strictEqual(a?.ports?.length, 2)
   })
 
-  it("takes the last connected output of a node it does not know for the error output", () => {
+  it("takes the last connected output of an unknown node for the error output", () => {
     const classifier = { onError: "continueErrorOutput" }
     const three = connections({ A: { main: [[to("B")], [to("C")], [to("D")]] } })
     const [row] = graph([node("A", "n8n-nodes-acme.classifier", classifier)], three)
@@ -185,8 +185,8 @@ describe("graph", () => {
   })
 })
 
-describe("simplified", () => {
-  it("spells out only what is not main[0] to main[0]", () => {
+describe("simplify", () => {
+  it("has ports only for links that are not main[0] to main[0]", () => {
     const branch = recorded("branch")
     assert.deepStrictEqual<unknown>(Connections.simplify(branch.nodes, branch.connections, namesOf), {
       Webhook: [{ to: "Ten Items" }],
@@ -201,7 +201,7 @@ describe("simplified", () => {
     ])
   })
 
-  it("keeps names that objects have of their own", () => {
+  it("keeps nodes with names of object members", () => {
     const odd = connections(JSON.parse("{\"__proto__\":{\"main\":[[{\"node\":\"constructor\"}]]}}"))
     assert.strictEqual(
       JSON.stringify(Connections.simplify([], odd, namesOf)),
@@ -213,16 +213,16 @@ describe("simplified", () => {
 describe("any connections", () => {
   const { connections: Shape, nodes: Nodes } = Workflow.Workflow.schema.fields
 
-  it.prop("graph, simplify and links tell the same", { recipe: Recipe }, ({ recipe }) => {
+  it.prop("graph, simplify and links agree", { recipe: Recipe }, ({ recipe }) => {
     const workflow = build({ ...recipe, odd: false, maxItems: 0 })["workflowData"] as Record<string, unknown>
     const connections = Schema.decodeUnknownSync(Shape)(workflow["connections"])
     const nodes = Schema.decodeUnknownSync(Nodes)(workflow["nodes"])
     const links = Connections.links(connections)
     const rows = graph(nodes, connections)
     assert.strictEqual(rows.length, nodes.length)
-    const simplify = Object.entries(Connections.simplify(nodes, connections, namesOf))
+    const simplified = Object.entries(Connections.simplify(nodes, connections, namesOf))
       .flatMap(([from, out]) => out.map(({ to }) => `${from}>${to}`))
-    assert.sameMembers(simplify, links.map(({ from, to }) => `${from}>${to}`))
+    assert.sameMembers(simplified, links.map(({ from, to }) => `${from}>${to}`))
     for (const { inputs, node, outputs, ports = [] } of rows) {
       const out = links.filter(({ from }) => from === node)
       assert.sameMembers([...outputs], [...new Set(out.map(({ to }) => to))])

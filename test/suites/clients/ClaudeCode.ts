@@ -1,4 +1,4 @@
-/** Claude Code as people have it, with a scripted model behind it and our server before it. */
+/** Runs the real Claude Code with a scripted model and our server. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
@@ -8,17 +8,17 @@ import * as Model from "./Model.ts"
 import { run } from "./run.ts"
 import * as Wire from "./Wire.ts"
 
-/** The name that our server is given: it stands before the names of its tools. */
+/** The name of our server in Claude Code's configuration, which prefixes the names of tools. */
 export const server = "n8n"
 
-/** What Claude Code calls a tool of ours. */
+/** Claude Code's name for one of our tools. */
 export const tool = (name: string) => `mcp__${server}__${name}`
 
-/** A conversation to have. */
+/** The input of a conversation. */
 export interface Talk {
   readonly prompt: string
   readonly turns?: ReadonlyArray<Model.Turn>
-  /** How our server is reached: with these arguments over stdio, or at an address. */
+  /** Our server: over stdio with these arguments, or at an address. */
   readonly at: { readonly args: ReadonlyArray<string>; readonly env?: Readonly<Record<string, string>> } | {
     readonly url: string
     readonly token: string
@@ -26,21 +26,21 @@ export interface Talk {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A conversation that was had. */
-export interface Talked {
-  /** The last words, as the person sees them. */
+/** The record of a conversation. */
+export interface Transcript {
+  /** The final answer that the person sees. */
   readonly answer: string
-  /** How Claude Code says that our server is connected. */
+  /** The connection status of our server, as Claude Code reports it. */
   readonly status: string
-  /** All that the model was asked, in order. */
+  /** The requests to the model, in order. */
   readonly requests: ReadonlyArray<Obj>
-  /** The results of its calls, as it was shown them at the end. */
+  /** The results of its calls, as the last request shows them. */
   readonly shown: ReadonlyArray<Model.Shown>
-  /** What our server saw; nothing of it over HTTP. */
+  /** The messages of our server over stdio; empty over HTTP. */
   readonly wire: Wire.Wire
 }
 
-/** Nothing but the conversation: no update, no telemetry, no surveys. */
+/** Disables updates, telemetry and surveys. */
 const quiet = {
   ANTHROPIC_API_KEY: "a-dummy",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -49,11 +49,11 @@ const quiet = {
   DISABLE_ERROR_REPORTING: "1"
 }
 
-/** Starts Claude Code in `folder`, and waits until it has answered. */
+/** Runs Claude Code in `folder` until it has answered. */
 export const talk = Effect.fn("ClaudeCode.talk")(function*(folder: string, { at, env, prompt, turns = [] }: Talk) {
   const fs = yield* FileSystem.FileSystem
   const model = yield* Model.serve(turns)
-  // Beside the folder, not in it: that one is the project, whose files our server reads.
+  // Outside the folder, which is the project whose files our server reads.
   const home = yield* fs.makeTempDirectoryScoped({ prefix: "effect-n8n-mcp-claude-" })
   const log = `${home}/wire.log`
   const config = "url" in at
@@ -93,5 +93,5 @@ export const talk = Effect.fn("ClaudeCode.talk")(function*(folder: string, { at,
     requests,
     shown: Model.results(requests.at(-1) ?? {}),
     wire: yield* Wire.read(log)
-  } satisfies Talked
+  } satisfies Transcript
 }, Effect.scoped)

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** A client could not be installed, did not start, or did not come to an end: that is no verdict on our server. */
+/** A client could not be installed or started, or did not end: that says nothing about our server. */
 export class ClientError extends Schema.TaggedError<ClientError>()("ClientError", {
   step: Schema.String,
   detail: Schema.String

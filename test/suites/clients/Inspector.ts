@@ -1,19 +1,19 @@
-/** The Inspector's command line against our server. */
+/** Runs the Inspector's command line against our server. */
 import * as Effect from "effect/Effect"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import { ClientError } from "./ClientError.ts"
 import { inspectorMain } from "./install.ts"
 import { run } from "./run.ts"
 
-/** What the Inspector printed, and how it ended. */
+/** The Inspector's output and exit code. */
 export interface Answer {
   readonly code: number
-  /** The `result` of the method; empty where there is none. */
+  /** The `result` of the method; empty if there is none. */
   readonly result: Obj
   readonly stderr: string
 }
 
-/** Sends one method to the server that `target` names: a command, or an address with what belongs to it. */
+/** Sends a method to the server `target`: a command, or an address with its options. */
 export const ask = Effect.fn("Inspector.ask")(function*(
   folder: string,
   target: ReadonlyArray<string>,

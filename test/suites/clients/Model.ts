@@ -1,4 +1,4 @@
-/** A scripted model on loopback, with Anthropic's API as Claude Code asks it: what it is shown is kept. */
+/** A scripted model on loopback with Anthropic's API, which records the requests of Claude Code. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -15,13 +15,13 @@ export interface ToolUse {
   readonly input: Obj
 }
 
-/** What the model does next, in view of the texts that its calls have brought so far; the last turn is followed by an answer. */
+/** The model's next calls, given the texts of all results so far; after the last turn it answers. */
 export type Turn = (shown: ReadonlyArray<string>) => ReadonlyArray<ToolUse>
 
-/** What it says when the script is at its end. */
+/** Its answer at the end of the script. */
 export const answer = "That is all I wanted to know."
 
-/** One result as the model was shown it. */
+/** A result as the model receives it. */
 export interface Shown {
   readonly tool: string
   readonly text: string
@@ -31,7 +31,7 @@ export interface Shown {
 const blocks = (content: unknown): ReadonlyArray<Obj> =>
   typeof content === "string" ? [{ type: "text", text: content }] : arr(content).map((block) => obj(block) ?? {})
 
-/** The texts in a content, and the names where it refers to tools. */
+/** The texts in a content, and the names of tools that it refers to. */
 const text = (content: unknown) =>
   blocks(content).map((block) => str(block["text"]) ?? str(block["tool_name"]) ?? "").join("\n")
 
@@ -40,7 +40,7 @@ const messages = (request: Obj) => arr(request["messages"]).map((message) => obj
 const of = (request: Obj, type: string) =>
   messages(request).flatMap(({ content }) => blocks(content).filter((block) => block["type"] === type))
 
-/** All that a request tells the model outside of tools. */
+/** The text of a request, without tools and their results. */
 export const context = (request: Obj): string =>
   [request["system"], ...messages(request).map(({ content }) => content)].map((content) =>
     blocks(content).flatMap((block) => str(block["text"]) ?? []).join("\n")
@@ -63,7 +63,7 @@ const turnsTaken = (request: Obj) =>
 
 const idOf = (turn: number, index: number) => `toolu_${turn}_${index}`
 
-/** What it says next: a model that was offered no tools was asked for a title or the like. */
+/** The next answer; a request without tools asks for a title or similar. */
 const next = (turns: ReadonlyArray<Turn>, request: Obj): ReadonlyArray<Obj> => {
   const turn = turnsTaken(request)
   const calls = tools(request).length === 0 ? [] : turns[turn]?.(results(request).map(({ text }) => text)) ?? []
@@ -91,7 +91,7 @@ const blockEvents = (block: Obj, index: number) => [
 const message = (content: ReadonlyArray<Obj>, { messages, model, stream }: Obj) => {
   const stop_reason = content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn"
   const usage = { input_tokens: 10, output_tokens: 10 }
-  // Messages with one id are one to the client.
+  // The client merges messages with the same id.
   const base = {
     id: `msg_${arr(messages).length}`,
     type: "message",
@@ -117,14 +117,14 @@ const notFound = HttpServerResponse.jsonUnsafe(
   { status: 404 }
 )
 
-/** A model that listens. */
+/** A running model. */
 export interface Model {
   readonly url: string
-  /** Its requests so far, those for titles and the like left out. */
+  /** The requests so far, without those for titles and similar. */
   readonly requests: () => ReadonlyArray<Obj>
 }
 
-/** Follows the script until the scope ends. */
+/** Serves the scripted model until the scope ends. */
 export const serve = Effect.fn("Model.serve")(function*(turns: ReadonlyArray<Turn>) {
   const requests: Array<Obj> = []
   const server = yield* NodeHttpServer.make(createServer, { port: 0, host: "127.0.0.1" })

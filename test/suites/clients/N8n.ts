@@ -1,4 +1,4 @@
-/** The n8n of the tests on loopback, for a server in a process of its own. */
+/** The simulated n8n on loopback, for a server in another process. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -9,15 +9,15 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer } from "node:http"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 
-/** An n8n that listens. */
+/** A running n8n. */
 export interface N8n {
-  /** What our server needs to reach it. */
+  /** The environment with which our server reaches it. */
   readonly env: Readonly<Record<string, string>>
   /** The requests so far, as `GET /path`. */
   readonly requests: Effect.Effect<ReadonlyArray<string>>
 }
 
-/** Serves what `seed` holds until the scope ends. */
+/** Serves a simulated n8n with this seed until the scope ends. */
 export const serve = Effect.fn("N8n.serve")(function*(seed: N8nApi.Seed) {
   const n8n = yield* N8nApi.make(seed)
   const server = yield* NodeHttpServer.make(createServer, { port: 0, host: "127.0.0.1" })

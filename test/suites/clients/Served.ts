@@ -1,4 +1,4 @@
-/** Our server over HTTP, as it is shipped, with the demo's n8n and behind a token. */
+/** The built server over HTTP, with the demo's n8n and a token. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
@@ -6,25 +6,25 @@ import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
 import { ClientError } from "./ClientError.ts"
 
-/** The bundle; `pnpm test:clients` makes it. */
+/** The path of the bundle, which `pnpm test:clients` builds. */
 export const main = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 
-/** What a client has to bring. */
+/** The token that clients need. */
 export const token = "a-token-of-the-clients-suite"
 
-/** A server that listens. */
+/** A running server. */
 export interface Served {
-  /** Of its `/mcp`. */
+  /** The address of its `/mcp`. */
   readonly url: string
-  /** What it has said on stderr so far: a line for each request. */
+  /** The lines of stderr so far: one per request. */
   readonly stderr: () => ReadonlyArray<string>
 }
 
-/** The methods that were sent to it, in their order. */
+/** The methods of its requests, in order. */
 export const methods = ({ stderr }: Served): ReadonlyArray<string> =>
   stderr().flatMap((line) => /message=request .* call="?([^\s"]+)/.exec(line)?.[1] ?? [])
 
-/** Starts it; it goes with the scope. */
+/** Starts a server that runs until the scope ends. */
 export const start = Effect.gen(function*() {
   const address = yield* Deferred.make<string, ClientError>()
   const said: Array<string> = []

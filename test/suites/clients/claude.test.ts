@@ -1,4 +1,4 @@
-/** `pnpm test:clients`: Claude Code itself with a scripted model: what does the model see of what we answer? */
+/** `pnpm test:clients`: what a scripted model in the real Claude Code sees of our answers. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -6,7 +6,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Demo from "../../../src/demo/Demo.ts"
 import { instructions } from "../../../src/tools/Instructions.ts"
 import { folderWith } from "../../support/folders.ts"
-import { assertCalm, assertInline, atStart, load, ours, use } from "./calls.ts"
+import { assertInline, assertNoWarnings, load, ours, startupMethods, use } from "./calls.ts"
 import * as ClaudeCode from "./ClaudeCode.ts"
 import { claudeCodeMain, installed, options } from "./install.ts"
 import * as large from "./large.ts"
@@ -14,16 +14,16 @@ import * as Model from "./Model.ts"
 import * as N8n from "./N8n.ts"
 import * as Served from "./Served.ts"
 
-/** The first group of a pattern in the newest text that has it. */
-const found = (shown: ReadonlyArray<string>, pattern: RegExp) =>
+/** The first group of a pattern in the newest text that matches. */
+const lastMatch = (shown: ReadonlyArray<string>, pattern: RegExp) =>
   shown.findLast((text) => pattern.test(text))?.match(pattern)?.[1]
 
-const aDraft = /"workflowId":"(draft-[^"]+)"/
+const draftId = /"workflowId":"(draft-[^"]+)"/
 
 const debugging: ReadonlyArray<Model.Turn> = [
   () => [load("list_executions", "get_execution", "get_execution_by_node")],
   () => [use("list_executions", { status: "error" })],
-  (shown) => [use("get_execution", { id: found(shown, /"id":"(\d+)"/) })],
+  (shown) => [use("get_execution", { id: lastMatch(shown, /"id":"(\d+)"/) })],
   (shown) => {
     const [, id, nodeName] = /get_execution_by_node\(id: '(.+?)', nodeName: '(.+?)'\)/.exec(shown.at(-1) ?? "") ?? []
     return [use("get_execution_by_node", { id, nodeName })]
@@ -36,18 +36,18 @@ const building: ReadonlyArray<Model.Turn> = [
   () => [use("workflow_create", { name: "From a conversation" })],
   (shown) => [
     use("workflow_edit", {
-      workflowId: found(shown, aDraft),
+      workflowId: lastMatch(shown, draftId),
       operations: [
         { op: "add", type: "n8n-nodes-base.manualTrigger", name: "Start" },
         { op: "add", type: "n8n-nodes-base.httpRequest", name: "Get", parameters: { url: "=" }, after: "Start" }
       ]
     })
   ],
-  (shown) => [use("validate_workflow", { workflowId: found(shown, aDraft) })],
+  (shown) => [use("validate_workflow", { workflowId: lastMatch(shown, draftId) })],
   () => [use("test_workflow", { workflowId: "no-such-workflow" })]
 ]
 
-const assertDebugged = ({ answer, requests, shown, status }: ClaudeCode.Talked) => {
+const assertDebugged = ({ answer, requests, shown, status }: ClaudeCode.Transcript) => {
   assert.strictEqual(status, "connected")
   assert.strictEqual(answer, Model.answer)
   const [first = {}] = requests
@@ -67,8 +67,8 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
       })
       assertDebugged(talked)
       assertInline(talked)
-      assert.deepStrictEqual(talked.wire.methods.slice(0, atStart.length), atStart)
-      assertCalm(talked.wire.stderr)
+      assert.deepStrictEqual(talked.wire.methods.slice(0, startupMethods.length), startupMethods)
+      assertNoWarnings(talked.wire.stderr)
     }))
 
   it.effect("debugs an execution over HTTP", () =>
@@ -81,12 +81,12 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
       })
       assertDebugged(talked)
       assert.deepStrictEqual(Served.methods(served), [
-        ...atStart,
+        ...startupMethods,
         "list_executions",
         "get_execution",
         "get_execution_by_node"
       ])
-      assertCalm(served.stderr())
+      assertNoWarnings(served.stderr())
     }))
 
   it.effect("builds a workflow as a file of the project", () =>
@@ -96,7 +96,7 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
       const talked = yield* ClaudeCode.talk(folder, {
         prompt: "Build it",
         turns: building,
-        // No --files-root: the client says where the project is.
+        // Without --files-root the client provides the project's folder.
         at: { args: [], env: (yield* N8n.serve(Demo.seed)).env }
       })
       assert.deepStrictEqual(
@@ -118,10 +118,10 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
       const files = (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".json"))
       assert.lengthOf(files, 1)
       assert.include(yield* fs.readFileString(`${folder}/${files[0]}`), "n8n-nodes-base.manualTrigger")
-      assertCalm(talked.wire.stderr)
+      assertNoWarnings(talked.wire.stderr)
     }))
 
-  it.effect("shows the model what went wrong, and what to do", () =>
+  it.effect("shows the model what went wrong and what to do", () =>
     Effect.gen(function*() {
       const { shown, wire } = yield* ClaudeCode.talk(yield* folderWith(), {
         prompt: "Look",
@@ -129,7 +129,7 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
           () => [load("get_execution_by_node")],
           () => [use("get_execution_by_node", { id: "239", nodeName: "Upsert" })],
           () => [use("get_execution_by_node", { id: "239", node: "Upsert CRM contact" })],
-          // Not loaded: Claude Code adds the schema behind our text.
+          // The tool is not loaded, so Claude Code appends its schema to our text.
           () => [use("get_execution", { id: "999" })]
         ],
         at: { args: ["--demo"] }

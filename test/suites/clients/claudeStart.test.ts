@@ -1,4 +1,4 @@
-/** `pnpm test:clients`: what Claude Code makes of our tools, prompts and resources before anything is called. */
+/** `pnpm test:clients`: our tools, prompts and resources in Claude Code before any call. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
@@ -12,7 +12,7 @@ import { claudeCodeMain, installed, options } from "./install.ts"
 import * as Model from "./Model.ts"
 import * as N8n from "./N8n.ts"
 
-/** Words as people say them, and the tool that they are to lead to. */
+/** Search words that people use, and the tool that they should find. */
 const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
   ["why did it fail", "get_execution"],
   ["failed runs last night", "list_executions"],
@@ -47,18 +47,18 @@ const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
 
 const ofAServer = ClaudeCode.tool("")
 
-/** The budget of the list of tools, and what Claude Code puts before each name. */
+/** The token budget of the tool list, with the prefix that Claude Code adds to each name. */
 const budget = 4_500 + tools.all.length * countTokens(ofAServer)
 
 layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
-  it.effect("costs n8n one request at start, for the list of workflows", () =>
+  it.effect("sends n8n one request at start, for the list of workflows", () =>
     Effect.gen(function*() {
       const n8n = yield* N8n.serve(Demo.seed)
       yield* ClaudeCode.talk(yield* folderWith(), { prompt: "Hello", at: { args: [], env: n8n.env } })
       assert.deepStrictEqual(yield* n8n.requests, ["GET /api/v1/workflows"])
     }))
 
-  it.effect("sends the whole list of tools where it does not search", () =>
+  it.effect("sends the whole list of tools without tool search", () =>
     Effect.gen(function*() {
       const { requests: [first = {}] } = yield* ClaudeCode.talk(yield* folderWith(), {
         prompt: "Hello",
@@ -72,7 +72,7 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
       assert.isAtMost(cost, budget)
     }))
 
-  it.effect("finds our tools by the words of people", () =>
+  it.effect("finds our tools by words that people use", () =>
     Effect.gen(function*() {
       const { shown } = yield* ClaudeCode.talk(yield* folderWith(), {
         prompt: "Look",
@@ -84,7 +84,7 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
       })
     }))
 
-  it.effect("takes prompts as commands", () =>
+  it.effect("offers prompts as commands", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith()
       const asked = (prompt: string) =>
@@ -99,7 +99,7 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
       assert.include(yield* asked(`/${review} Daily`), prompts.reviewWorkflow.text({ workflowId: "Daily" }))
     }))
 
-  it.effect("hands on one word for each argument of a prompt; the command itself says the rest", () =>
+  it.effect("passes one word per argument of a prompt; the rest of the text is in the command", () =>
     Effect.gen(function*() {
       const { requests: [first = {}] } = yield* ClaudeCode.talk(yield* folderWith(), {
         prompt: `/${ClaudeCode.tool("build_workflow")} mail me each new order`,

@@ -6,7 +6,7 @@ import * as tools from "../../../src/tools/index.ts"
 import * as prompts from "../../../src/tools/Prompts.ts"
 import * as resources from "../../../src/tools/Resources.ts"
 import { folderWith } from "../../support/folders.ts"
-import { assertCalm } from "./calls.ts"
+import { assertNoWarnings } from "./calls.ts"
 import * as Inspector from "./Inspector.ts"
 import { inspectorMain, installed, options } from "./install.ts"
 import * as Served from "./Served.ts"
@@ -15,7 +15,7 @@ import * as Wire from "./Wire.ts"
 const failed = "239"
 const crm = "cR5mSyNc9bVh4KqE"
 
-/** Read-only calls that the demo answers, and words of the answer. */
+/** Read-only calls against the demo, and words in their answers. */
 const reads: ReadonlyArray<readonly [tool: string, args: object, words: string]> = [
   ["list_workflows", {}, "Sync orders to CRM"],
   ["list_workflows", { raw: true, name: "sales" }, "Daily sales report"],
@@ -35,7 +35,7 @@ const reads: ReadonlyArray<readonly [tool: string, args: object, words: string]>
 
 const names = (list: unknown) => arr(list).map((each) => str(obj(each)?.["name"]) ?? "")
 
-/** The same of every transport. */
+/** The checks for every transport. */
 const examine = Effect.fnUntraced(function*(target: ReadonlyArray<string>, offered: ReadonlyArray<string>) {
   const folder = yield* folderWith()
   const ask = (method: string, ...args: ReadonlyArray<string>) => Inspector.ask(folder, target, method, args)
@@ -85,7 +85,7 @@ const examine = Effect.fnUntraced(function*(target: ReadonlyArray<string>, offer
   assert.include(JSON.stringify(prompt.result["messages"]), "change nothing before I agree")
 })
 
-/** Those that read and write files are not offered where the client's files are elsewhere. */
+/** The tools over HTTP: without those for files, since the client's files may be on another machine. */
 const overHttp = tools.all.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
 
 const header = (token: string) => ["--header", `Authorization: Bearer ${token}`]
@@ -99,7 +99,7 @@ layer(installed(inspectorMain), options)("the Inspector", (it) => {
       yield* examine([url, "--transport", "http", ...header(Served.token)], overHttp.map(({ name }) => name))
     }))
 
-  it.effect("ends with 3 where the token is missing or wrong", () =>
+  it.effect("exits with 3 if the token is missing or wrong", () =>
     Effect.gen(function*() {
       const { url } = yield* Served.start
       const folder = yield* folderWith()
@@ -109,14 +109,14 @@ layer(installed(inspectorMain), options)("the Inspector", (it) => {
       }
     }))
 
-  it.effect("sends at start what we know of", () =>
+  it.effect("sends the known methods at start", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith()
       const log = `${folder}/wire.log`
       yield* Inspector.ask(folder, Wire.command(log, ["--demo"]), "tools/list")
       const { methods, stderr } = yield* Wire.read(log)
       assert.deepStrictEqual(methods, ["initialize", "notifications/initialized", "tools/list"])
-      assertCalm(stderr)
+      assertNoWarnings(stderr)
 
       const served = yield* Served.start
       yield* Inspector.ask(folder, [served.url, "--transport", "http", ...header(Served.token)], "tools/list")

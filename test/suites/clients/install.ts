@@ -1,4 +1,4 @@
-/** The clients that people use, pinned and installed once into the cache outside the repository. */
+/** Installs pinned versions of real clients once into a cache outside the repository. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -8,25 +8,25 @@ import { homedir } from "node:os"
 import * as processes from "../n8n/processes.ts"
 import { ClientError } from "./ClientError.ts"
 
-/** An npm package that is a client. */
+/** A client and its npm package. */
 interface Client {
   readonly name: string
   readonly version: string
 }
 
-/** The MCP project's own client; its command line is what we run. */
+/** The MCP project's own client, of which we use the command line. */
 export const inspector: Client = { name: "@modelcontextprotocol/inspector", version: "2.12.0" }
 
-/** Claude Code; what runs comes in a package for each platform. */
+/** Claude Code, whose program is in a package per platform. */
 export const claudeCode: Client = { name: "@anthropic-ai/claude-code", version: "2.1.330" }
 
-/** Variables of the test run that npm would take for its own. */
-const foreign = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|npm_.*|pnpm_.*)$/
+/** Variables of the test run that would affect npm. */
+const excluded = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|npm_.*|pnpm_.*)$/
 
 const environment = () =>
   Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) =>
-      value === undefined || foreign.test(key) ? [] : [[key, value]]
+      value === undefined || excluded.test(key) ? [] : [[key, value]]
     )
   )
 
@@ -35,7 +35,7 @@ const cacheRoot = Effect.map(
   (path) => path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "clients")
 )
 
-/** The `node_modules` that a client is in, installing it when it is not there; no install script is run. */
+/** The `node_modules` of a client, which is installed if needed, without install scripts. */
 const install = Effect.fn("install")(function*({ name, version }: Client) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -57,20 +57,20 @@ const install = Effect.fn("install")(function*({ name, version }: Client) {
       { cwd: temporary, env: environment() }
     )
     yield* fs.rename(temporary, folder).pipe(
-      // Another run was faster.
+      // Another run may have installed it first.
       Effect.catch((error) => Effect.flatMap(fs.exists(modules), (there) => there ? Effect.void : Effect.fail(error)))
     )
     return modules
   }).pipe(Effect.ensuring(Effect.ignore(fs.remove(temporary, { recursive: true, force: true }))))
 }, Effect.mapError(({ message }) => new ClientError({ step: "installing a client", detail: message })))
 
-/** The Inspector's launcher, for Node. */
+/** The path of the Inspector's launcher for Node. */
 export const inspectorMain = Effect.gen(function*() {
   const path = yield* Path.Path
   return path.join(yield* install(inspector), inspector.name, "clients", "launcher", "build", "index.js")
 })
 
-/** Claude Code's program. */
+/** The path of Claude Code's program. */
 export const claudeCodeMain = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -92,9 +92,9 @@ export const claudeCodeMain = Effect.gen(function*() {
   Effect.catchTag("PlatformError", ({ message }) => new ClientError({ step: "installing a client", detail: message }))
 )
 
-/** What the tests of a client run on: it is installed before the first of them, for that may take minutes. */
+/** The layer for tests of a client: installs it before the first test, since that may take minutes. */
 export const installed = (main: typeof inspectorMain | typeof claudeCodeMain) =>
   Layer.effectDiscard(main).pipe(Layer.provideMerge(NodeServices.layer))
 
-/** How a suite of a client is run. */
+/** The options of a suite of a client. */
 export const options = { excludeTestServices: true, timeout: "20 minutes" } as const

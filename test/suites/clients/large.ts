@@ -1,8 +1,8 @@
-/** Workflows whose answers fill what one answer may hold. */
+/** Workflows whose answers fill the budget of an answer. */
 import * as Demo from "../../../src/demo/Demo.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 
-/** A workflow whose nodes hold a text each. */
+/** A workflow with a text in each node. */
 const workflow = (id: string, nodeCount: number, text: (node: number) => string): N8nApi.Workflow => {
   const [like] = Demo.seed.workflows
   const nodes = Array.from({ length: nodeCount }, (_, i) => ({
@@ -28,11 +28,11 @@ const workflow = (id: string, nodeCount: number, text: (node: number) => string)
 const repeated = (length: number, word: (i: number) => string) => Array.from({ length }, (_, i) => word(i)).join("")
 
 const workflows = [
-  // Comes as it is, hardly below the bound.
+  // Slightly below the budget, so it is not cut.
   workflow("fits", 35, () => repeated(13, () => "// every order is checked before the customer hears of it\n")),
-  // More characters than an answer takes, in lines as code has them.
+  // More characters than the budget, in lines like code.
   workflow("manyCharacters", 900, (node) => repeated(3, (i) => `const line${i} = items.at(${node + i})\n`)),
-  // More tokens than an answer takes: hardly two characters make one.
+  // More tokens than the budget: fewer than two characters per token.
   workflow("manyTokens", 60, (node) => repeated(300, (i) => `${(node * 7919 + i * 104729) % 97}.${i % 7};`)),
   workflow(
     "manyTokensJapanese",
@@ -41,8 +41,8 @@ const workflows = [
   )
 ]
 
-/** The ids of them. */
+/** The ids of the workflows. */
 export const ids = workflows.map(({ id }) => id)
 
-/** An n8n that holds them. */
+/** The initial state of an n8n that holds them. */
 export const seed: N8nApi.Seed = { workflows, executions: [] }

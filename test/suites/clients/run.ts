@@ -1,17 +1,17 @@
-/** Runs a client to its end, and keeps all that it said. */
+/** Runs a client until it ends and returns its output. */
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Stream from "effect/Stream"
 import { ClientError } from "./ClientError.ts"
 
-/** What a client said, and how it ended. */
-export interface Ended {
+/** A client's output and exit code. */
+export interface ExitResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** All of the environment is given: a client must not find the settings, keys and proxies of whoever runs the tests. */
+/** Runs a client with its complete environment: it must not see settings, keys and proxies of the test run. */
 export const run = Effect.fn("run")(
   function*(
     command: string,
@@ -20,7 +20,7 @@ export const run = Effect.fn("run")(
   ) {
     const handle = yield* ChildProcess.make(command, args, {
       cwd: options.cwd,
-      env: { PATH: process.env["PATH"], HOME: options.cwd, ...nothingBeyondLoopback, ...options.env },
+      env: { PATH: process.env["PATH"], HOME: options.cwd, ...loopbackOnly, ...options.env },
       extendEnv: false,
       stdin: "ignore",
       forceKillAfter: "5 seconds"
@@ -30,15 +30,15 @@ export const run = Effect.fn("run")(
       Stream.mkString(Stream.decodeText(handle.stderr)),
       handle.exitCode
     ], { concurrency: "unbounded" })
-    return { code, stdout, stderr } satisfies Ended
+    return { code, stdout, stderr } satisfies ExitResult
   },
   Effect.scoped,
   Effect.timeout("45 seconds"),
   Effect.mapError(({ message }) => new ClientError({ step: "running a client", detail: message }))
 )
 
-/** Nobody listens on that port: a request to another machine ends there. */
-const nothingBeyondLoopback = {
+/** A proxy on a closed port, so that requests to other machines fail. */
+const loopbackOnly = {
   HTTPS_PROXY: "http://127.0.0.1:9",
   HTTP_PROXY: "http://127.0.0.1:9",
   NO_PROXY: "127.0.0.1,localhost"

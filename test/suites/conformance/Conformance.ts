@@ -1,4 +1,4 @@
-/** The official conformance suite, run once against every server; tests look at what it found. */
+/** Runs the official conformance suite once against every server; tests read its results. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
@@ -15,36 +15,36 @@ import { ConformanceError } from "./ConformanceError.ts"
 import { all, type Expected, type Server, type Verdict } from "./expected.ts"
 import { start } from "./servers.ts"
 
-/** One thing that a scenario looked at. */
+/** A check of a scenario. */
 export class Check extends Schema.Class<Check>("Check")({
   id: Schema.String,
   status: Schema.Literals(["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]),
   errorMessage: Schema.optionalKey(Schema.String)
 }) {}
 
-/** Emitted for every scenario that exchanged a message: alone it says nothing of the scenario. */
-const ofEveryScenario = "wire-schema-valid"
+/** A check that every scenario with messages reports, which alone says nothing about the scenario. */
+const universalCheck = "wire-schema-valid"
 
-/** What the checks of a scenario come to; a warning is a recommendation not followed, and fails. */
+/** The verdict of a scenario's checks; a warning, which is a recommendation not followed, fails. */
 export const verdict = (checks: ReadonlyArray<Check>): Verdict => {
   if (checks.some(({ status }) => status === "FAILURE" || status === "WARNING")) return "failed"
-  return checks.some(({ id, status }) => status === "SUCCESS" && id !== ofEveryScenario) ? "passed" : "untested"
+  return checks.some(({ id, status }) => status === "SUCCESS" && id !== universalCheck) ? "passed" : "untested"
 }
 
-/** Stands for the version that the suite chooses, where a scenario is for none that the SDK speaks. */
+/** The label of the version that the suite chooses if the SDK supports none of a scenario. */
 const beyond = "beyond the SDK"
 
-/** What a scenario looked at, at one protocol version; nothing where it was not run or broke off. */
+/** The checks of a scenario at one protocol version; empty if it was not run or broke off. */
 export interface Outcome {
   readonly version: string
   readonly checks: ReadonlyArray<Check>
 }
 
-/** What was found. */
+/** The results of the suite. */
 export interface Service {
-  /** Every scenario of the suite. */
+  /** The names of all scenarios. */
   readonly scenarios: ReadonlyArray<string>
-  /** Of one scenario on its server, at every protocol version that it is for and the SDK speaks. */
+  /** The outcomes of a scenario on its server, at each of its protocol versions that the SDK supports. */
   readonly outcomes: (expected: Expected) => ReadonlyArray<Outcome>
 }
 
@@ -54,7 +54,7 @@ const command = (args: ReadonlyArray<string>) =>
     ...args
   ], { env: { PATH: process.env["PATH"], NO_COLOR: "1" }, stdin: "ignore" })
 
-/** Every scenario with the versions of ours that it is for. */
+/** All scenarios with their protocol versions that we support. */
 const listed = Effect.gen(function*() {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const lines = yield* spawner.lines(command(["list", "--server"]))
@@ -65,20 +65,20 @@ const listed = Effect.gen(function*() {
   }))
 })
 
-/** Scenarios, and the protocol versions that each is run at. */
+/** The protocol versions of each scenario. */
 type Versions = ReadonlyMap<string, ReadonlyArray<string>>
 
 const versionsOf = (scenarios: Versions, { at, scenario }: Expected) =>
   at === undefined ? scenarios.get(scenario) ?? [] : [at]
 
-/** One start of the suite. */
+/** One run of the suite. */
 interface Run {
   readonly server: Server
   readonly version: string
   readonly args: ReadonlyArray<string>
 }
 
-/** As few starts as there are servers and versions; what is asked of an older version has one of its own. */
+/** The runs: one per server and version, and separate ones for scenarios at an older version. */
 const runsOf = (scenarios: Versions): ReadonlyArray<Run> => {
   const runs = new Map<string, Run>()
   for (const expected of all) {
@@ -96,20 +96,20 @@ const runsOf = (scenarios: Versions): ReadonlyArray<Run> => {
 
 const Checks = Schema.fromJsonString(Schema.Array(Check))
 
-/** Folders are named `server-<scenario>-<time>`. */
+/** The scenario of a folder, which is named `server-<scenario>-<time>`. */
 const scenarioOf = (folder: string) => folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "")
 
-/** Runs, then reads what was written; the exit code tells of failures only, which are known from there. */
+/** Runs the suite and reads its result files, which contain more than the exit code. */
 const examine = Effect.fn("examine")(function*({ args, server, version }: Run, url: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "effect-n8n-mcp-conformance-" })
   yield* spawner.exitCode(command(["server", "--url", `${url}/mcp`, ...args, "--output-dir", folder])).pipe(
-    // A server that hangs must not take the verdicts of the others with it.
+    // A server that hangs must not lose the results of the others.
     Effect.timeoutOrElse({ duration: "40 seconds", orElse: () => Effect.void })
   )
-  // A scenario that broke off has left a folder without checks: its test then misses it.
+  // A scenario that broke off leaves a folder without checks, so its test fails.
   const files = (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith("checks.json"))
   return yield* Effect.forEach(files, (file) =>
     fs.readFileString(path.join(folder, file)).pipe(
@@ -140,11 +140,11 @@ const make = Effect.gen(function*() {
   )
 )
 
-/** What the suite found. */
+/** The service with the results of the suite. */
 export class Conformance extends Context.Service<Conformance, Service>()("effect-n8n-mcp/test/Conformance") {
   /** Starts the servers and runs the suite. */
   static readonly layer: Layer.Layer<Conformance, ConformanceError> = Layer.effect(Conformance, make).pipe(
-    // A line for each request would bury what failed.
+    // A log line per request would hide failures.
     Layer.provide([NodeServices.layer, Logger.layer([])])
   )
 }

@@ -1,24 +1,24 @@
-/** What each scenario of the official conformance suite must come to: every one is here, once. */
+/** The expected verdict of each scenario of the official conformance suite. */
 
 /**
- * The servers that are examined, all of them on the transport that is shipped.
+ * The servers under test, all on the real transport.
  *
  * **Details**
  *
- * `demo` is the program itself, `ours` is `McpServer` with what scenarios ask for, and `byHand` is the SDK's `Server`
- * with what `McpServer` does not offer: there the transport alone is examined.
+ * `demo` is the program itself, `ours` is `McpServer` with the suite's fixtures, and `byHand` is the SDK's `Server`
+ * with features that `McpServer` does not have: it tests only the transport.
  */
 export type Server = "demo" | "ours" | "byHand"
 
-/** `untested` is what the suite left out by itself: it has neither passed nor failed. */
+/** A verdict; `untested` scenarios were skipped by the suite itself. */
 export type Verdict = "passed" | "failed" | "untested"
 
-/** One scenario. */
+/** A scenario and its expected verdict. */
 export interface Expected {
   readonly scenario: string
   readonly server: Server
   readonly verdict: Verdict
-  /** Why it does not pass, or why passing says nothing. */
+  /** Why it does not pass, or why passing means nothing. */
   readonly why?: string
   /** The protocol version to run it at, though the suite does not have it for that one. */
   readonly at?: string
@@ -27,10 +27,10 @@ export interface Expected {
 const passing = (server: Server, scenarios: ReadonlyArray<string>): ReadonlyArray<Expected> =>
   scenarios.map((scenario) => ({ scenario, server, verdict: "passed" }))
 
-/** Of the newest version that the SDK speaks, though the suite has it for a later one. */
+/** Runs scenarios for a later protocol version at the newest one that the SDK supports. */
 const older = (expected: ReadonlyArray<Expected>) => expected.map((each) => ({ ...each, at: "2025-11-25" }))
 
-/** Hold for any server with tools, resources and prompts, and so for the program as it is. */
+/** Scenarios for any server with tools, resources and prompts, such as the program itself. */
 export const program: ReadonlyArray<Expected> = [
   ...passing("demo", [
     "server-initialize",
@@ -43,7 +43,7 @@ export const program: ReadonlyArray<Expected> = [
   ...older(passing("demo", ["sep-2164-resource-not-found"]))
 ]
 
-/** Ask for tools, resources and prompts with names of the suite's own. */
+/** Scenarios that need the suite's own tools, resources and prompts. */
 export const fixtures: ReadonlyArray<Expected> = [
   ...passing("ours", [
     "tools-call-simple-text",
@@ -80,7 +80,7 @@ const noQuestions = "over HTTP nobody is asked"
 const tooNew = "2026-07-28, and the SDK speaks up to 2025-11-25"
 const extension = "an extension that is not declared"
 
-/** Do not pass, each for a reason; one that comes to another verdict has to leave this list. */
+/** Scenarios that do not pass, with the reason; one with another verdict must be removed from this list. */
 export const exceptions: ReadonlyArray<Expected> = [
   ...except("demo", "untested", stateless, {
     "server-session-lifecycle": "no session is given out, so none can be ended"
@@ -136,7 +136,7 @@ export const exceptions: ReadonlyArray<Expected> = [
   ...except("demo", "untested", extension, {
     "tasks-status-notifications": "tasks, and the suite leaves it out by itself"
   }),
-  // At 2026-07-28 these break off without a verdict.
+  // At 2026-07-28 these end without a verdict.
   ...older(except("demo", "failed", extension, {
     "tasks-capability-negotiation": "tasks"
   })),
@@ -147,5 +147,5 @@ export const exceptions: ReadonlyArray<Expected> = [
   }))
 ]
 
-/** All of them. */
+/** All scenarios. */
 export const all: ReadonlyArray<Expected> = [...program, ...fixtures, ...exceptions]

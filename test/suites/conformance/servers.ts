@@ -1,4 +1,4 @@
-/** The servers that are examined, each on a port of its own. */
+/** Starts the servers under test, each on its own port. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import { prompts, resources, tools } from "./fixtures/ours.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** The program, with the demo's n8n; it tells on stderr where it listens. */
+/** The program with the demo's n8n, which logs its address on stderr. */
 const program = Effect.gen(function*() {
   const address = yield* Deferred.make<string, ConformanceError>()
   const said: Array<string> = []
@@ -53,7 +53,7 @@ const program = Effect.gen(function*() {
   )
 )
 
-/** On the same stack as the program, in this process. */
+/** A server on the program's transport, in this process. */
 const listening = (serve: Effect.Effect<void, never, McpTransport>) =>
   Effect.gen(function*() {
     const context = yield* Layer.build(
@@ -66,7 +66,7 @@ const listening = (serve: Effect.Effect<void, never, McpTransport>) =>
       Effect.fail(new ConformanceError({ step: "listening", detail: String(cause) })))
   )
 
-/** Starts them all; gives the address of each. */
+/** Starts all servers and returns their addresses. */
 export const start: Effect.Effect<
   Readonly<Record<Server, string>>,
   ConformanceError,

@@ -1,4 +1,4 @@
-/** `pnpm test:long`: clients that hold more sockets than the process may have, and never close one. */
+/** `pnpm test:long`: clients that hold more sockets than the process may open, and never close them. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -9,7 +9,7 @@ import { bundle, main, remove } from "../../support/Process.ts"
 beforeAll(bundle)
 afterAll(remove)
 
-/** A server that may have 200 descriptors; its address. */
+/** Starts a server with at most 200 file descriptors and returns its address. */
 const limited = Effect.acquireRelease(
   Effect.sync(() =>
     spawn("bash", [
@@ -32,7 +32,7 @@ const limited = Effect.acquireRelease(
   })
 ))
 
-/** A request whose headers never end; the socket stays open on this side whatever the server does. */
+/** Sends a request whose headers never end; the client never closes the socket. */
 const halfRequest = (port: number) =>
   Effect.acquireRelease(
     Effect.callback<Socket>((resume) => {
@@ -45,7 +45,7 @@ const halfRequest = (port: number) =>
     (socket) => Effect.sync(() => void socket.destroy())
   )
 
-it.live("250 clients that hold half requests are cut off, and the server answers again while they stay", () =>
+it.live("disconnects 250 clients with incomplete requests and answers others while they stay", () =>
   Effect.gen(function*() {
     const url = yield* limited
     const health = Effect.tryPromise(() =>

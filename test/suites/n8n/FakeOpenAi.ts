@@ -18,10 +18,10 @@ const Request = Schema.Struct({
 })
 type Request = typeof Request.Type
 
-/** What the model says when no tool is wanted: plain, and readable by the structured output parser of the scenario. */
+/** The model's answer without a tool call, which the scenario's structured output parser accepts. */
 const text = JSON.stringify({ output: { answer: "forty-two" } })
 
-/** One call of the first tool, then text: an agent comes to its end in two rounds. */
+/** Calls the first tool once, then answers with text: an agent ends after two rounds. */
 const reply = ({ messages, tools = [] }: Request) => {
   const [tool] = tools
   if (tool === undefined || messages.some(({ role }) => role === "tool")) {
@@ -30,7 +30,7 @@ const reply = ({ messages, tools = [] }: Request) => {
   const call = {
     id: "call_1",
     type: "function",
-    function: { name: tool.function.name, arguments: JSON.stringify({ input: "6 * 7" }) }
+    function: { name: tool.function.name, arguments: JSON.stringify({ input: "6 * 7", orderId: "7" }) }
   }
   return { message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason: "tool_calls" }
 }
@@ -63,7 +63,7 @@ const completion = (request: Request) => {
   )
 }
 
-/** Serves until the scope ends; the value is the base URL that an OpenAI credential takes. */
+/** Serves until the scope ends and returns the base URL for an OpenAI credential. */
 export const serve = Effect.gen(function*() {
   const server = yield* NodeHttpServer.make(createServer, { port: 0, host: "127.0.0.1" })
   yield* server.serve(

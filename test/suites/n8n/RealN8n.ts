@@ -1,4 +1,4 @@
-/** A real n8n for the suite: installed once, started afresh for each layer, gone when the layer's scope ends. */
+/** A real n8n for the suite: installed once, and started for each layer until its scope ends. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -25,38 +25,38 @@ import { RealN8nError } from "./RealN8nError.ts"
 
 export type { Version } from "./install.ts"
 
-/** What a test needs to talk to the instance, and to look where the API shows nothing. */
+/** Access to the instance, including what the public API does not show. */
 export interface Service {
   readonly version: Version
   readonly url: URL
-  /** A key with every scope that its owner may give. */
+  /** An API key with all scopes of the owner. */
   readonly apiKey: Redacted.Redacted<string>
   readonly ownerEmail: string
   readonly ownerPassword: Redacted.Redacted<string>
-  /** The owner's session on n8n's internal API, as the editor uses it: paths begin after `/rest`, any 4xx fails. */
+  /** The owner's session on the editor's internal API: paths start after `/rest`, any 4xx fails. */
   readonly asOwner: HttpClient.HttpClient
-  /** Another key of the owner, with these scopes only. */
+  /** Creates an API key with only these scopes. */
   readonly createApiKey: (scopes: ReadonlyArray<string>) => Effect.Effect<Redacted.Redacted<string>, RealN8nError>
-  /** Kills n8n as a power cut would and starts it again on the same data, port and keys. */
+  /** Kills n8n without a shutdown and restarts it with the same data, port and keys. */
   readonly crash: Effect.Effect<void, RealN8nError>
-  /** The base URL of an OpenAI that answers the AI nodes of the scenarios. */
+  /** The base URL of the simulated OpenAI for the scenarios' AI nodes. */
   readonly openAiUrl: URL
-  /** The last lines that n8n printed. */
+  /** The last lines of n8n's output. */
   readonly log: Effect.Effect<string>
 }
 
 /** A running n8n with an owner and an API key. */
 export class RealN8n extends Context.Service<RealN8n, Service>()("effect-n8n-mcp/test/n8n/RealN8n") {
   /**
-   * Installs the version when it is not there, starts it, and stops it with the scope.
+   * Installs the version if needed, starts it, and stops it when the scope ends.
    *
    * **Details**
    *
-   * `env` goes to n8n, over what the harness sets: `EXECUTIONS_DATA_MAX_DISPLAY_SIZE` and the like.
+   * `env` adds to and overrides the harness's variables for n8n, such as `EXECUTIONS_DATA_MAX_DISPLAY_SIZE`.
    *
    * **Gotchas**
    *
-   * It runs on the real clock even where a TestClock is in place.
+   * It uses the real clock, even under a TestClock.
    */
   static readonly layer = (
     version: Version,
@@ -74,7 +74,7 @@ const owner = {
   password: "Passw0rd123"
 }
 
-/** Ports that were free a moment ago: all are held at once so that they differ. */
+/** Free ports, opened at the same time so that they differ. */
 const freePorts = (count: number) =>
   Effect.scoped(
     Effect.forEach(Array.from({ length: count }), () =>
@@ -96,7 +96,7 @@ const freePorts = (count: number) =>
       ))
   )
 
-// n8n must not outlive a test run that was killed: its stdin then ends
+// Ends n8n when its stdin ends, so that it does not outlive a killed test run.
 const watchdog = `data:text/javascript,${
   encodeURIComponent(
     `import { isMainThread } from "node:worker_threads"
@@ -106,7 +106,7 @@ if (isMainThread && process.argv.at(-1) === "start") {
   )
 }`
 
-/** Where an instance lives, through all its starts. */
+/** The folders, port and keys of an instance, the same for all its starts. */
 interface Place {
   readonly version: Version
   readonly installed: Installed
@@ -121,7 +121,7 @@ const starting = (version: Version) => `starting n8n ${version}`
 
 const at = ({ port }: Place) => new URL(`http://127.0.0.1:${port}/`)
 
-/** A process that answers, for as long as the scope lasts, or an error with what it printed. */
+/** Starts a process and waits until it answers; it ends with the scope. Errors contain its output. */
 const launch = Effect.fn("launch")(function*(place: Place) {
   const { broker, env, folder, installed, port, tail, version } = place
   const http = yield* HttpClient.HttpClient
@@ -135,7 +135,7 @@ const launch = Effect.fn("launch")(function*(place: Place) {
 
   const handle = yield* ChildProcess.make(installed.node, ["--import", watchdog, installed.bin, "start"], {
     cwd: folder,
-    // nothing of the test run's own environment: not its N8N_*, DB_*, NODE_ENV, proxies
+    // Nothing of the test run's environment, such as N8N_*, DB_*, NODE_ENV or proxies.
     env: {
       PATH: process.env["PATH"],
       HOME: folder,
@@ -167,7 +167,7 @@ const launch = Effect.fn("launch")(function*(place: Place) {
     })
   )
   yield* answers("healthz/readiness", 200).pipe(
-    // a while longer the API answers 404 to everything; then it wants a key
+    // For a while the API answers 404 to everything; then it requires a key.
     Effect.andThen(answers("api/v1/workflows", 401)),
     Effect.mapError((error) => failed(error.message)),
     Effect.raceFirst(died),
@@ -175,14 +175,14 @@ const launch = Effect.fn("launch")(function*(place: Place) {
   )
 })
 
-/** Launches in a scope within this one, and hands it out so that the process can be ended before the layer is. */
+/** Launches in a nested scope, which is returned so that the process can be ended before the layer. */
 const launchWithin = Effect.fn("launchWithin")(function*(place: Place) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   yield* launch(place).pipe(Scope.provide(scope), Effect.onError(() => Scope.close(scope, Exit.void)))
   return scope
 })
 
-/** A place of its own, with the first launch there: other ports when these were taken meanwhile. */
+/** Makes a place and launches there, with other ports if these are taken by now. */
 const settle = Effect.fn("settle")(
   function*(version: Version, env: Readonly<Record<string, string>>) {
     const fs = yield* FileSystem.FileSystem
@@ -208,7 +208,7 @@ const settle = Effect.fn("settle")(
 const Scopes = Schema.Struct({ data: Schema.Array(Schema.String) })
 const Key = Schema.Struct({ data: Schema.Struct({ rawApiKey: Schema.String }) })
 
-/** Makes the owner, who then makes keys: through n8n's internal API, as its editor does. */
+/** Creates the owner and API keys through the editor's internal API. */
 const setUp = Effect.fn("setUp")(function*(place: Place) {
   const http = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(new URL("rest", at(place)).href)),
@@ -220,7 +220,7 @@ const setUp = Effect.fn("setUp")(function*(place: Place) {
   const session = yield* HttpClientRequest.post("/owner/setup").pipe(
     HttpClientRequest.bodyJsonUnsafe(owner),
     http.execute,
-    // ready, but not all of its routes are there yet
+    // It is ready, but not all routes are registered yet.
     Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: "1 minute" }))),
     Effect.map(({ cookies }) => Cookies.toCookieHeader(cookies)),
     Effect.mapError(failed)

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** A real n8n could not be installed, started or asked; `detail` ends with the last lines it printed. */
+/** A real n8n could not be installed, started or called; `detail` ends with the last lines of its output. */
 export class RealN8nError extends Schema.TaggedError<RealN8nError>()("RealN8nError", {
   step: Schema.String,
   detail: Schema.String

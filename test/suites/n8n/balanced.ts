@@ -1,4 +1,4 @@
-/** Two processes behind a balancer, on one n8n, one folder and one state: calls alternate, and it does not show. */
+/** Two processes behind a load balancer, with one n8n, one folder and one state, which behave like one. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -30,7 +30,7 @@ const ended = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-/** One of the processes; its log tells what it answered. */
+/** Starts one of the processes; its log has the calls that it answered. */
 const server = Effect.fnUntraced(function*(folder: string, port = 0) {
   const { apiKey, url } = yield* RealN8n
   const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
@@ -67,14 +67,14 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
   return {
     port: Number(listening),
     stop: ended(child),
-    /** How many calls of tools it answered. */
+    /** The number of tool calls that it answered. */
     answered: () => log.match(/status=200 .*call=[a-z]+_/g)?.length ?? 0
   }
 })
 
 /** Adds the test of two processes to a suite. */
 export const balanced = (it: It) => {
-  it.effect("two processes behind a balancer are one, also when one of them restarts", () =>
+  it.effect("two processes behind a balancer behave like one, even when one restarts", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())

@@ -1,4 +1,4 @@
-/** A balancer as small as one can be: each request to the next process, and to the other when one does not take it. */
+/** A minimal load balancer: each request goes to the next process, or to the other if that one refuses. */
 import * as Effect from "effect/Effect"
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 
@@ -18,7 +18,7 @@ const attempt = (port: number, from: IncomingMessage, body: Buffer, to: ServerRe
     onward.end(body)
   })
 
-/** Balances over these ports until the scope ends; gives its address. */
+/** Balances requests over these ports until the scope ends; returns its address. */
 export const balance = Effect.fn("balance")(function*(ports: ReadonlyArray<number>) {
   let turn = 0
   const server = createServer(async (from, to) => {

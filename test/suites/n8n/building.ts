@@ -1,4 +1,4 @@
-/** Building workflows as an agent does, over stdio, up to the answer of a real n8n. */
+/** Builds workflows as an agent does, over stdio, and runs them on a real n8n. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import * as session from "./session.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n>
 
-/** What the webhook answers, as soon as it is there. */
+/** Calls a webhook as soon as it is registered and returns its answer. */
 const ask = Effect.fnUntraced(function*(path: string, body: Obj) {
   const { url } = yield* RealN8n
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
@@ -22,7 +22,7 @@ const ask = Effect.fnUntraced(function*(path: string, body: Obj) {
   }).pipe(Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 50 }), live)
 })
 
-/** Adds the tests of building to a suite. */
+/** Adds the tests of building workflows to a suite. */
 export const building = (it: It, v2: boolean) => {
   it.effect("from an empty folder to the answer of a webhook, over stdio", () =>
     Effect.gen(function*() {
@@ -105,7 +105,7 @@ export const building = (it: It, v2: boolean) => {
       assert.isAtLeast(arr(versions).length, 4)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.effect("after rules and inputs are added and removed, each item goes where it went before", () =>
+  it.effect("items take the same way after rules and inputs are added and removed", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const { call } = yield* session.open(yield* fs.realPath(yield* fs.makeTempDirectoryScoped()))

@@ -1,4 +1,4 @@
-/** The fake n8n's answers against those of a real one; `-u` records the real ones anew. */
+/** Compares the simulated n8n's answers with a real one's; `-u` records the real ones again. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"

@@ -1,8 +1,8 @@
-/** A client's way through every tool: building a workflow from a file, running it, looking into what happened. */
+/** Uses every tool as a client: builds a workflow from a file, runs it and inspects its executions. */
 import { assert } from "@effect/vitest"
 import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 
-/** Calls a tool; gives its `data`. */
+/** Calls a tool and returns its `data`. */
 export type Call = (name: string, args: Obj) => Promise<Obj>
 
 const first = (list: unknown) => obj(arr(list)[0]) ?? {}
@@ -16,7 +16,7 @@ const until = async <A>(what: string, look: () => Promise<A | undefined>): Promi
   throw new Error(`${what} did not happen`)
 }
 
-/** Builds a workflow file step by step; gives its path. */
+/** Builds a workflow file step by step and returns its path. */
 const build = async (call: Call, path: string) => {
   const { filePath, workflowId } = await call("workflow_create", { name: `Balanced ${path}` })
   await call("node_search", { keyword: "receive a webhook" })
@@ -45,7 +45,7 @@ const build = async (call: Call, path: string) => {
   return { filePath, workflowId }
 }
 
-/** Goes through all of them; `n8n` is where webhooks answer. */
+/** Calls every tool; `n8n` is the base address of webhooks. */
 export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   const path = `balanced-${crypto.randomUUID()}`
   const { filePath, workflowId: file } = await build(call, path)

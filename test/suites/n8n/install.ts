@@ -1,10 +1,10 @@
 /**
- * n8n from the npm registry, installed once into a folder outside the repository.
+ * Installs n8n from the npm registry once into a folder outside the repository.
  *
  * **Details**
  *
- * `N8N_TEST_CACHE`, else `effect-n8n-mcp/n8n` under `XDG_CACHE_HOME` or `~/.cache`. An install is made in a folder of
- * its own and renamed when it is whole, so that one that was interrupted, or two at once, do no harm.
+ * The folder is `N8N_TEST_CACHE`, or else `effect-n8n-mcp/n8n` under `XDG_CACHE_HOME` or `~/.cache`. An installation is
+ * made in a temporary folder and renamed when complete, so that an interrupted or concurrent one does no harm.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -18,13 +18,13 @@ import { RealN8nError } from "./RealN8nError.ts"
 /** The releases that the suite runs against. */
 export type Version = "2.41.1" | "1.123.81"
 
-/** What a release needs: the Node majors it starts on, and overrides for dependencies that npm cannot resolve as named. */
+/** Requirements of a release: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
 interface Recipe {
   readonly node: { readonly min: readonly [major: number, minor: number]; readonly maxMajor: number }
   readonly overrides: Readonly<Record<string, string>>
 }
 
-// cssomnom is missing from the registry; n8n 1.x names xlsx by a download address and floats langgraph too high
+// cssomnom is missing from the registry; n8n 1.x refers to xlsx by URL and does not pin langgraph.
 const recipes: Readonly<Record<Version, Recipe>> = {
   "2.41.1": {
     node: { min: [24, 0], maxMajor: 24 },
@@ -36,13 +36,13 @@ const recipes: Readonly<Record<Version, Recipe>> = {
   }
 }
 
-/** A Node, and where its headers lie when they are known. */
+/** A Node, and the folder of its headers if known. */
 interface Node {
   readonly bin: string
   readonly headers: string | undefined
 }
 
-/** An installed n8n and the Node that starts it. */
+/** An installed n8n and the Node that runs it. */
 export interface Installed {
   readonly node: string
   readonly bin: string
@@ -55,19 +55,19 @@ const cacheRoot = Effect.map(Path.Path, (path) => {
     : path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "n8n")
 })
 
-/** Variables of the test run that would change how npm, pnpm or a compiler behave. */
-const foreign = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|TEST|PROD|DEV|MODE|npm_(package|lifecycle)_.*)$/
+/** Variables of the test run that would affect npm, pnpm or a compiler. */
+const excluded = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|TEST|PROD|DEV|MODE|npm_(package|lifecycle)_.*)$/
 
 const environment = (extra: Record<string, string>): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) =>
-      value === undefined || foreign.test(key) ? [] : [[key, value]]
+      value === undefined || excluded.test(key) ? [] : [[key, value]]
     )
   ),
   ...extra
 })
 
-/** Node 24 from the npm package of this platform, headers included: no install script has to run. */
+/** Node 24 with headers from the npm package of this platform, which needs no install script. */
 const npmNode = Effect.fn("npmNode")(function*(root: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -90,7 +90,7 @@ const npmNode = Effect.fn("npmNode")(function*(root: string) {
   return { bin, headers: home } satisfies Node
 })
 
-/** The running Node when the release starts on it, with its headers when they lie beside it. */
+/** The running Node if the release supports it, with its headers if they are installed. */
 const runningNode = Effect.fn("runningNode")(function*(recipe: Recipe) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -114,13 +114,13 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** What is left behind has a name that nobody else uses, so it may also stay. */
+/** Removes a folder if possible; a leftover has a unique name and does no harm. */
 const discard = Effect.fn("discard")(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
 })
 
-/** Waits for an install of this version that another process is at, and sweeps away those whose process is gone. */
+/** Waits for another process that installs this version, and removes the leftovers of processes that have ended. */
 const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: Version) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -159,7 +159,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
     path.join(folder, "package.json"),
     JSON.stringify({ private: true, dependencies: { n8n: version } })
   )
-  // JSON is YAML
+  // JSON is valid YAML.
   yield* fs.writeFileString(
     path.join(folder, "pnpm-workspace.yaml"),
     JSON.stringify({ overrides: recipes[version].overrides, allowBuilds: { sqlite3: true } })
@@ -169,7 +169,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   const sqlite3 = yield* sqlite3Folder(folder)
   const step = "compiling sqlite3"
   yield* processes.run(step, "npm", ["run", "install", "--foreground-scripts"], { cwd: sqlite3, env }).pipe(
-    // the node-gyp that sqlite3 brings is too old for Python 3.12
+    // sqlite3's node-gyp is too old for Python 3.12.
     Effect.catchTag(
       "RealN8nError",
       () => processes.run(step, "npx", ["-y", "node-gyp@11", "rebuild"], { cwd: sqlite3, env })
@@ -180,7 +180,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
 })
 
 /**
- * The installed n8n of a version, installing it when it is not there yet.
+ * Returns an installed n8n of a version, and installs it if needed.
  *
  * **Gotchas**
  *
@@ -205,10 +205,10 @@ export const install = Effect.fn("install")(function*(version: Version) {
     yield* installInto(temporary, version, node).pipe(
       Effect.onError(() => discard(temporary))
     )
-    // what stands there without a marker is of no use to anyone
+    // A folder without a marker is incomplete.
     if (!(yield* ready)) yield* discard(folder)
     yield* fs.rename(temporary, folder).pipe(
-      // another process was faster
+      // Another process may have installed it first.
       Effect.catch((error) => Effect.flatMap(ready, (there) => there ? discard(temporary) : Effect.fail(error)))
     )
   }

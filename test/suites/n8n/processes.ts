@@ -1,4 +1,4 @@
-/** Child processes of the harness: their last lines are kept, for the error that needs them. */
+/** Child processes of the harness; their last lines are kept for errors. */
 import * as Effect from "effect/Effect"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
@@ -24,7 +24,7 @@ export const makeTail = (limit: number): Tail => {
   }
 }
 
-/** Reads all that a process prints into a `Tail`, until it ends. */
+/** Reads the output of a process into a `Tail` until it ends. */
 export const follow = (
   handle: ChildProcessSpawner.ChildProcessHandle,
   tail: Tail
@@ -35,7 +35,7 @@ export const follow = (
     Stream.runForEach((line) => Effect.sync(() => tail.push(line)))
   )
 
-/** Runs a command to its end; fails with its last lines unless it exits with 0. */
+/** Runs a command; fails with its last lines unless it exits with 0. */
 export const run = Effect.fn("run")(
   function*(
     step: string,
@@ -62,5 +62,5 @@ export const run = Effect.fn("run")(
   Effect.scoped
 )
 
-/** Writes one line to stderr past every logger and test console. */
+/** Writes a line to stderr directly, not through loggers or the test console. */
 export const say = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))

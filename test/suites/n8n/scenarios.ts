@@ -1,9 +1,9 @@
 /**
- * What the suite makes happen on a real n8n, and how it looks at the outcome.
+ * Runs scenarios on a real n8n and reads their outcome.
  *
  * **Details**
  *
- * Plain requests to the public API and to webhooks, and nothing of our own client: this is the oracle.
+ * It sends plain requests to the public API and to webhooks, without our own client: this is the oracle.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -24,13 +24,13 @@ export interface Made {
   readonly webhookPath: string
 }
 
-/** A workflow and the execution that came of it. */
+/** A workflow and its execution. */
 export interface Run extends Made {
   readonly executionId: string
   readonly status: string
 }
 
-/** An answer of the API as it came; `body` is undefined when it is not JSON. */
+/** An answer of the API; `body` is `undefined` if it is not JSON. */
 export interface Answer {
   readonly status: number
   readonly body: unknown
@@ -47,7 +47,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** The real clock and fetch, whatever the test has in place. */
+/** Provides the real clock and fetch. */
 export const live = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.provide(FetchHttpClient.layer),
@@ -68,7 +68,7 @@ const send = Effect.fn("scenarios.send")(
     )
 )
 
-/** One request to the public API, whatever it answers; `path` is what follows `/api/v1/`. */
+/** Sends a request to the public API and accepts any status; `path` is relative to `/api/v1/`. */
 export const request = Effect.fn("scenarios.request")(function*(method: Method, path: string, body?: unknown) {
   const { apiKey, url } = yield* RealN8n
   return yield* HttpClientRequest.make(method)(new URL(`api/v1/${path.replace(/^\//, "")}`, url)).pipe(
@@ -99,10 +99,10 @@ const Id = Schema.Struct({ id: Schema.String })
 const Execution = Schema.Struct({ status: Schema.String, workflowId: Schema.String })
 const Executions = Schema.Struct({ data: Schema.Array(Id) })
 
-/** What the API answers to a GET, straight from n8n. */
+/** The API's answer to a GET. */
 export const fetchJson = (path: string) => ok("GET", path)
 
-/** A POST as the editor sends it for the owner, where the public API has none. */
+/** Sends a POST as the editor does for the owner, for operations that the public API lacks. */
 const editor = Effect.fn("scenarios.editor")(function*(path: string, body: unknown = {}) {
   const { asOwner } = yield* RealN8n
   return yield* HttpClientRequest.post(`/${path}`).pipe(
@@ -116,11 +116,11 @@ const editor = Effect.fn("scenarios.editor")(function*(path: string, body: unkno
 
 const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
 
-/** Creates a workflow from any body that POST /workflows takes. */
+/** Creates a workflow from a body for POST /workflows. */
 export const create = (body: { readonly name: string }) =>
   ok("POST", "workflows", body).pipe(Effect.flatMap(as(Id)), Effect.map(({ id }) => id))
 
-/** Publishes (2.x) or activates (1.x); on 2.x its webhook follows a moment later. */
+/** Publishes (2.x) or activates (1.x); on 2.x the webhook is registered a moment later. */
 export const publish = Effect.fn("scenarios.publish")(function*(workflowId: string) {
   yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "publish" : "activate"}`)
 })
@@ -130,7 +130,7 @@ export const unpublish = Effect.fn("scenarios.unpublish")(function*(workflowId: 
   yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "unpublish" : "deactivate"}`)
 })
 
-/** Unpublishes and deletes, waiting until 2.x has let go of the webhook. */
+/** Unpublishes and deletes, and waits until 2.x has removed the webhook. */
 export const remove = Effect.fn("scenarios.remove")(function*(workflowId: string) {
   yield* unpublish(workflowId)
   yield* ok("DELETE", `workflows/${workflowId}`).pipe(
@@ -139,7 +139,7 @@ export const remove = Effect.fn("scenarios.remove")(function*(workflowId: string
   )
 })
 
-/** Archives; on 1.x as the editor does, since its API cannot. */
+/** Archives; on 1.x through the editor's API, since the public API cannot. */
 export const archive = Effect.fn("scenarios.archive")(function*(workflowId: string) {
   const path = `workflows/${workflowId}/archive`
   if (yield* isV2) yield* ok("POST", path)
@@ -152,7 +152,7 @@ export const postWebhook = Effect.fn("scenarios.postWebhook")(function*(path: st
   return yield* send(HttpClientRequest.post(new URL(`webhook/${path}`, url)))
 })
 
-/** Calls a webhook until it is registered, and gives its answer. */
+/** Calls a webhook until it is registered, and returns its answer. */
 export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
   path: string,
   options: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown } = {}
@@ -172,9 +172,9 @@ export const callWebhook = Effect.fn("scenarios.callWebhook")(function*(
   )
 })
 
-/** The highest execution id that a list shows: what a run begun from now on comes after. */
+/** The highest listed execution id: later executions have higher ids. */
 export const newestExecution = Effect.fn("scenarios.newestExecution")(function*() {
-  // a running execution is listed only when asked for
+  // Running executions are listed only on request.
   const pages = yield* Effect.forEach(
     ["", "&status=running"],
     (filter) => fetchJson(`executions?limit=1${filter}`).pipe(Effect.flatMap(as(Executions)))
@@ -182,7 +182,7 @@ export const newestExecution = Effect.fn("scenarios.newestExecution")(function*(
   return Math.max(0, ...pages.flatMap(({ data }) => data.map(({ id }) => Number(id))))
 })
 
-/** Waits until an execution has one of these statuses; any but new and running unless told. */
+/** Waits until an execution has one of these statuses; by default any except new and running. */
 export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
   executionId: string,
   statuses?: ReadonlyArray<string>
@@ -200,11 +200,11 @@ export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
 })
 
 /**
- * Waits for the first execution of a workflow after that one, and until it has one of these statuses.
+ * Waits for the first execution of a workflow after that one, until it has one of these statuses.
  *
  * **Details**
  *
- * It asks for the next ids one by one: 1.x lists an execution that waits under no status at all until it restarts.
+ * It requests the next ids one by one: until a restart 1.x lists a waiting execution under no status.
  */
 export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
   workflowId: string,
@@ -236,7 +236,7 @@ export const openAiCredential = Effect.fn("scenarios.openAiCredential")(function
   return { id, name }
 })
 
-/** Creates the workflow of a scenario under a name of its own, unpublished. */
+/** Creates the unpublished workflow of a scenario. */
 export const make = Effect.fn("scenarios.make")(function*(scenario: workflows.Name, name: string = scenario) {
   const { openAiUrl, url } = yield* RealN8n
   const openAi = !scenario.startsWith("ai")
@@ -263,17 +263,17 @@ export const trigger = Effect.fn("scenarios.trigger")(function*(
   return { ...made, ...yield* awaitExecution(made.workflowId, after, statuses) } satisfies Run
 })
 
-/** The scenarios that a webhook starts and that leave an execution. */
+/** The scenarios that are started by a webhook and leave an execution. */
 export type Runnable = Exclude<workflows.Name, "notSaved" | "manual">
 
-/** Makes, publishes and triggers a scenario; the execution is over, waiting, or (for `running`) on its way. */
+/** Creates, publishes and triggers a scenario; the execution has ended, waits, or (for `running`) runs. */
 export const run = Effect.fn("scenarios.run")(function*(scenario: Runnable, name: string = scenario) {
   const made = yield* make(scenario, name)
   yield* publish(made.workflowId)
   return yield* trigger(scenario, made)
 })
 
-/** Stops an execution and waits until it counts as canceled; on 1.x as the editor does, since its API cannot. */
+/** Stops an execution and waits until it is canceled; on 1.x through the editor's API, since the public API cannot. */
 export const stop = Effect.fn("scenarios.stop")(function*(executionId: string) {
   const path = `executions/${executionId}/stop`
   if (yield* isV2) yield* ok("POST", path)
@@ -292,7 +292,7 @@ const Started = Schema.Struct({ data: Schema.Struct({ executionId: Schema.String
 /** An execution that the owner started by hand: mode manual. */
 export const manual = Effect.fn("scenarios.manual")(function*() {
   const made = yield* make("manual")
-  // 2.x runs what is stored, 1.x what it is given
+  // 2.x runs the stored workflow, 1.x the one in the request.
   const { data } = yield* editor(`workflows/${made.workflowId}/run`, {
     workflowData: yield* fetchJson(`workflows/${made.workflowId}`),
     triggerToStartFrom: { name: workflows.trigger }
@@ -300,17 +300,17 @@ export const manual = Effect.fn("scenarios.manual")(function*() {
   return { ...made, executionId: data.executionId, status: yield* awaitStatus(data.executionId) } satisfies Run
 })
 
-/** An execution that n8n's sudden end broke off, after n8n is back: status crashed. */
+/** An execution interrupted by a crash of n8n, after its restart: status crashed. */
 export const crashed = Effect.fn("scenarios.crashed")(function*() {
   const { crash } = yield* RealN8n
   const done = yield* run("running", "crashed")
-  // n8n rebuilds what ran from its event log, which is written a moment later
+  // n8n restores the run from its event log, which is written a moment later.
   yield* live(Effect.sleep("1 second"))
   yield* crash
   return { ...done, status: yield* awaitStatus(done.executionId) } satisfies Run
 })
 
-/** A workflow whose run n8n keeps nothing of: there is no execution to be found. */
+/** A workflow whose executions n8n does not save. */
 export const notSaved = Effect.fn("scenarios.notSaved")(function*() {
   const made = yield* make("notSaved")
   yield* publish(made.workflowId)
@@ -318,7 +318,7 @@ export const notSaved = Effect.fn("scenarios.notSaved")(function*() {
   return made
 })
 
-/** A workflow that ran and was then deleted, and its execution with it. */
+/** A workflow that ran and was then deleted together with its execution. */
 export const deleted = Effect.fn("scenarios.deleted")(function*() {
   const done = yield* run("branch", "deleted")
   yield* remove(done.workflowId)
@@ -332,7 +332,7 @@ export const archived = Effect.fn("scenarios.archived")(function*() {
   return done
 })
 
-/** Makes sure of a tag by its name and gives its id. */
+/** Creates a tag unless it exists and returns its id. */
 export const tag = Effect.fn("scenarios.tag")(function*(name: string) {
   const all = yield* fetchJson("tags?limit=250").pipe(
     Effect.flatMap(as(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })) })))
@@ -342,7 +342,7 @@ export const tag = Effect.fn("scenarios.tag")(function*(name: string) {
   return (yield* ok("POST", "tags", { name }).pipe(Effect.flatMap(as(Id)))).id
 })
 
-/** A workflow with these tags, unpublished. */
+/** An unpublished workflow with these tags. */
 export const tagged = Effect.fn("scenarios.tagged")(function*(name: string, tags: ReadonlyArray<string>) {
   const made = yield* make("merge", name)
   const ids = yield* Effect.forEach(tags, tag)

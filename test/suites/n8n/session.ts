@@ -1,4 +1,4 @@
-/** A session with the server as a program of its own, as an agent's client has it. */
+/** A session with the server as a child process, as in an agent's client. */
 import { assert } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
@@ -9,15 +9,15 @@ import { fileURLToPath } from "node:url"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import { RealN8n } from "./RealN8n.ts"
 
-/** A session; a client that is given `onprogress` asks for progress. */
+/** A session; with `onprogress` a call requests progress. */
 export interface Session {
-  /** What a tool answers, which is no error. */
+  /** Calls a tool and returns its answer, which must not be an error. */
   readonly call: (name: string, args: Obj, onprogress?: (progress: Progress) => void) => Effect.Effect<Obj>
-  /** Sends a signal to the server, and waits until it has gone. */
+  /** Sends a signal to the server and waits until it has ended. */
   readonly end: (signal: NodeJS.Signals) => Effect.Effect<void>
 }
 
-/** Opens a session with a server that serves the files of a folder. */
+/** Opens a session with a server whose files are in a folder. */
 export const open = Effect.fnUntraced(function*(folder: string) {
   const { apiKey, url } = yield* RealN8n
   const transport = new StdioClientTransport({

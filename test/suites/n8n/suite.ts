@@ -1,4 +1,4 @@
-/** Every tool against a real n8n, held against what the API itself says. */
+/** Every tool against a real n8n, compared with the answers of its API. */
 import { assert, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,15 +21,18 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
+import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
+import { replaying } from "./replaying.ts"
 import * as scenarios from "./scenarios.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { validation } from "./validation.ts"
+import { versions } from "./versions.ts"
 import * as workflows from "./workflows.ts"
 import { writes } from "./writes.ts"
 
-/** How many requests our client has sent. */
+/** The number of requests that our client has sent. */
 class Sent extends Context.Service<Sent, { count: number }>()("test/n8n/Sent") {}
 
 const client = Layer.unwrap(Effect.gen(function*() {
@@ -54,7 +57,7 @@ const tokens = (value: unknown) => countTokens(JSON.stringify(value))
 const dataOf = <R>(tool: Tool.Any<R>, args: object) =>
   Effect.map(tool.run(args), ({ data }) => data as Record<string, unknown>)
 
-/** The API's run data, read without any code of ours but the JSON accessors. */
+/** The API's run data, read with our JSON accessors only. */
 const runDataOf = (execution: unknown) => obj(obj(obj(obj(execution)?.["data"])?.["resultData"])?.["runData"]) ?? {}
 
 const outputsOf = (run: unknown) =>
@@ -75,7 +78,7 @@ const rows = (input: Partial<Parameters<typeof tools.listExecutions.call>[0]>) =
     ({ executions = [], nextCursor }) => ({ executions, nextCursor })
   )
 
-/** Every number of the summary, and every item of every run, recounted from what the API answers. */
+/** Compares every number of the summary, and every item of every run, with the API's answer. */
 const agrees = Effect.fnUntraced(function*(id: string) {
   const api = yield* apiExecution(id)
   const runData = Object.entries(runDataOf(api))
@@ -118,7 +121,7 @@ const agrees = Effect.fnUntraced(function*(id: string) {
   return found
 })
 
-/** One session over stdio with the built-in server process: requests in, answers by id. */
+/** Runs a session over stdio with the built server and returns the answers by id. */
 const overStdio = (env: Record<string, string>, calls: ReadonlyArray<{ name: string; arguments: object }>) =>
   Effect.callback<{ code: number | null; answers: Map<unknown, unknown> }>((resume) => {
     const main = new URL("../../../src/main.ts", import.meta.url).pathname
@@ -472,6 +475,7 @@ export const suite = (version: Version) => {
           executions: [last.executionId, box.executionId]
         })
         assert.deepInclude(groups?.[1], { workflowId: http.workflowId, node: "HTTP Request", count: 1 })
+        assert.include(JSON.stringify(groups?.[1]), "nobody-is-here")
         const { groups: byWorkflow } = yield* triage("workflow")
         assert.deepInclude(byWorkflow?.[0], { workflowName: "triage: the box", total: 2, byStatus: { error: 2 } })
 
@@ -481,6 +485,40 @@ export const suite = (version: Version) => {
         )
         yield* scenarios.stop(running.executionId)
         assert.strictEqual((yield* Fiber.join(waiting)).status, "canceled")
+      }))
+
+    it.effect("asked for its items: the one that broke it, where a record went, what changed", () =>
+      Effect.gen(function*() {
+        const { executionId: id } = yield* scenarios.run("orders")
+        const { _guidance, failure } = yield* summary(id)
+        assert.deepInclude(failure, { node: "Book", inputCount: 3_000 - 1, itemUnknown: true })
+        assert.include(_guidance.example, "where: 'net == null'")
+        const broke = yield* node(id, "Book", { where: "net < 0", fields: ["orderNo"] })
+        assert.deepStrictEqual<unknown>(broke.input.items, [{ index: 2_344, json: { orderNo: "SO-2345" } }])
+
+        const dropped = yield* tools.searchExecution.call({ id, where: "orderNo === 'SO-77'", limit: 10 })
+        assert.deepStrictEqual(dropped.nodes.map((each) => each.node), ["Orders", "Price"])
+        const text = yield* tools.searchExecution.call({ id, text: "so-2345", fields: ["net"], limit: 10 })
+        assert.deepStrictEqual<unknown>(text.matches.map(({ item }) => item.json), [
+          { net: 2_345.25 },
+          { net: -1 },
+          { net: -1 }
+        ])
+
+        const changed = yield* tools.compareItems.call({ id, from: "Orders", to: "Ship", limit: 10 })
+        assert.deepInclude<unknown>(changed, {
+          pairedBy: "pairedItem",
+          paths: [{ path: "net", count: 1 }, { path: "shipped", count: 2_999, kind: "added" }],
+          examples: [{ index: 2_344, path: "net", before: 2_345.25, after: -1 }],
+          onlyInFrom: { count: 1, first: [77] }
+        })
+
+        const looped = yield* scenarios.run("loop40")
+        const runs = yield* tools.searchExecution.call({ id: looped.executionId, where: "i === 360", limit: 10 })
+        assert.deepStrictEqual(
+          runs.matches.map((each) => [each.node, each.run, each.name]),
+          [["Inside", 36, undefined], ["Loop Over Items", 40, "done"]]
+        )
       }))
 
     it.effect("deleted and unsaved: nothing to be found, and said so", () =>
@@ -547,7 +585,10 @@ export const suite = (version: Version) => {
       }))
 
     writes(it, v2)
+
+    versions(it, v2)
     validation(it, v2)
+    guides(it, v2)
     building(it, v2)
     if (v2) balanced(it)
 
@@ -562,6 +603,7 @@ export const suite = (version: Version) => {
 
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
+    replaying(it)
     testingLeftovers(it)
     cases(it)
   })

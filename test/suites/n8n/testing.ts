@@ -7,13 +7,26 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { chain, code, connected, copiesLeft, jsons, type Link, made, manual, node, set, test, wait } from "./making.ts"
+import {
+  chain,
+  code,
+  connected,
+  copiesLeft,
+  jsons,
+  type Link,
+  made,
+  manual,
+  node,
+  set,
+  test,
+  wait
+} from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
 
-/** A trigger, what it is tested with, and what then holds of the item under its name. */
+/** A trigger, its test data, and a function of its item with the expected result. */
 const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj) => unknown, unknown]> = [
   [manual, { a: 1 }, (item) => item, { a: 1 }],
   [node("T", "scheduleTrigger", 1.2, { rule: { interval: [{}] } }), undefined, Object.keys, [
@@ -68,7 +81,7 @@ const triggers: ReadonlyArray<readonly [Obj, Schema.Json | undefined, (item: Obj
   ]
 ]
 
-/** Workflows over core nodes: nodes after the trigger, links, the data, and what the last node puts out. */
+/** Workflows of core nodes: the nodes after the trigger, links, test data, and the expected output of the last node. */
 const core: ReadonlyArray<readonly [string, ReadonlyArray<Obj>, ReadonlyArray<Link>, Schema.Json, unknown]> = [
   [
     "lists",

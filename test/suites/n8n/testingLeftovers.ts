@@ -1,4 +1,4 @@
-/** That nothing of test_workflow is left on a real n8n, however many tests there were and however they ended. */
+/** test_workflow leaves nothing behind on a real n8n, for any number of tests and however they end. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import type { Progress } from "@modelcontextprotocol/sdk/types.js"
@@ -12,14 +12,14 @@ import { fileURLToPath } from "node:url"
 import type * as Services from "../../../src/app/Services.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
-import { chain, connected, copiesLeft, jsons, made, manual, node, set, test, wait } from "./making.ts"
+import { chain, connected, copiesLeft, jsons, made, manual, node, set, test, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 import * as session from "./session.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
 
-/** Runs it, and tells what it has made on n8n: workflows, and webhooks that were called. */
+/** Runs an effect and records the workflows it creates and the webhooks it calls. */
 const traced = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
   const copies = new Set<string>()
   const paths = new Set<string>()
@@ -32,7 +32,7 @@ const traced = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, 
   return { copies, paths }
 })
 
-/** Adds the tests to a suite. */
+/** Adds the tests of leftovers to a suite. */
 export const testingLeftovers = (it: It) => {
   it.effect(
     "test_workflow: 50 in a row and 8 at once leave nothing behind, and what then waits is found",

@@ -19,7 +19,7 @@ const client = Layer.unwrap(Effect.gen(function*() {
   return N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
 }))
 
-/** An n8n that keeps back execution data over 100 kB, as the default does over 100 MB. */
+/** An n8n that withholds execution data over 100 kB; the default limit is 100 MB. */
 const withholding = Layer.merge(client, Services.layerMemory).pipe(
   Layer.provideMerge(RealN8n.layer("2.41.1", { env: { EXECUTIONS_DATA_MAX_DISPLAY_SIZE: "100000" } }))
 )
@@ -27,7 +27,7 @@ const withholding = Layer.merge(client, Services.layerMemory).pipe(
 layer(withholding, { timeout: "15 minutes", excludeTestServices: true })(
   "n8n 2.41.1 that withholds large data",
   (it) => {
-    it.effect("is asked for it all the same", () =>
+    it.effect("returns it on request", () =>
       Effect.gen(function*() {
         const { executionId: id } = yield* scenarios.run("big12")
         const withheld = obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`))
@@ -37,7 +37,7 @@ layer(withholding, { timeout: "15 minutes", excludeTestServices: true })(
         assert.strictEqual(statistics.totalItemsProcessed, 1_101)
       }))
 
-    it.effect("a bound of ours refuses with the size, before all of it has come", () =>
+    it.effect("our own limit refuses with the size before the download ends", () =>
       Effect.gen(function*() {
         const { executionId: id } = yield* scenarios.run("big12")
         const error = yield* Effect.flip(tools.getExecution.call({ id, nodeOffset: 0 })).pipe(

@@ -1,4 +1,4 @@
-/** The catalogue and the validation, against what a real n8n publishes and refuses. */
+/** Compares the catalogue and the validation with what a real n8n publishes and refuses. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -55,7 +55,7 @@ const slack = (more?: Obj) =>
   }, more)
 const credentials = { credentials: { slackApi: { id: "abcdefghijklmnop", name: "Slack" } } }
 
-/** What n8n 2.x publishes, and what it refuses to. */
+/** Workflows that n8n 2.x publishes and refuses. */
 const published = [
   workflow("plain", [hook(), http({ url: "https://example.com" }), slack(credentials)]),
   workflow("faults in a disabled node", [hook(), http({ url: "" }, { disabled: true })]),

@@ -226,6 +226,24 @@ export const drafts = {
   /** A Code node throws. */
   fail: () => line(items("Two Items", 2), code("Break", `throw new Error("the box is empty")`), noOp("Never")),
   /** An HTTP Request is answered with 404. */
+  /** 3,000 orders: `Price` spoils one, `Ship` drops another, `Book` fails of the spoilt one and does not say which. */
+  orders: () =>
+    line(
+      code(
+        "Orders",
+        `return Array.from({ length: 3000 }, (_, i) => ({ json: { orderNo: "SO-" + i, net: i + 0.25, customer: { id: "cus_" + i % 50 } } }))`
+      ),
+      code(
+        "Price",
+        `return $input.all().map(({ json }, item) => ({ json: { ...json, net: json.orderNo === "SO-2345" ? -1 : json.net }, pairedItem: { item } }))`
+      ),
+      code(
+        "Ship",
+        `return $input.all().flatMap(({ json }, item) => json.orderNo === "SO-77" ? [] : [{ json: { ...json, shipped: true }, pairedItem: { item } }])`
+      ),
+      code("Book", `for (const { json } of $input.all()) if (json.net < 0) throw new Error("net must not be negative")`)
+    ),
+
   httpFail: ({ url }: Place) => line(httpGet("HTTP Request", new URL("webhook/nobody-is-here", url).href)),
   /** An HTTP Request to a port on which nothing listens. */
   httpRefused: () => line(httpGet("HTTP Request", `${closedUrl}none`)),

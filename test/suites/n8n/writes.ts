@@ -1,4 +1,4 @@
-/** The tools that write, against a real n8n: what is given arrives, and nothing else changes. */
+/** The tools that write, against a real n8n: the input arrives completely, and nothing else changes. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -22,7 +22,7 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 
 const get = (id: string) => Effect.map(scenarios.fetchJson(`workflows/${id}`), (found) => obj(found) ?? {})
 
-/** What n8n itself touches with every write. */
+/** The fields that n8n changes with every write. */
 const moving = new Set(["updatedAt", "versionId", "versionCounter", "activeVersionId", "activeVersion", "triggerCount"])
 
 const still = (workflow: Obj, ...except: ReadonlyArray<string>) =>
@@ -67,20 +67,20 @@ const webhookStatus = Effect.fnUntraced(function*(path: string) {
 const says = (workflow: Obj) =>
   str(obj(arr(workflow["nodes"]).map(obj).find((node) => node?.["name"] === "Say")?.["parameters"])?.["jsonOutput"])
 
-/** Another process of ours, or somebody else: same n8n, nothing shared. */
+/** A second client of the same n8n that shares no state with the first. */
 const another = Effect.fnUntraced(function*() {
   const { apiKey, url } = yield* RealN8n
   const n8n = N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
   return Layer.fresh(Layer.merge(n8n, Services.layerMemory))
 })
 
-/** When the k-th request fails: before it reached n8n, or after, so that only its answer is lost. */
+/** A failure of the k-th request: before it reaches n8n, or after, so that only its answer is lost. */
 interface Fault {
   readonly request: number
   readonly when: "before" | "after"
 }
 
-/** A client whose line breaks once. `broken` tells whether it came to that. */
+/** A client whose connection breaks once; `broken` says whether it did. */
 const faulty = Effect.fnUntraced(function*({ request: failing, when }: Fault) {
   const { apiKey, url } = yield* RealN8n
   let sent = 0
@@ -106,7 +106,7 @@ const faulty = Effect.fnUntraced(function*({ request: failing, when }: Fault) {
   return { layer: Layer.fresh(Layer.merge(n8n, Services.layerMemory)), broken: () => sent >= failing }
 })
 
-/** Breaks the line at each request in turn, both ways, until the call needs no more of them. */
+/** Breaks the connection at each request in turn, before and after it, until the call sends no more requests. */
 const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R>) =>
   Effect.gen(function*() {
     for (const when of ["before", "after"] as const) {
@@ -114,7 +114,7 @@ const atEachStep = <E, R>(attempt: (fault: Fault) => Effect.Effect<boolean, E, R
     }
   })
 
-/** Workflows as callers write them: any names, any parameters, any links. */
+/** Arbitrary workflows with any names, parameters and links. */
 const AnyWorkflow = Schema.Struct({
   names: Schema.Array(Key).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
   parameters: Schema.Array(Schema.Record(Key, Schema.String)),

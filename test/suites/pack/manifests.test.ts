@@ -1,4 +1,4 @@
-/** The other ways to install: what they declare is valid, in step with package.json and the tools, and starts. */
+/** The other installable packages: their manifests are valid and match package.json and the tools, and they start. */
 import { getMcpConfigForManifest } from "@anthropic-ai/mcpb"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv } from "ajv"
@@ -8,13 +8,13 @@ import { bundleManifest } from "../../../src/packaging/bundle.ts"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
 import { pluginManifest } from "../../../src/packaging/plugin.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { bundle, inFolder, read, readJson, run, talk } from "./made.ts"
+import { bundle, inFolder, read, readJson, run, talk } from "./artifacts.ts"
 
 const names: ReadonlySet<string> = new Set(tools.all.map(({ name }) => name))
 const mcpb = join(root, "node_modules/.bin/mcpb")
 
 describe("server.json", () => {
-  it("is valid, and in step with package.json", () => {
+  it("is valid and matches package.json", () => {
     const entry = readJson("dist/server.json")
     const ajv = new Ajv({ strict: false, validateFormats: false })
     const validate = ajv.compile(readJson("test/suites/pack/server.schema.json"))
@@ -29,7 +29,7 @@ describe("server.json", () => {
     ])
   })
 
-  it("asks for the address and the key, which is a secret", () => {
+  it("requires the address and the key, which is secret", () => {
     const variables: ReadonlyArray<{ name: string; isRequired?: boolean; isSecret?: boolean }> =
       readJson("dist/server.json").packages[0].environmentVariables
     const marked = (mark: "isRequired" | "isSecret") =>
@@ -42,7 +42,7 @@ describe("server.json", () => {
 })
 
 describe("the .mcpb bundle", () => {
-  it("is valid, and starts as a host would start it", () =>
+  it("is valid and starts as a host starts it", () =>
     inFolder(async (folder) => {
       assert.isBelow(statSync(bundle).size, 3_000_000)
       run(mcpb, ["unpack", bundle, folder], root)
@@ -76,7 +76,7 @@ describe("the .mcpb bundle", () => {
 })
 
 describe("the Claude Code plugin", () => {
-  it("is as package.json and the options say", () => {
+  it("matches package.json and the options", () => {
     const plain = JSON.parse(JSON.stringify(pluginManifest))
     assert.deepStrictEqual(readJson(".claude-plugin/plugin.json"), plain)
     assert.deepStrictEqual(readJson("dist/plugin/.claude-plugin/plugin.json"), plain)
@@ -84,7 +84,7 @@ describe("the Claude Code plugin", () => {
     assert.strictEqual(readJson("dist/plugin/.claude-plugin/marketplace.json").plugins[0].source, "./")
   })
 
-  it("brings the server", async () => {
+  it("contains the server", async () => {
     const plugin = join(root, "dist/plugin")
     const [argument = ""] = pluginManifest.mcpServers["n8n"]?.args ?? []
     const main = argument.replace("${CLAUDE_PLUGIN_ROOT}", plugin)
@@ -92,7 +92,7 @@ describe("the Claude Code plugin", () => {
     assert.strictEqual(told.version, metadata.version)
   })
 
-  it("has a short skill that names tools that exist", () => {
+  it("has a short skill that names existing tools", () => {
     const skill = read(".claude-plugin/skills/n8n/SKILL.md")
     assert.isAtMost(skill.split("\n").length, 60)
     assert.match(skill, /^---\nname: n8n\ndescription: .{20,}\n---\n/)
@@ -108,7 +108,7 @@ describe("the workflows and the image", () => {
     assert.include(read(".github/workflows/release.yml"), "uses: ./.github/workflows/check.yml")
   })
 
-  it("copy what there is, and set variables that the server knows", () => {
+  it("copy existing files and set variables that the server knows", () => {
     const dockerfile = read(".docker/Dockerfile")
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = ""]) => files.split(" "))
     const sent = read(".dockerignore")

@@ -1,18 +1,18 @@
-/** `pnpm test:pack`: what npm would publish, in an empty folder. */
+/** `pnpm test:pack`: the npm package, in an empty folder. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { version } from "../../../src/base/Version.ts"
 import { metadata } from "../../../src/packaging/metadata.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inFolder, run, talk, tarball } from "./made.ts"
+import { inFolder, run, talk, tarball } from "./artifacts.ts"
 
 describe("the package", () => {
   it("has one version", () => {
     assert.strictEqual(metadata.version, version)
   })
 
-  it("is less than 3 MB, and holds what runs and nothing else", () =>
+  it("is less than 3 MB and contains only what is needed to run", () =>
     inFolder((folder) => {
       assert.isBelow(statSync(tarball).size, 3_000_000)
       const files = run("tar", ["tzf", tarball], folder).trim().split("\n").map((file) => file.replace("package/", ""))
@@ -30,7 +30,7 @@ describe("the package", () => {
       assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
     }))
 
-  it("starts with nothing installed, and has nothing installed", () =>
+  it("starts without dependencies to install", () =>
     inFolder(async (folder) => {
       run("tar", ["xzf", tarball], folder)
       const packed = JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8"))
@@ -42,7 +42,7 @@ describe("the package", () => {
       assert.include(JSON.stringify(told.content), "Upsert CRM contact")
     }))
 
-  it("composes in another app, and brings its command", { timeout: 300_000 }, () =>
+  it("works as a library in another app and provides its command", { timeout: 300_000 }, () =>
     inFolder((folder) => {
       writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
       run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0"], folder)

@@ -1,4 +1,4 @@
-/** What people install is made once, as a release makes it. */
+/** Builds the installable packages once, as for a release. */
 import { execFileSync } from "node:child_process"
 import { root } from "../../../src/packaging/metadata.ts"
 

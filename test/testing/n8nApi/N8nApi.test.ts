@@ -9,7 +9,7 @@ const tag = (name: string) => ({ id: `tag-${name}`, name })
 const workflow = (id: string, name: string, more: object = {}): N8nApi.Workflow => ({
   id,
   name,
-  description: "told only by GET /workflows/{id}",
+  description: "only in GET /workflows/{id}",
   active: false,
   nodes: [{ name: "Webhook" }],
   connections: {},
@@ -72,29 +72,29 @@ const one: N8nApi.Options = { version: "1" }
 
 describe("GET /workflows", () => {
   it.effect.each([
-    { query: "", found: "a b c" },
-    { query: "?active=true", found: "a" },
-    { query: "?active=false", found: "b c" },
-    { query: "?name=sync", found: "a b" },
-    { query: "?tags=red", found: "a c" },
-    { query: "?tags=red,blue", found: "a" },
-    { query: "?tags=red,%20blue", found: "a" },
-    { query: "?tags=Red", found: "" },
-    { query: "?projectId=p2", found: "b" },
-    { query: "?active=false&tags=red&name=GAM", found: "c" }
-  ])("finds '$found' for '$query' on both versions", ({ found, query }) =>
+    { query: "", ids: "a b c" },
+    { query: "?active=true", ids: "a" },
+    { query: "?active=false", ids: "b c" },
+    { query: "?name=sync", ids: "a b" },
+    { query: "?tags=red", ids: "a c" },
+    { query: "?tags=red,blue", ids: "a" },
+    { query: "?tags=red,%20blue", ids: "a" },
+    { query: "?tags=Red", ids: "" },
+    { query: "?projectId=p2", ids: "b" },
+    { query: "?active=false&tags=red&name=GAM", ids: "c" }
+  ])("finds '$ids' for '$query' on both versions", ({ ids: expected, query }) =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* ids(`/workflows${query}`), found)
-      assert.strictEqual(yield* ids(`/workflows${query}`, one), found)
+      assert.strictEqual(yield* ids(`/workflows${query}`), expected)
+      assert.strictEqual(yield* ids(`/workflows${query}`, one), expected)
     }))
 
-  it.effect("differs on a tag that nobody has", () =>
+  it.effect("handles an unknown tag differently on each version", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ids("/workflows?tags=red,nope"), "")
       assert.strictEqual(yield* ids("/workflows?tags=red,nope", one), "a c")
     }))
 
-  it.effect("carries nodes and the second copy, but no description and no project", () =>
+  it.effect("has the nodes and the active version, but no description and no project", () =>
     Effect.gen(function*() {
       const { body } = yield* ask("/workflows?active=true")
       const [item = {}] = data(body)
@@ -106,7 +106,7 @@ describe("GET /workflows", () => {
       assert.isFalse("nodeGroups" in (data((yield* ask("/workflows", one)).body)[0] ?? {}))
     }))
 
-  it.effect("leaves pinData out when asked", () =>
+  it.effect("omits pinData on request", () =>
     Effect.gen(function*() {
       assert.isTrue("pinData" in (yield* ask("/workflows/a")).body)
       assert.isFalse("pinData" in (yield* ask("/workflows/a?excludePinnedData=true")).body)
@@ -114,7 +114,7 @@ describe("GET /workflows", () => {
       assert.isTrue(data(body).every((item) => !("pinData" in item)))
     }))
 
-  it.effect("pages by cursor, whose limit wins, and by offset on 2.x", () =>
+  it.effect("pages by cursor, whose limit wins, and on 2.x by offset", () =>
     Effect.gen(function*() {
       const first = (yield* ask("/workflows?limit=2")).body
       assert.deepStrictEqual(data(first).map(({ id }) => id), ["a", "b"])
@@ -125,7 +125,7 @@ describe("GET /workflows", () => {
       assert.strictEqual(yield* ids("/workflows?offset=1&limit=1"), "b")
     }))
 
-  it.effect("holds the limit at 250 on 2.x, refuses more on 1.x, and gives 100 by default", () =>
+  it.effect("caps the limit at 250 on 2.x, refuses more on 1.x, and defaults to 100", () =>
     Effect.gen(function*() {
       const many = { workflows: Array.from({ length: 300 }, (_, i) => workflow(`w${i}`, "Many")), executions: [] }
       const { client } = yield* N8nApi.make(many)
@@ -141,7 +141,7 @@ describe("GET /workflows", () => {
 })
 
 describe("GET /executions", () => {
-  it.effect("is newest first by number, and shows what runs only when asked", () =>
+  it.effect("lists the newest first, and running ones only on request", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ids("/executions"), "11 10 9")
       assert.strictEqual(yield* ids("/executions?status=running"), "12")
@@ -151,7 +151,7 @@ describe("GET /executions", () => {
       assert.strictEqual(yield* ids("/executions?workflowId=a&status=success"), "")
     }))
 
-  it.effect("carries data only when asked, and never a workflow name of its own", () =>
+  it.effect("has data only on request, and never a workflow name", () =>
     Effect.gen(function*() {
       const [bare = {}] = data((yield* ask("/executions")).body)
       assert.deepStrictEqual(Object.keys(bare), ["id", "status", "workflowId", "mode", "startedAt"])
@@ -169,7 +169,7 @@ describe("GET /executions", () => {
       assert.strictEqual(yield* ids(`/executions?limit=3`), "11 10 9")
     }))
 
-  it.effect("takes both ends of a time span in, on 2.x", () =>
+  it.effect("includes both ends of a time span on 2.x", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ids("/executions?startedAfter=2026-11-20T00:00:10Z"), "11 10")
       assert.strictEqual(yield* ids("/executions?startedBefore=2026-11-20T00:00:10Z"), "10 9")
@@ -183,7 +183,7 @@ describe("GET /executions", () => {
       )
     }))
 
-  it.effect("names the statuses it knows", () =>
+  it.effect("lists the known statuses in its error", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* message("/executions?status=foo"),
@@ -198,7 +198,7 @@ describe("GET /executions", () => {
 })
 
 describe("one workflow, one execution", () => {
-  it.effect("are whole, an execution's data only when asked", () =>
+  it.effect("are complete, with an execution's data only on request", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* ask("/workflows/b")).body, { ...seed.workflows[2] })
       assert.deepStrictEqual((yield* ask("/executions/10?includeData=true")).body, { ...seed.executions[1] })
@@ -234,7 +234,7 @@ describe("what n8n refuses", () => {
     { query: "limit=abc", two: "limit Param `limit` must be a valid integer", one: "limit must be number" },
     { query: "tags=a&tags=b", two: "tags Expected string, received array", one: "tags must be string" }
   ])(
-    "says what is wrong with '$query' in the words of each version",
+    "reports the error in '$query' in the wording of each version",
     ({ one: first, query, two }) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* message(`/workflows?${query}`), `400 request/query/${two}`)
@@ -252,20 +252,20 @@ describe("what n8n refuses", () => {
       assert.strictEqual(yield* ids("/workflows?name="), "a b c")
     }))
 
-  it.effect("refuses a cursor that it did not give", () =>
+  it.effect("refuses an invalid cursor", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message("/workflows?cursor=abc"), "400 An invalid cursor was provided")
       assert.strictEqual(yield* message("/executions?cursor=abc", one), "400 An invalid cursor was provided")
     }))
 
-  it.effect("refuses other methods before it asks for the key", () =>
+  it.effect("refuses other methods before it checks the key", () =>
     Effect.gen(function*() {
       const options = { method: "PATCH", apiKey: "k" } as const
       assert.strictEqual(yield* message("/workflows", options), "405 PATCH method not allowed")
       assert.strictEqual(yield* message("/executions/9", options), "405 PATCH method not allowed")
     }))
 
-  it.effect("refuses a wrong key, in the words of each version", () =>
+  it.effect("refuses a wrong key in the wording of each version", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* message("/workflows", { apiKey: "k" }), "401 Unauthorized")
       assert.strictEqual(yield* message("/workflows", { apiKey: "k", key: "wrong" }), "401 Unauthorized")

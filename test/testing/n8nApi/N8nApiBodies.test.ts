@@ -2,25 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
-
-type Json = Record<string, unknown>
+import { type Json, noOp, webhook, workflow } from "./orders.ts"
 
 const versions = ["2", "1"] as const
 
-const webhook = {
-  id: "w",
-  name: "Webhook",
-  webhookId: "hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "orders", httpMethod: "POST" }
-}
-
-const noOp = { id: "n", name: "Done", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [200, 0], parameters: {} }
-const link = { Webhook: { main: [[{ node: "Done", type: "main", index: 0 }]] } }
-const workflow: Json = { name: "Orders", nodes: [webhook, noOp], connections: link, settings: {} }
-const lame: Json = { ...workflow, nodes: [noOp], connections: {} }
+const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }
 
 /** What an empty n8n answers to `POST /workflows`, and what it holds then. */
 const post = Effect.fnUntraced(function*(version: "1" | "2", body: unknown, seed: Partial<N8nApi.Seed> = {}) {
@@ -30,8 +16,8 @@ const post = Effect.fnUntraced(function*(version: "1" | "2", body: unknown, seed
     body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body)
   )
   const answer = (yield* response.json) as Json
-  const told = `${response.status} ${String(answer["message"])}`
-  return { status: response.status, body: answer, told, stored: yield* workflows }
+  const statusLine = `${response.status} ${String(answer["message"])}`
+  return { status: response.status, body: answer, statusLine, stored: yield* workflows }
 })
 
 const without = (key: string) => Object.fromEntries(Object.entries(workflow).filter(([each]) => each !== key))
@@ -134,7 +120,7 @@ describe("POST /workflows", () => {
     Effect.gen(function*() {
       const second = yield* post("2", body)
       const first = yield* post("1", body)
-      assert.deepStrictEqual([second.told, first.told], [two, one ?? two])
+      assert.deepStrictEqual([second.statusLine, first.statusLine], [two, one ?? two])
       assert.deepStrictEqual([...second.stored, ...first.stored], [])
     }))
 
@@ -148,13 +134,13 @@ describe("POST /workflows", () => {
     },
     {
       fault: "two nodes of one name and id",
-      body: { ...lame, nodes: [noOp, noOp] },
+      body: { ...triggerless, nodes: [noOp, noOp] },
       message: `${structure} nodes[1].id (duplicate_node_id): Nodes "Done" and "Done" share the node ID "n"; ` +
         "nodes[1].name (duplicate_node_name): Duplicate node name \"Done\""
     },
     {
       fault: "a node without a position",
-      body: { ...lame, nodes: [{ name: "Done", type: "n8n-nodes-base.noOp" }] },
+      body: { ...triggerless, nodes: [{ name: "Done", type: "n8n-nodes-base.noOp" }] },
       message: `${structure} nodes[0].position (invalid_type): Required`
     },
     {
@@ -176,13 +162,13 @@ describe("POST /workflows", () => {
     }
   ])("refuses $fault on 2.x, where 1.x stores it", ({ body, message, only2 }) =>
     Effect.gen(function*() {
-      const { stored, told } = yield* post("2", body)
-      assert.strictEqual(told.slice(0, `400 ${message}`.length), `400 ${message}`)
+      const { stored, statusLine } = yield* post("2", body)
+      assert.strictEqual(statusLine.slice(0, `400 ${message}`.length), `400 ${message}`)
       assert.deepStrictEqual(stored, [])
       assert.strictEqual((yield* post("1", body)).status, only2 === true ? 400 : 200)
     }))
 
-  it.effect("gives ids to nodes, and on 2.x webhook ids", () =>
+  it.effect("adds node ids, and on 2.x webhook ids", () =>
     Effect.gen(function*() {
       const body = { ...workflow, nodes: [{ ...webhook, id: "", webhookId: "" }, { ...noOp, id: undefined }] }
       const [[id, hook] = [], [other, none] = []] = ids((yield* post("2", body)).body)
@@ -202,7 +188,7 @@ describe("POST /workflows", () => {
       assert.deepStrictEqual(less["settings"], { callerPolicy: "workflowsFromSameOwner", availableInMCP: false })
     }))
 
-  it.effect.each(versions)("finds credentials by id, else by name (%s)", (version) =>
+  it.effect.each(versions)("resolves credentials by id, or else by name (%s)", (version) =>
     Effect.gen(function*() {
       const credentials = [{ id: "c1", name: "Mine", type: "httpBasicAuth" }]
       const references = [
@@ -217,7 +203,7 @@ describe("POST /workflows", () => {
         name: `${i}`,
         credentials: { httpBasicAuth }
       }))
-      const { body } = yield* post(version, { ...lame, nodes }, { credentials })
+      const { body } = yield* post(version, { ...triggerless, nodes }, { credentials })
       const mine = { httpBasicAuth: { id: "c1", name: "Mine" } }
       assert.deepStrictEqual(
         (body["nodes"] as ReadonlyArray<Json>).map(({ credentials }) => credentials),

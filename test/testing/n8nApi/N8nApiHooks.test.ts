@@ -46,32 +46,32 @@ const seed = {
 
 const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   const api = yield* N8nApi.make(seed, options)
-  const send = (method: "GET" | "POST" | "PUT" | "OPTIONS", path: string, sent?: unknown, headers: object = {}) => {
+  const send = (method: "GET" | "POST" | "PUT" | "OPTIONS", path: string, payload?: unknown, headers: object = {}) => {
     const request = HttpClientRequest.make(method)(`http://n8n.test${path}`, { headers: { ...headers } })
-    return api.client.execute(sent === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, sent))
+    return api.client.execute(payload === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, payload))
   }
-  const call = Effect.fnUntraced(function*(method: "GET" | "POST" | "PUT", path: string, sent?: unknown) {
-    const response = yield* send(method, `/api/v1${path}`, sent)
+  const call = Effect.fnUntraced(function*(method: "GET" | "POST" | "PUT", path: string, payload?: unknown) {
+    const response = yield* send(method, `/api/v1${path}`, payload)
     return { status: response.status, body: (yield* response.json) as Json }
   })
-  const told = (method: "GET" | "POST" | "PUT", path: string, sent?: unknown) =>
-    Effect.map(call(method, path, sent), (answer) => `${answer.status} ${String(answer.body["message"])}`)
-  return { ...api, send, call, told }
+  const statusLine = (method: "GET" | "POST" | "PUT", path: string, payload?: unknown) =>
+    Effect.map(call(method, path, payload), (answer) => `${answer.status} ${String(answer.body["message"])}`)
+  return { ...api, send, call, statusLine }
 })
 
 describe("before", () => {
-  it.effect("answers in n8n's place, as often as it likes", () =>
+  it.effect("answers in place of n8n, any number of times", () =>
     Effect.gen(function*() {
       let left = 1
       const before = () =>
         Effect.sync(() => left-- > 0 ? Response.json({ message: "Busy" }, { status: 503 }) : undefined)
-      const { call, requests, told } = yield* start({ before })
-      assert.strictEqual(yield* told("PUT", "/workflows/a", { ...body, name: "B" }), "503 Busy")
+      const { call, requests, statusLine } = yield* start({ before })
+      assert.strictEqual(yield* statusLine("PUT", "/workflows/a", { ...body, name: "B" }), "503 Busy")
       assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "Orders")
       assert.deepStrictEqual((yield* requests).map((request) => request.body), [{ ...body, name: "B" }, undefined])
     }))
 
-  it.effect("breaks the connection before anything has happened", () =>
+  it.effect("breaks the connection before the request has an effect", () =>
     Effect.gen(function*() {
       const before: N8nApi.Options["before"] = ({ method }) =>
         method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
@@ -90,7 +90,7 @@ describe("before", () => {
       assert.isUndefined(fiber.pollUnsafe())
     }))
 
-  it.effect("lets somebody else write first", () =>
+  it.effect("lets another user write first", () =>
     Effect.gen(function*() {
       const before: N8nApi.Options["before"] = ({ method }, n8n) =>
         method === "PUT" ? n8n.edit("a", (workflow) => ({ ...workflow, nodes: [] })) : Effect.void
@@ -103,7 +103,7 @@ describe("before", () => {
 })
 
 describe("after", () => {
-  it.effect("loses the answer to what was written", () =>
+  it.effect("loses the answer to a write", () =>
     Effect.gen(function*() {
       const after: N8nApi.Options["after"] = ({ method }, response) =>
         method === "PUT" && response.status === 200 ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
@@ -112,7 +112,7 @@ describe("after", () => {
       assert.strictEqual((yield* call("GET", "/workflows/a")).body["name"], "B")
     }))
 
-  it.effect("answers something else", () =>
+  it.effect("replaces the answer", () =>
     Effect.gen(function*() {
       const { send } = yield* start({ after: () => Effect.succeed(new Response("<html>", { status: 502 })) })
       assert.strictEqual((yield* send("GET", "/api/v1/workflows")).status, 502)
@@ -120,7 +120,7 @@ describe("after", () => {
 })
 
 describe("edit", () => {
-  it.effect.each(versions)("is a new version by somebody else (%s)", (version) =>
+  it.effect.each(versions)("creates a version by another user (%s)", (version) =>
     Effect.gen(function*() {
       const { call, edit, requests } = yield* start({ version })
       yield* call("POST", "/workflows/a/activate")
@@ -129,12 +129,12 @@ describe("edit", () => {
       assert.notStrictEqual(now["versionId"], "v1")
       assert.strictEqual(now["activeVersionId"], version === "2" ? "v1" : now["versionId"])
       assert.isTrue(String(now["updatedAt"]) > String(seeded["updatedAt"]))
-      const { body: theirs } = yield* call("GET", `/workflows/a/${String(now["versionId"])}`)
-      assert.strictEqual(theirs["authors"], "Ann")
+      const { body: edited } = yield* call("GET", `/workflows/a/${String(now["versionId"])}`)
+      assert.strictEqual(edited["authors"], "Ann")
       assert.strictEqual((yield* requests).length, 3)
     }))
 
-  it.effect("moves updatedAt alone when nothing is done differently", () =>
+  it.effect("changes only updatedAt if the content stays the same", () =>
     Effect.gen(function*() {
       const { edit, workflows } = yield* start()
       yield* edit("a", (workflow) => ({ ...workflow, name: "Theirs" }))
@@ -145,10 +145,10 @@ describe("edit", () => {
 })
 
 describe("webhooks", () => {
-  it.effect("come and go after so many looks on 2.x, at once on 1.x", () =>
+  it.effect("are registered after some requests on 2.x, at once on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
-        const { call, send } = yield* start({ version, settling: 2 })
+        const { call, send } = yield* start({ version, webhookLag: 2 })
         const look = Effect.map(
           send("OPTIONS", "/webhook/a/b", undefined, { origin: "null" }),
           ({ headers }) => headers["access-control-allow-methods"]
@@ -163,7 +163,7 @@ describe("webhooks", () => {
       }
     }))
 
-  it.effect("answer their own method, and tell others which one that is", () =>
+  it.effect("answer their own method, and name it to others", () =>
     Effect.gen(function*() {
       const { call, send } = yield* start()
       const ask = Effect.fnUntraced(function*(method: "GET" | "POST") {
@@ -188,12 +188,12 @@ describe("POST /executions/{id}/retry", () => {
     { id: "99", two: "404 The execution with the ID \"99\" does not exist.", one: 404 }
   ])("is refused for $id", ({ id, one, two }) =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* (yield* start()).told("POST", `/executions/${id}/retry`), two)
-      const first = yield* (yield* start({ version: "1" })).told("POST", `/executions/${id}/retry`)
+      assert.strictEqual(yield* (yield* start()).statusLine("POST", `/executions/${id}/retry`), two)
+      const first = yield* (yield* start({ version: "1" })).statusLine("POST", `/executions/${id}/retry`)
       assert.strictEqual(first, `${one}${two.slice(3)}`)
     }))
 
-  it.effect("ends as before, or well with the workflow as it is now", () =>
+  it.effect("ends as before, or succeeds with the current workflow", () =>
     Effect.gen(function*() {
       const { call } = yield* start()
       const { body: again } = yield* call("POST", "/executions/1/retry")
@@ -210,45 +210,45 @@ describe("POST /executions/{id}/retry", () => {
 describe("POST /executions/{id}/stop", () => {
   it.effect.each(["3", "4"])("cancels %s, once, and on 2.x only", (id) =>
     Effect.gen(function*() {
-      const { call, told } = yield* start()
+      const { call, statusLine } = yield* start()
       const { body: stopped } = yield* call("POST", `/executions/${id}/stop`)
       assert.deepStrictEqual(Object.keys(stopped), ["status", "finished", "mode", "startedAt", "stoppedAt"])
       assert.deepInclude((yield* call("GET", `/executions/${id}`)).body, { status: "canceled", waitTill: null })
       assert.strictEqual(
-        yield* told("POST", `/executions/${id}/stop`),
+        yield* statusLine("POST", `/executions/${id}/stop`),
         `409 Only running or waiting executions can be stopped and ${id} is currently canceled`
       )
-      assert.strictEqual(yield* told("POST", "/executions/99/stop"), "404 Failed to find execution to stop")
+      assert.strictEqual(yield* statusLine("POST", "/executions/99/stop"), "404 Failed to find execution to stop")
       const first = yield* start({ version: "1" })
-      assert.strictEqual(yield* first.told("POST", `/executions/${id}/stop`), "404 not found")
+      assert.strictEqual(yield* first.statusLine("POST", `/executions/${id}/stop`), "404 not found")
     }))
 })
 
 describe("tags and credentials", () => {
-  it.effect.each(versions)("are made once and set as a whole (%s)", (version) =>
+  it.effect.each(versions)("are created once and replaced as a whole (%s)", (version) =>
     Effect.gen(function*() {
-      const { call, told } = yield* start({ version })
+      const { call, statusLine } = yield* start({ version })
       const { body: red, status } = yield* call("POST", "/tags", { name: " red " })
       assert.deepStrictEqual([status, red["name"]], [201, "red"])
-      assert.strictEqual(yield* told("POST", "/tags", { name: "red" }), "409 Tag already exists")
+      assert.strictEqual(yield* statusLine("POST", "/tags", { name: "red" }), "409 Tag already exists")
       assert.strictEqual((yield* call("POST", "/tags", { name: "Red" })).status, 201)
       assert.deepStrictEqual((yield* call("GET", "/tags?limit=1")).body["data"], [red])
       assert.strictEqual((yield* call("PUT", "/workflows/a/tags", [{ id: red["id"] }])).status, 200)
       const { body: workflow } = yield* call("GET", "/workflows/a")
       assert.deepStrictEqual([workflow["tags"], workflow["updatedAt"]], [[red], seeded["updatedAt"]])
-      assert.strictEqual(yield* told("PUT", "/workflows/a/tags", [{ id: "no" }]), "404 Some tags not found")
+      assert.strictEqual(yield* statusLine("PUT", "/workflows/a/tags", [{ id: "no" }]), "404 Some tags not found")
       assert.strictEqual((yield* call("GET", "/workflows?tags=red")).status, 200)
     }))
 
   it.effect("lists credentials on 2.x", () =>
     Effect.gen(function*() {
-      const { call, told } = yield* start()
+      const { call, statusLine } = yield* start()
       yield* call("POST", "/credentials", { name: "Mine", type: "httpBasicAuth", data: { password: "secret" } })
       const [credential] = (yield* call("GET", "/credentials")).body["data"] as ReadonlyArray<Json>
       assert.deepInclude(credential, { name: "Mine", type: "httpBasicAuth" })
       assert.notInclude(JSON.stringify(credential), "secret")
-      assert.strictEqual(yield* told("GET", "/credentials/x"), "404 not found")
+      assert.strictEqual(yield* statusLine("GET", "/credentials/x"), "404 not found")
       const first = yield* start({ version: "1" })
-      assert.strictEqual(yield* first.told("GET", "/credentials"), "405 GET method not allowed")
+      assert.strictEqual(yield* first.statusLine("GET", "/credentials"), "405 GET method not allowed")
     }))
 })

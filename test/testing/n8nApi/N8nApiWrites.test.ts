@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { type Json, link, noOp, webhook, workflow } from "./orders.ts"
 
-type Json = Record<string, unknown>
 type Method = "GET" | "POST" | "PUT" | "DELETE"
 
 const versions = ["2", "1"] as const
@@ -13,41 +13,28 @@ const start = Effect.fnUntraced(function*(options: N8nApi.Options = {}, seed: Pa
   const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, options)
   const call = Effect.fnUntraced(function*(method: Method, path: string, body?: unknown) {
     const request = HttpClientRequest.make(method)(`http://n8n.test/api/v1${path}`)
-    const sent = body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body)
-    const response = yield* api.client.execute(sent)
+    const prepared = body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body)
+    const response = yield* api.client.execute(prepared)
     return { status: response.status, body: (yield* response.json) as Json }
   })
   return {
     ...api,
     call,
     /** The status and the message. */
-    told: (method: Method, path: string, body?: unknown) =>
+    statusLine: (method: Method, path: string, body?: unknown) =>
       Effect.map(call(method, path, body), (answer) => `${answer.status} ${String(answer.body["message"])}`),
     create: (body: Json = workflow) =>
       Effect.map(call("POST", "/workflows", body), (answer) => String(answer.body["id"]))
   }
 })
 
-const webhook = {
-  id: "w",
-  name: "Webhook",
-  webhookId: "hook",
-  type: "n8n-nodes-base.webhook",
-  typeVersion: 2,
-  position: [0, 0],
-  parameters: { path: "orders", httpMethod: "POST" }
-}
-
-const noOp = { id: "n", name: "Done", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [200, 0], parameters: {} }
-const link = { Webhook: { main: [[{ node: "Done", type: "main", index: 0 }]] } }
-const workflow: Json = { name: "Orders", nodes: [webhook, noOp], connections: link, settings: {} }
 const changed: Json = { ...workflow, nodes: [webhook, { ...noOp, notes: "changed" }] }
-const lame: Json = { ...workflow, nodes: [noOp], connections: {} }
+const triggerless: Json = { ...workflow, nodes: [noOp], connections: {} }
 
 const history = (body: Json) => (body["data"] as ReadonlyArray<Json>).map(({ versionId }) => versionId)
 
 describe("PUT /workflows/{id}", () => {
-  it.effect("makes a version of what changes nodes or connections, on 1.x of any change", () =>
+  it.effect("creates a version if nodes or connections change, on 1.x for any change", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const { call, create } = yield* start({ version })
@@ -63,22 +50,22 @@ describe("PUT /workflows/{id}", () => {
       }
     }))
 
-  it.effect("keeps what is left out, and merges settings", () =>
+  it.effect("keeps omitted fields and merges settings", () =>
     Effect.gen(function*() {
       const { call, create } = yield* start()
-      const kept = {
+      const fields = {
         pinData: { Webhook: [] },
         staticData: { at: 1 },
         nodeGroups: [{ id: "g", name: "G", nodeIds: ["n"] }]
       }
-      const id = yield* create({ ...workflow, ...kept, settings: { timezone: "UTC" } })
+      const id = yield* create({ ...workflow, ...fields, settings: { timezone: "UTC" } })
       const { body } = yield* call("PUT", `/workflows/${id}`, { ...changed, settings: { executionOrder: "v1" } })
-      assert.deepInclude(body, { ...kept, settings: { timezone: "UTC", executionOrder: "v1" } })
+      assert.deepInclude(body, { ...fields, settings: { timezone: "UTC", executionOrder: "v1" } })
       const { body: cleared } = yield* call("PUT", `/workflows/${id}`, { ...changed, pinData: null, staticData: null })
       assert.deepInclude(cleared, { pinData: null, staticData: null })
     }))
 
-  it.effect("looks at nodes and connections on 2.x when they change, on 1.x never", () =>
+  it.effect("validates changed nodes and connections on 2.x, but not on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const connections = { Gone: { main: [[]] } }
@@ -89,7 +76,7 @@ describe("PUT /workflows/{id}", () => {
       }
     }))
 
-  it.effect("resets two settings on 1.x that it does not name", () =>
+  it.effect("resets two omitted settings on 1.x", () =>
     Effect.gen(function*() {
       const { call, create } = yield* start({ version: "1" })
       const id = yield* create({
@@ -101,7 +88,7 @@ describe("PUT /workflows/{id}", () => {
       assert.deepStrictEqual(body["settings"], expected)
     }))
 
-  it.effect("publishes on 2.x, unless told not to", () =>
+  it.effect("publishes on 2.x unless statusLine not to", () =>
     Effect.gen(function*() {
       const { call, create } = yield* start()
       const id = yield* create()
@@ -115,10 +102,10 @@ describe("PUT /workflows/{id}", () => {
       assert.strictEqual(published["versionId"], draft["versionId"])
     }))
 
-  it.effect("has saved the draft already when publishing is refused; on 1.x the workflow stops", () =>
+  it.effect("keeps the saved draft if publishing is refused; on 1.x the workflow is deactivated", () =>
     Effect.gen(function*() {
       for (const version of versions) {
-        const { call, create, told } = yield* start({ version })
+        const { call, create, statusLine } = yield* start({ version })
         const id = yield* create()
         const { body: live } = yield* call("POST", `/workflows/${id}/activate`)
         const message = version === "2"
@@ -126,9 +113,9 @@ describe("PUT /workflows/{id}", () => {
             "node is required."
           : `400 Workflow "Orders" (ID: ${id}) has no node to start the workflow - at least one trigger, poller or ` +
             "webhook node is required"
-        assert.strictEqual(yield* told("PUT", `/workflows/${id}`, lame), message)
+        assert.strictEqual(yield* statusLine("PUT", `/workflows/${id}`, triggerless), message)
         const { body } = yield* call("GET", `/workflows/${id}`)
-        assert.deepStrictEqual(body["nodes"], lame["nodes"])
+        assert.deepStrictEqual(body["nodes"], triggerless["nodes"])
         assert.strictEqual(body["active"], version === "2")
         assert.strictEqual(body["activeVersionId"], version === "2" ? live["versionId"] : null)
         assert.strictEqual(body["versionId"] === live["versionId"], version === "1")
@@ -145,16 +132,19 @@ describe("PUT /workflows/{id}", () => {
     ] as const
   )("looks at the body before the workflow ($version)", ({ message, version }) =>
     Effect.gen(function*() {
-      const { told } = yield* start({ version })
-      assert.strictEqual(yield* told("PUT", "/workflows/no", {}), "400 request/body must have required property 'name'")
-      assert.strictEqual(yield* told("PUT", "/workflows/no", workflow), message)
+      const { statusLine } = yield* start({ version })
+      assert.strictEqual(
+        yield* statusLine("PUT", "/workflows/no", {}),
+        "400 request/body must have required property 'name'"
+      )
+      assert.strictEqual(yield* statusLine("PUT", "/workflows/no", workflow), message)
     }))
 })
 
 describe("publishing", () => {
-  it.effect("puts any version live, and tells when each went live", () =>
+  it.effect("publishes any version and records when", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start()
+      const { call, create, statusLine } = yield* start()
       const id = yield* create()
       const { body: first } = yield* call("GET", `/workflows/${id}`)
       const { body: second } = yield* call("PUT", `/workflows/${id}`, changed)
@@ -166,7 +156,10 @@ describe("publishing", () => {
       assert.deepInclude(live, { name: "Good", nodes: workflow["nodes"], authors: "Test Owner", autosaved: false })
       const events = live["workflowPublishHistory"] as ReadonlyArray<Json>
       assert.deepStrictEqual(events.map(({ event }) => event), ["activated"])
-      assert.strictEqual(yield* told("POST", `/workflows/${id}/publish`, { versionId: "no" }), "404 Version not found")
+      assert.strictEqual(
+        yield* statusLine("POST", `/workflows/${id}/publish`, { versionId: "no" }),
+        "404 Version not found"
+      )
     }))
 
   it.effect.each([
@@ -176,11 +169,11 @@ describe("publishing", () => {
     { type: "scheduleTrigger", two: 200, one: 200 },
     { type: "wait", two: 200, one: 200 },
     { type: "set", two: 400, one: 400 }
-  ])("needs something that starts it, and $type does or does not", ({ one, two, type }) =>
+  ])("needs a trigger, and reports whether $type is one", ({ one, two, type }) =>
     Effect.gen(function*() {
       for (const version of versions) {
         const { call, create } = yield* start({ version })
-        const id = yield* create({ ...lame, nodes: [{ ...noOp, type: `n8n-nodes-base.${type}` }] })
+        const id = yield* create({ ...triggerless, nodes: [{ ...noOp, type: `n8n-nodes-base.${type}` }] })
         const { status } = yield* call("POST", `/workflows/${id}/activate`)
         assert.strictEqual(status, version === "2" ? two : one)
       }
@@ -189,15 +182,15 @@ describe("publishing", () => {
   it.effect("is refused for unknown node types and for a webhook that another workflow has", () =>
     Effect.gen(function*() {
       for (const version of versions) {
-        const { call, create, told } = yield* start({ version })
+        const { call, create, statusLine } = yield* start({ version })
         const strange = yield* create({ ...workflow, nodes: [webhook, { ...noOp, type: "n8n-nodes-other.thing" }] })
         assert.strictEqual(
-          yield* told("POST", `/workflows/${strange}/activate`),
+          yield* statusLine("POST", `/workflows/${strange}/activate`),
           "400 Unrecognized node type: n8n-nodes-other.thing"
         )
         yield* call("POST", `/workflows/${yield* create()}/activate`)
         assert.strictEqual(
-          yield* told("POST", `/workflows/${yield* create()}/activate`),
+          yield* statusLine("POST", `/workflows/${yield* create()}/activate`),
           version === "2"
             ? "409 There is a conflict with one of the webhooks."
             : "400 The URL path that the \"Webhook\" node uses is already taken. Please change it to something else."
@@ -205,7 +198,7 @@ describe("publishing", () => {
       }
     }))
 
-  it.effect("ends with unpublish, once more without a word", () =>
+  it.effect("ends with unpublish, which can be repeated", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const { call, create } = yield* start({ version })
@@ -224,31 +217,37 @@ describe("publishing", () => {
     "has no POST /%s on 1.x",
     (action) =>
       Effect.gen(function*() {
-        const { create, told } = yield* start({ version: "1" })
+        const { create, statusLine } = yield* start({ version: "1" })
         const id = yield* create()
-        assert.strictEqual(yield* told("POST", `/workflows/${id}/${action}`), "405 POST method not allowed")
+        assert.strictEqual(yield* statusLine("POST", `/workflows/${id}/${action}`), "405 POST method not allowed")
       })
   )
 
-  it.effect("is not for archived workflows, nor are changes", () =>
+  it.effect("is refused for archived workflows, and so are changes", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start()
+      const { call, create, statusLine } = yield* start()
       const id = yield* create()
       yield* call("POST", `/workflows/${id}/publish`)
       const { body } = yield* call("POST", `/workflows/${id}/archive`)
       assert.deepInclude(body, { isArchived: true, active: false })
-      assert.strictEqual(yield* told("PUT", `/workflows/${id}`, workflow), "400 Cannot update an archived workflow.")
-      assert.strictEqual(yield* told("POST", `/workflows/${id}/publish`), "400 Cannot activate an archived workflow.")
+      assert.strictEqual(
+        yield* statusLine("PUT", `/workflows/${id}`, workflow),
+        "400 Cannot update an archived workflow."
+      )
+      assert.strictEqual(
+        yield* statusLine("POST", `/workflows/${id}/publish`),
+        "400 Cannot activate an archived workflow."
+      )
       assert.strictEqual((yield* call("POST", `/workflows/${id}/unarchive`)).status, 200)
-      assert.strictEqual(yield* told("POST", `/workflows/${id}/unarchive`), "400 Workflow is not archived.")
+      assert.strictEqual(yield* statusLine("POST", `/workflows/${id}/unarchive`), "400 Workflow is not archived.")
       assert.strictEqual(history((yield* call("GET", `/workflows/${id}/history`)).body).length, 3)
     }))
 })
 
 describe("versions", () => {
-  it.effect("are listed newest first and read whole, on 2.x", () =>
+  it.effect("are listed newest first and read completely on 2.x", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start()
+      const { call, create, statusLine } = yield* start()
       const id = yield* create()
       const { body } = yield* call("PUT", `/workflows/${id}`, changed)
       const [newest, oldest] = history((yield* call("GET", `/workflows/${id}/history`)).body)
@@ -265,29 +264,29 @@ describe("versions", () => {
       assert.deepStrictEqual(history(page), [newest])
       const cursor = encodeURIComponent(String(page["nextCursor"]))
       assert.deepStrictEqual(history((yield* call("GET", `/workflows/${id}/history?cursor=${cursor}`)).body), [oldest])
-      assert.strictEqual(yield* told("GET", `/workflows/${id}/versions/no`), "404 Version not found")
-      assert.strictEqual(yield* told("GET", "/workflows/no/versions/no"), "404 Workflow not found")
+      assert.strictEqual(yield* statusLine("GET", `/workflows/${id}/versions/no`), "404 Version not found")
+      assert.strictEqual(yield* statusLine("GET", "/workflows/no/versions/no"), "404 Workflow not found")
     }))
 
   it.effect("have no list on 1.x, which takes 'history' for a version", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start({ version: "1" })
+      const { call, create, statusLine } = yield* start({ version: "1" })
       const id = yield* create()
       const [stored] = (yield* call("GET", "/workflows")).body["data"] as ReadonlyArray<Json>
       const { body } = yield* call("GET", `/workflows/${id}/${String(stored?.["versionId"])}`)
       assert.deepStrictEqual(body["nodes"], workflow["nodes"])
-      assert.strictEqual(yield* told("GET", `/workflows/${id}/history`), "404 Version not found")
-      assert.strictEqual(yield* told("GET", `/workflows/${id}/versions/x`), "404 not found")
+      assert.strictEqual(yield* statusLine("GET", `/workflows/${id}/history`), "404 Version not found")
+      assert.strictEqual(yield* statusLine("GET", `/workflows/${id}/versions/x`), "404 not found")
     }))
 
-  it.effect("are looked for wherever 2.x has nothing else to GET", () =>
+  it.effect("are read by any other path below a workflow on 2.x", () =>
     Effect.gen(function*() {
       const path = "/workflows/no/activate"
-      assert.strictEqual(yield* (yield* start()).told("GET", path), "404 Version not found")
-      assert.strictEqual(yield* (yield* start({ version: "1" })).told("GET", path), "405 GET method not allowed")
+      assert.strictEqual(yield* (yield* start()).statusLine("GET", path), "404 Version not found")
+      assert.strictEqual(yield* (yield* start({ version: "1" })).statusLine("GET", path), "405 GET method not allowed")
     }))
 
-  it.effect("exist of what the seed holds: the draft, and what is live", () =>
+  it.effect("exist for the seed's draft and published version", () =>
     Effect.gen(function*() {
       const live = { versionId: "v1", nodes: [webhook], connections: {}, nodeGroups: [] }
       const seeded = { ...workflow, id: "a", name: "A", active: true, versionId: "v2", activeVersionId: "v1" }
@@ -298,33 +297,33 @@ describe("versions", () => {
 })
 
 describe("DELETE /workflows/{id}", () => {
-  it.effect("takes the executions along; a published one only on 1.x", () =>
+  it.effect("deletes executions too, and a published workflow only on 1.x", () =>
     Effect.gen(function*() {
       for (const version of versions) {
         const execution = { id: "7", workflowId: "a", status: "success", startedAt: "2026-11-20T00:00:00.000Z" }
         const seed = { workflows: [{ ...workflow, id: "a", name: "A", active: true }], executions: [execution] }
-        const { call, told } = yield* start({ version }, seed)
+        const { call, statusLine } = yield* start({ version }, seed)
         if (version === "2") {
           const message = "409 Cannot delete a published workflow. Unpublish it before deleting."
-          assert.strictEqual(yield* told("DELETE", "/workflows/a"), message)
+          assert.strictEqual(yield* statusLine("DELETE", "/workflows/a"), message)
           yield* call("POST", "/workflows/a/unpublish")
         }
         const { body, status } = yield* call("DELETE", "/workflows/a")
         assert.deepStrictEqual([status, body["id"], "activeVersion" in body], [200, "a", false])
-        assert.strictEqual(yield* told("GET", "/executions/7"), "404 Not Found")
-        assert.strictEqual(yield* told("DELETE", "/workflows/a"), "404 Not Found")
+        assert.strictEqual(yield* statusLine("GET", "/executions/7"), "404 Not Found")
+        assert.strictEqual(yield* statusLine("DELETE", "/workflows/a"), "404 Not Found")
       }
     }))
 
-  it.effect("comes too early as often as told", () =>
+  it.effect("fails as often as deletionLag says", () =>
     Effect.gen(function*() {
-      const { call, create, told } = yield* start({ unpublishing: 2 })
+      const { call, create, statusLine } = yield* start({ deletionLag: 2 })
       const id = yield* create()
       yield* call("POST", `/workflows/${id}/publish`)
       yield* call("POST", `/workflows/${id}/unpublish`)
       const early = "409 Workflow is still being unpublished. Please try again in a few moments."
-      assert.strictEqual(yield* told("DELETE", `/workflows/${id}`), early)
-      assert.strictEqual(yield* told("DELETE", `/workflows/${id}`), early)
+      assert.strictEqual(yield* statusLine("DELETE", `/workflows/${id}`), early)
+      assert.strictEqual(yield* statusLine("DELETE", `/workflows/${id}`), early)
       assert.strictEqual((yield* call("DELETE", `/workflows/${id}`)).status, 200)
     }))
 })

@@ -1,4 +1,4 @@
-/** What our client depends on in n8n's API: one list of requests for the fake and for a real n8n alike. */
+/** The parts of n8n's API that our client uses: the same requests for the simulated and a real n8n. */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -6,14 +6,14 @@ import * as Schedule from "effect/Schedule"
 import { fileURLToPath } from "node:url"
 import { type Obj, obj, str } from "../../../src/base/Json.ts"
 
-/** An n8n that holds nothing yet. */
+/** An empty n8n. */
 export interface Instance {
   readonly version: "1" | "2"
   readonly url: URL
   readonly apiKey: string
 }
 
-/** One request and its answer; what differs from one start to another is replaced. */
+/** A request and its answer, without values that differ between starts. */
 export interface Exchange {
   readonly request: string
   readonly body?: unknown
@@ -21,11 +21,11 @@ export interface Exchange {
   readonly answer: unknown
 }
 
-/** The answers of a real n8n, which the suite against it records. */
+/** The file with the answers of a real n8n, recorded by its suite. */
 export const recording = (version: Instance["version"]): string =>
   fileURLToPath(new URL(`__snapshots__/contract-${version}.json`, import.meta.url))
 
-/** One line an exchange, so that a difference is found at a glance. */
+/** Prints one exchange per line, which makes differences easy to read. */
 export const print = (exchanges: ReadonlyArray<Exchange>): string =>
   `[\n${exchanges.map((exchange) => JSON.stringify(exchange)).join(",\n")}\n]\n`
 
@@ -35,28 +35,28 @@ const withoutIds = (text: string): string =>
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<date>")
     .replace(/\b[a-zA-Z\d]{16}\b/g, "<id>")
 
-/** What our client never reads: whose project it is, and how often n8n itself has written. */
-const unread = new Set(["project", "versionCounter"])
+/** Fields that our client never reads. */
+const unusedFields = new Set(["project", "versionCounter"])
 
-/** The same from every start: ids and dates replaced, keys in order. */
-const comparable = (value: unknown): unknown => {
+/** Replaces ids and dates and sorts keys, so that answers of different starts are equal. */
+const normalize = (value: unknown): unknown => {
   if (typeof value === "string") return withoutIds(value)
-  if (Array.isArray(value)) return value.map(comparable)
+  if (Array.isArray(value)) return value.map(normalize)
   return obj(value) === undefined
     ? value
     : Object.fromEntries(
       Object.entries(obj(value) ?? {})
-        .filter(([key]) => !unread.has(key))
+        .filter(([key]) => !unusedFields.has(key))
         .toSorted(([a], [b]) => a < b ? -1 : 1)
-        .map(([key, each]) => [key, comparable(each)])
+        .map(([key, each]) => [key, normalize(each)])
     )
 }
 
-/** Cursors hold ids; which ones, another test says. */
+/** Replaces cursors, which contain ids; other tests check them. */
 const withoutCursor = (answer: unknown): unknown =>
   typeof obj(answer)?.["nextCursor"] === "string" ? { ...obj(answer), nextCursor: "<cursor>" } : answer
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -90,7 +90,7 @@ const workflow = (name: string, more: Obj = {}): Obj => ({
   ...more
 })
 
-/** Sends requests and keeps what came of them. */
+/** Makes functions that send requests and record the exchanges. */
 const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "version">) {
   const http = yield* HttpClient.HttpClient
   const exchanges: Array<Exchange> = []
@@ -104,16 +104,16 @@ const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "ve
     HttpClientRequest.make(method)(new URL(path, url), { headers }).pipe(
       body === undefined ? (request) => request : HttpClientRequest.bodyJsonUnsafe(body),
       http.execute,
-      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ response, answer: parsed(text) }))),
+      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ response, answer: parseJson(text) }))),
       Effect.scoped
     )
 
   const record = (request: string, body: unknown, status: number, answer: unknown) => {
     exchanges.push({
       request: withoutIds(request),
-      ...(body === undefined ? {} : { body: comparable(body) }),
+      ...(body === undefined ? {} : { body: normalize(body) }),
       status,
-      answer: comparable(withoutCursor(answer))
+      answer: normalize(withoutCursor(answer))
     })
   }
 
@@ -132,18 +132,18 @@ const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "ve
   return { ask, exchanges, record, send }
 })
 
-/** Sends every request of the contract, in order, and answers what came of each. */
+/** Sends all requests of the contract in order and returns the exchanges. */
 export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: Instance) {
   const { ask, exchanges, record, send } = yield* recorder(instance)
 
   const id = (answer: Obj) => str(answer["id"]) ?? "none"
 
-  // Who asks
+  // Authentication
   yield* ask("GET", "/workflows", undefined, "wrong")
   yield* ask("GET", "/nothing")
   yield* ask("POST", "/workflows/none")
 
-  // What is no workflow
+  // Invalid workflows
   for (
     const body of [
       {},
@@ -239,10 +239,10 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   yield* ask("POST", `/workflows/${first}/${off}`)
   yield* ask("POST", `/workflows/none/${off}`)
 
-  // Webhooks that nobody waits at
+  // Webhooks that are not registered
   for (const method of ["GET", "POST"] as const) {
     const { answer, response } = yield* send(method, "/webhook/nobodys", method === "POST" ? {} : undefined, {})
-    // The real one adds a hint for people, and a stack where it is developed.
+    // The real n8n adds a hint, and in development a stack.
     record(`${method} /webhook/nobodys`, undefined, response.status, obj(answer)?.["message"])
   }
 
@@ -282,7 +282,7 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   yield* ask("POST", "/executions/999/retry", { loadWorkflow: 1 })
   yield* ask("POST", "/executions/999/stop")
 
-  // The end
+  // Deletion
   yield* ask("DELETE", "/workflows/none")
   for (const each of [first, second, idle]) {
     yield* send("DELETE", `/api/v1/workflows/${each}`, undefined, { "x-n8n-api-key": instance.apiKey }).pipe(
@@ -297,7 +297,7 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   return exchanges
 })
 
-/** Sends the requests about executions that a failed one answers; a fake is to hold it, for nothing runs there. */
+/** Sends the requests about a failed execution, which the seed of a simulated n8n must contain. */
 export const executionExchanges = Effect.fnUntraced(function*(
   { version, ...instance }: Instance,
   { id, workflowId }: { readonly id: string; readonly workflowId: string }

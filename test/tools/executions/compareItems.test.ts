@@ -81,7 +81,15 @@ describe("compare_items", () => {
       assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
       assert.strictEqual(
         (yield* compare({ from: "Loop", to: "Loop" })).note,
-        "Of 'Loop': its last of 2 runs, not main[1] (2)."
+        "Not compared: 1 earlier run of 'Loop', main[1] of 'Loop' (2 items)."
+      )
+    }))
+
+  it.effect("says where a key is no key", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        (yield* compare({ key: "lines[0].sku" })).note,
+        "'lines[0].sku' is the same in several items (1 value): these were paired in their order."
       )
     }))
 

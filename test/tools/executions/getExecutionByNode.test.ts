@@ -67,7 +67,8 @@ const execution = document({
     run(3, { main: [items(...Array.from({ length: 20 }, (_, index) => ({ sent: index !== 3 })))] }, {
       source: [from("Merge")]
     })
-  ]
+  ],
+  Twice: [0, 1].map((index) => run(4 + index, { main: [items({ sent: index })] }, { source: [from("Settings")] }))
 }, {
   nodes: [node("Settings"), node("Orders", "n8n-nodes-base.code", { parameters: { a: "={{ 1 }}" } }), node("Merge")]
 })
@@ -107,6 +108,29 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
         items: []
       })
       assert.strictEqual((yield* look({ where: "amount < 20" }, "Merge")).input.items.length, 21)
+    }))
+
+  it.effect("says that a condition was asked of the last run alone", () =>
+    Effect.gen(function*() {
+      const { note, output } = yield* look({ where: "sent === 0" }, "Twice")
+      assert.strictEqual(output.matched, 0)
+      assert.strictEqual(note, "where looked at the last of 2 runs: search_execution looks at all of them.")
+      assert.isUndefined((yield* look({ where: "sent === 0", runIndex: 0 }, "Twice")).note)
+    }))
+
+  it.effect("tells of the fields that one side alone has, and of paths that neither has", () =>
+    Effect.gen(function*() {
+      const { input, output } = yield* look({ where: "limit === 6 && sent", fields: ["sent"] }, "Twice")
+      assert.deepStrictEqual([input.note, output.note], [
+        "Nothing matches; the first values: limit 5.",
+        "Nothing matches; the first values: sent 1."
+      ])
+      const wrong = yield* look({ fields: ["snet"] }, "Twice")
+      assert.deepStrictEqual([wrong.input.note, wrong.output.note], [
+        "No item here has snet; they have: limit.",
+        "No item here has snet; they have: sent."
+      ])
+      assert.deepStrictEqual((yield* look({ fields: ["limit"] }, "Twice")).output.note, undefined)
     }))
 
   it.effect("pages through matches by the calls it names", () =>

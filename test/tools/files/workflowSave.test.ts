@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { inWorld, text } from "../world.ts"
+import { inWorld, text, versioned } from "../world.ts"
 
 describe("workflow_save", () => {
   it.effect("writes, keeps what was there, and never overwrites what is no workflow", () =>
@@ -26,6 +26,88 @@ describe("workflow_save", () => {
         )
         assert.include(none.message, "is no workflow")
         assert.include((yield* Effect.flip(save("../out.json"))).message, "files root")
+      })
+    ))
+
+  it.effect("writes what a reference names, of any size, as n8n holds it, and names literal secrets", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const { id, versions: [first = ""] } = yield* versioned
+        const secret = "Bearer sesame-0123456789abcdef"
+        const { id: large } = yield* tools.createWorkflow.call({
+          name: "Large",
+          nodes: Array.from({ length: 400 }, (_, index) => ({
+            id: `${index}`,
+            name: `Step ${index}`,
+            type: "n8n-nodes-base.httpRequest",
+            typeVersion: 4.2,
+            position: [index, 0],
+            parameters: {
+              url: "https://example.com",
+              note: "x".repeat(500),
+              ...(index === 3
+                ? { headerParameters: { parameters: [{ name: "Authorization", value: secret }] } }
+                : {})
+            }
+          })),
+          connections: {},
+          raw: false
+        })
+        const answer = yield* tools.workflowSave.call({ workflowId: large, filePath: "large.json" })
+        assert.deepStrictEqual(answer.warnings, [
+          "'Step 3': parameters.headerParameters.parameters[0].value holds a literal secret: keep it in a credential instead"
+        ])
+        const written = yield* text(`${folder}/large.json`)
+        assert.include(written, secret)
+        assert.isAbove(written.length, 200_000)
+        assert.isTrue((yield* tools.workflowDiff.call({ a: large, b: "large.json" })).same)
+        for (const key of ["shared", "activeVersion"]) assert.notProperty(JSON.parse(written), key)
+
+        for (const reference of [`${id}@${first}`, `${id}@published`, id, "large.json"]) {
+          yield* tools.workflowSave.call({ workflowId: reference, filePath: "copy.json" })
+          assert.isTrue((yield* tools.workflowDiff.call({ a: reference, b: "copy.json" })).same, reference)
+        }
+        assert.lengthOf((yield* tools.workflowHistory.call({ id: "copy.json", limit: 20 })).versions, 3)
+        for (const reference of ["", "@published", "nobody", "missing.json", `${id}@nope`]) {
+          yield* Effect.flip(tools.workflowSave.run({ workflowId: reference, filePath: "none.json" }))
+        }
+        assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${folder}/none.json`)))
+      })
+    ))
+
+  it.effect("makes no file that another program would obey", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const workflowData = { name: "W", nodes: [], connections: {} }
+        const save = (filePath: string, more: Obj = {}) =>
+          Effect.flip(tools.workflowSave.call({
+            workflowId: "abc123",
+            workflowData: { ...workflowData, ...more },
+            filePath
+          }))
+        for (
+          const path of [
+            "package.json",
+            "PACKAGE.JSON",
+            "sub/package.json",
+            "tsconfig.build.json",
+            "deno.json",
+            "composer.json",
+            "turbo.json",
+            "vercel.json",
+            "project.json",
+            ".mcp.json",
+            "mcp.json"
+          ]
+        ) {
+          assert.strictEqual((yield* save(path))._tag, "ValidationError", path)
+        }
+        const foreign = yield* save("flow.json", { scripts: { postinstall: "touch /tmp/owned" } })
+        assert.strictEqual(foreign.message, "workflowData has keys that no workflow has: scripts")
+        assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+        const made = yield* tools.workflowCreate.call({ name: "package" })
+        assert.notMatch(made.filePath, /package\.json$/)
       })
     ))
 })

@@ -3,6 +3,16 @@ import * as Effect from "effect/Effect"
 import * as tools from "../../../src/tools/index.ts"
 import { draft, inWorld, setCode, versioned } from "../world.ts"
 
+const changedCode = (before: string, after: string) => `changed 'Price' (jsCode: "${before}" → "${after}")`
+const toGross = changedCode(
+  "…on: { price: order.net } }]\\n",
+  "…{ price: order.net * 1.19 } }]\\n"
+)
+const toWrong = changedCode(
+  "…{ price: order.net * 1.19 } }]\\n",
+  "… { price: order.net * 119 } }]\\n"
+)
+
 describe("workflow_history", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`lists snapshots, newest first, with n8n's own versions where n8n ${version} has them`, () =>
@@ -32,13 +42,14 @@ describe("workflow_history", () => {
           versions.filter(({ source }) => source === wanted)
             .map(({ changed, current, published, version }) => [version, changed, published, current])
         assert.deepStrictEqual(rows("n8n"), [
-          [third, "changed 'Price' (jsCode)", undefined, true],
-          [second, "changed 'Price' (jsCode)", true, undefined],
+          [third, toWrong, undefined, true],
+          [second, toGross, true, undefined],
           [first, undefined, undefined, undefined]
         ])
         assert.deepStrictEqual(rows("snapshot").map(([, changed]) => changed), [
-          "changed 'Price' (jsCode)",
-          "changed 'Price' (jsCode)",
+          // Of before the settings changed, and of before each change of the code.
+          toWrong,
+          toGross,
           undefined
         ])
         assert.isUndefined(changedSince)
@@ -65,7 +76,7 @@ describe("workflow_history", () => {
         assert.strictEqual((yield* reads) - before, some)
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 100 })
         // The oldest of n8n and the oldest snapshot follow none.
-        assert.lengthOf(versions.filter(({ changed }) => changed !== "changed 'Price' (jsCode)"), 2)
+        assert.lengthOf(versions.filter(({ changed }) => changed?.startsWith("changed 'Price' (jsCode: ") !== true), 2)
       })
     ))
 
@@ -74,8 +85,8 @@ describe("workflow_history", () => {
       Effect.gen(function*() {
         const { id } = yield* versioned
         const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
-        assert.strictEqual(changedSince, "changed 'Price' (jsCode)")
-        assert.deepStrictEqual(versions.map(({ changed }) => changed), ["changed 'Price' (jsCode)", undefined])
+        assert.strictEqual(changedSince, toWrong)
+        assert.deepStrictEqual(versions.map(({ changed }) => changed), [toGross, undefined])
         const { workflowId } = yield* draft()
         const file = yield* tools.workflowHistory.call({ id: workflowId, limit: 20 })
         assert.strictEqual(file.changedSince, "added 'End', 1 connection")

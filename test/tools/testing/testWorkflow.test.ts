@@ -12,11 +12,11 @@ import * as Doctor from "../../../src/app/Doctor.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
-import * as TestMark from "../../../src/trials/TestMark.ts"
 import { assertSnapshot } from "../snapshot.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -184,6 +184,36 @@ describe("test_workflow", () => {
         assert.strictEqual(gone._tag, "NotFoundError")
       })))
 
+  it.live("says which nodes ran and which gave pinned items, and the copy holds them", () =>
+    inWorld({
+      subject: {
+        ...original,
+        nodes: [node("T", "manualTrigger"), node("Out", "noOp"), node("Api", "httpRequest"), node("Rest", "noOp")],
+        connections: { T: link("Api"), Api: link("Out"), Out: link("Rest") }
+      },
+      runData: {
+        T: [run(1, { a: 1 }, "test_workflow items")],
+        Api: [run(2, { v: 1 }, "T")],
+        Out: [run(3, { v: 1 }, "Api")]
+      }
+    }, ({ api, process }) =>
+      Effect.gen(function*() {
+        const answer = yield* test({ pins: { Api: [{ v: 1 }] }, endNode: "Out" }).pipe(process())
+        assert.deepStrictEqual([answer["ran"], answer["pinned"]], [["Out"], ["Api"]])
+        const requests = yield* api.requests
+        const created = requests.find(({ method, url }) => method === "POST" && url.endsWith("/workflows"))
+        assert.include(JSON.stringify(created?.body), JSON.stringify("return [{\"json\":{\"v\":1}}]").slice(1, -1))
+        const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
+        const count = requests.filter(({ method }) => method === "POST").length
+        assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is no node/)
+        assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
+        assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
+        assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
+        assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
+        assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
+        assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
+      })))
+
   describe("of 20 nodes", () => {
     const names = Array.from({ length: 20 }, (_, index) => `Prepare the order ${index}`)
     const subject = {
@@ -333,25 +363,46 @@ describe("test_workflow", () => {
         assert.deepInclude(yield* test().pipe(process()), { executionId: "77", status: "success" })
       })))
 
-  it.live("removes what others left behind, not what they use; doctor shows it", () => {
+  it.live("removes what others left behind, not what they use nor what only bears the name; doctor shows it", () => {
+    const starter = (path: string) => ({
+      id: path,
+      name: "test_workflow call",
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      webhookId: path,
+      parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
+    })
     const leftOver = (id: string, owner: TestMark.Owner, createdAt: string) => ({
       ...original,
       id,
       name: TestMark.nameOf("Old", owner, id),
+      nodes: [...original.nodes, starter(`${id}-0000`)],
       createdAt
+    })
+    const namesake = (id: string, path: string) => ({
+      ...leftOver(id, { ...currentOwner(), pid: 999_999_999 }, "2026-01-01T00:00:00.000Z"),
+      nodes: [...original.nodes, starter(path)]
     })
     const now = new Date().toISOString()
     const workflows = [
       leftOver("dead", { ...currentOwner(), pid: 2 ** 22 + 1 }, now),
       leftOver("old", { machine: "other", pid: 1 }, "2026-01-01T00:00:00.000Z"),
-      leftOver("used", { machine: "other", pid: 1 }, now)
+      leftOver("used", { machine: "other", pid: 1 }, now),
+      namesake("mine", "orders"),
+      { ...namesake("bare", ""), nodes: original.nodes }
     ]
     return inWorld({ workflows }, ({ api, folder, process }) =>
       Effect.gen(function*() {
         const checks = yield* Doctor.examine({ tools: [], filesRoots: [], stateFolder: folder }).pipe(process())
         assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
         yield* test().pipe(process())
-        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used"])
+        assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])
+        // What went could come back, as it was.
+        const { data } = yield* tools.workflowHistory.run({ id: "old" }).pipe(process())
+        const version = str(obj(arr(obj(data)?.["versions"])[0])?.["version"])
+        yield* tools.workflowRestore.run({ id: "old", version, confirm: true }).pipe(process())
+        assert.include(yield* names(api), "Restored Old")
       }).pipe(Effect.provide(NodeServices.layer)))
   })
 

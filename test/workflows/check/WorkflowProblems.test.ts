@@ -145,8 +145,8 @@ describe("the shape", () => {
     same(all({ name: "Flow", nodes: {}, connections: {} })[0]?.path, "nodes")
   })
 
-  it("takes what n8n adds itself: ids, parameters, settings", () => {
-    const { id: _, parameters: __, ...bare } = a
+  it("takes what n8n or a write adds: ids, places, parameters, settings", () => {
+    const { id: _, parameters: __, position: ___, ...bare } = a
     same(all({ name: "Flow", nodes: [hook, bare], connections: joined(["Hook", "A"]) }), [])
   })
 

@@ -7,6 +7,7 @@ import * as WorkflowDiff from "../../../src/workflows/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { base, flow, hook, joined, lookups, node, set } from "../edit/edits.ts"
+import { isReversible } from "./reversible.ts"
 
 const before = flow(
   [
@@ -28,18 +29,6 @@ const edit = (workflow: Obj, ...operations: ReadonlyArray<Operation>): Obj => {
 }
 
 const view = (after: Obj, node?: string) => WorkflowDiff.view(WorkflowDiff.make(before, after), { node })
-
-const isReversible = (a: Obj, b: Obj) => {
-  const diff = WorkflowDiff.make(a, b)
-  assert.deepStrictEqual(
-    WorkflowDiff.normalize(WorkflowDiff.apply(a, diff)),
-    WorkflowDiff.normalize(b)
-  )
-  assert.deepStrictEqual(
-    WorkflowDiff.normalize(WorkflowDiff.apply(b, WorkflowDiff.invert(diff))),
-    WorkflowDiff.normalize(a)
-  )
-}
 
 describe("WorkflowDiff", () => {
   it("is the same whatever the order of nodes, links and keys", () => {
@@ -99,6 +88,24 @@ describe("WorkflowDiff", () => {
     )
     isReversible(before, after)
     isReversible(anonymous(before), anonymous(after))
+  })
+
+  it("knows apart a node that is gone and the one that has its name now", () => {
+    const pinned = { ...before, pinData: { If: [{ json: { n: 1 } }], Code: [{ json: { n: 2 } }] } }
+    const after = edit(pinned, { op: "remove", node: "If" }, { op: "rename", node: "Code", to: "If" })
+    assert.deepStrictEqual(view(after).nodes, [
+      { node: "If", change: "removed", type: `${base}if` },
+      { node: "If", change: "renamed", formerName: "Code" }
+    ])
+    assert.deepStrictEqual(view(after).connections, {
+      added: [],
+      removed: ["Hook → If", "If → If", "If.main[1] → 取得"]
+    })
+    isReversible(pinned, after)
+    isReversible(after, pinned)
+    const other = { ...after, pinData: { If: [{ json: { n: 3 } }] } }
+    isReversible(pinned, other)
+    isReversible(other, pinned)
   })
 
   it("shows links with the ports that a person sees", () => {

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { spawnSync } from "node:child_process"
 import * as Envelope from "../../../src/answer/Envelope.ts"
 import * as Hints from "../../../src/answer/Hints.ts"
+import * as Errors from "../../../src/base/Errors.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
@@ -21,6 +22,8 @@ const readContent = (content: string | Uint8Array) =>
     Effect.orDie,
     Effect.flatMap((root) => read(root, "x.json"))
   )
+
+const workflow = (name: string) => JSON.stringify({ name, nodes: [], connections: {} })
 
 layer(platform)("a workflow file", (it) => {
   describe("is found", () => {
@@ -180,6 +183,39 @@ layer(platform)("a workflow file", (it) => {
         assert.match(error.message, /leads out of the files root/)
       }))
 
+    it.effect("is refused when a folder on the way is a link whenever something is opened, and never else", () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const outside = yield* folderWith({ "flow.json": workflow("secret") })
+        const root = yield* folderWith({ "sub/flow.json": workflow("mine") })
+        const aside = `${outside}/aside`
+        const swap = Effect.andThen(fs.rename(`${root}/sub`, aside), fs.symlink(outside, `${root}/sub`))
+        const back = Effect.andThen(fs.remove(`${root}/sub`), fs.rename(aside, `${root}/sub`))
+        const flipping = withFileSystem((fs) => ({
+          open: (path, options) =>
+            path.startsWith(root)
+              ? Effect.andThen(Effect.orDie(swap), Effect.ensuring(fs.open(path, options), Effect.orDie(back)))
+              : fs.open(path, options),
+          // Where it is looked, the other one is there.
+          lstat: (path) => fs.lstat(path === `${root}/sub/flow.json` ? `${outside}/flow.json` : path)
+        }))
+        const error = yield* Effect.flip(read(root, "sub/flow.json")).pipe(flipping)
+        assert.match(error.message, /changed while it was read/)
+        const listed = yield* Effect.flatMap(WorkflowFiles.WorkflowFiles, (files) => files.list()).pipe(
+          Effect.provide(WorkflowFiles.layer({ roots: [root] })),
+          flipping
+        )
+        assert.deepStrictEqual(listed.workflows, [])
+        yield* Effect.flatMap(WorkflowFiles.WorkflowFiles, (files) => files.create("sub/new.json", workflow("new")))
+          .pipe(
+            Effect.provide(WorkflowFiles.layer({ roots: [root] })),
+            flipping,
+            Effect.flip
+          )
+        assert.deepStrictEqual((yield* fs.readDirectory(outside)).toSorted(), ["flow.json"])
+        assert.deepStrictEqual(yield* fs.readDirectory(`${root}/sub`), ["flow.json"])
+      }))
+
     it.effect("is refused when the way to it is swapped only while it is opened", () =>
       Effect.gen(function*() {
         const { outside, root } = yield* walled
@@ -287,6 +323,7 @@ layer(platform)("a workflow file", (it) => {
         const root = yield* folderWith({ "a.json": "1" })
         for (const wrong of [`${root}/missing`, `${root}/a.json`, `${root}\0`]) {
           const error = yield* Effect.flip(read([root, wrong], "a.json"))
+          assert.isTrue(Errors.isServerFault(error))
           assert.strictEqual(error.message, `The files root '${wrong}' is not a folder that exists`)
           assert.include(Hints.text(error.hint), "--files-root")
         }

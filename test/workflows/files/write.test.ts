@@ -306,12 +306,17 @@ layer(platform)("a workflow file", (it) => {
         const files = yield* over(root).pipe(withFileSystem((fs) => ({
           [method]: (path: string, options?: { readonly flag?: FileSystem.OpenFlag }) =>
             method === "open" && options?.flag !== "wx" ? fs.open(path, options) : Effect.fail(failure),
-          ...(method === "link" ? { writeFile: () => Effect.fail(failure) } : {})
+          ...(method === "link"
+            ? {
+              open: (path: string, options?: { readonly flag?: FileSystem.OpenFlag | undefined }) =>
+                path.endsWith("b.json") ? Effect.fail(failure) : fs.open(path, options)
+            }
+            : {})
         })))
         const attempt = method === "link" ? files.create("b.json", "1") : files.update("a.json", counted)
         const error = yield* refusal(attempt)
         assert.match(error.message, new RegExp(`^File '[ab].json' cannot be written \\(${code}\\)$`))
-        assert.strictEqual(Errors.isServerFault(error), code === "ENOSPC")
+        assert.isTrue(Errors.isServerFault(error))
         assert.strictEqual(yield* contentOf(`${root}/a.json`), workflow())
         assert.deepStrictEqual(yield* namesIn(root), ["a.json"])
       }))
@@ -480,9 +485,9 @@ describe("a workflow file with other processes", () => {
       const lock = lockOf(`${root}/a.json`)
       yield* fs.writeFileString(lock, `${process.ppid} x`)
       const waiting = yield* Effect.forkChild(refusal(update("a.json", counted)))
-      for (let steps = 0; waiting.pollUnsafe() === undefined && steps < 50_000; steps++) {
+      while (waiting.pollUnsafe() === undefined) {
         yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-        yield* TestClock.adjust("25 millis")
+        yield* TestClock.adjust("250 millis")
       }
       const error = yield* Fiber.join(waiting)
       yield* fs.remove(lock)

@@ -216,10 +216,7 @@ describe("what is missing", () => {
     })
     const { warnings, workflow } = caller(given)
     same(workflow.nodes.map((each) => each["id"]), ["new1", "new2", "x", "new3"])
-    same(warnings, [
-      "Gave ids to nodes without: 'A', 'B'.",
-      "Gave new ids to nodes whose id was taken: 'D'."
-    ])
+    same(warnings, ["Gave new ids to nodes whose id was taken: 'D'."])
   })
 
   it("ids: no longer than n8n on PostgreSQL takes, but for those that it has", () => {
@@ -243,15 +240,15 @@ describe("what is missing", () => {
       [[1_320, 50], [900, 7], [100, 50], [1_540, 50]]
     )
     same(file(flow({ nodes: [bare("A"), node("B", { position: [1] })] })).warnings, [
-      "Placed nodes without a position: 'A', 'B'."
+      "Placed anew nodes whose position is not [x, y]: 'B'."
     ])
   })
 
   it("names beyond the twentieth are counted", () => {
-    const nodes = Array.from({ length: 23 }, (_, index) => without(node(`N${index}`), "id"))
+    const nodes = Array.from({ length: 23 }, (_, index) => node(`N${index}`, { typeVersion: "1" }))
     const [warning = ""] = caller(flow({ nodes })).warnings
     assert.isTrue(
-      warning.startsWith("Gave ids to nodes without: 'N0', ") && warning.endsWith("'N19' and 3 more."),
+      warning.startsWith("Read typeVersion as a number: 'N0', ") && warning.endsWith("'N19' and 3 more."),
       warning
     )
   })

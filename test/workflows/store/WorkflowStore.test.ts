@@ -77,7 +77,7 @@ for (const version of ["2", "1"] as const) {
   describe(`n8n ${version}`, () => {
     it.effect("creates, publishes and tags", () =>
       Effect.gen(function*() {
-        const n8n = yield* world({ version, settling: 3 })
+        const n8n = yield* world({ version, webhookLag: 3 })
         const made = yield* inTime(
           tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
         )
@@ -86,6 +86,25 @@ for (const version of ["2", "1"] as const) {
         assert.isUndefined(made.warnings)
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["a", "b"])
         assert.strictEqual(textOf(found), "hi")
+      }))
+
+    it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
+      Effect.gen(function*() {
+        const { api, layer } = yield* world()
+        const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
+        yield* Effect.gen(function*() {
+          const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const operations = [{ op: "name", name } as const]
+          const refused = [
+            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
+            yield* inTime(
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+            )
+          ]
+          for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
+          assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Greeter"])
+        }).pipe(Effect.provide(layer))
       }))
 
     it.effect("gives nodes that tell no version the newest that this n8n has", () =>
@@ -178,6 +197,26 @@ for (const version of ["2", "1"] as const) {
         assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
       }))
 
+    it.effect("says what was changed since the version that the caller has seen", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        yield* inTime(
+          Effect.gen(function*() {
+            const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
+            const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))], raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other", raw: false })
+            const error = yield* Effect.flip(
+              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
+            )
+            assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+            const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
+            assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
+            assert.isBelow(details.length, 700)
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
     it.effect("sends no POST twice when its answer was lost, and says where to look", () =>
       Effect.gen(function*() {
         const n8n = yield* world({
@@ -229,7 +268,7 @@ for (const version of ["2", "1"] as const) {
         let refusing = false
         const n8n: World = yield* world({
           version,
-          unpublishing: 3,
+          deletionLag: 3,
           before: ({ method }) =>
             refusing && method === "DELETE"
               ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))

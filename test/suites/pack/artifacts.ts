@@ -1,4 +1,4 @@
-/** The files that `pnpm package` made, and what the tests do with them. */
+/** The files that `pnpm package` builds, and helpers to test them. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport, type StdioServerParameters } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { execFileSync } from "node:child_process"
@@ -7,10 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { metadata, root } from "../../../src/packaging/metadata.ts"
 
-const made = (ending: string) => join(root, "dist", `${metadata.name}-${metadata.version}.${ending}`)
+const artifact = (ending: string) => join(root, "dist", `${metadata.name}-${metadata.version}.${ending}`)
 
-export const tarball = made("tgz")
-export const bundle = made("mcpb")
+export const tarball = artifact("tgz")
+export const bundle = artifact("mcpb")
 
 export const read = (file: string) => readFileSync(join(root, file), "utf8")
 export const readJson = (file: string) => JSON.parse(read(file))
@@ -18,7 +18,7 @@ export const readJson = (file: string) => JSON.parse(read(file))
 export const run = (command: string, args: ReadonlyArray<string>, cwd: string) =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
-/** An empty folder with nothing installed above it, gone afterwards. */
+/** Runs a function in an empty folder outside any installation, and removes the folder. */
 export const inFolder = async <A>(use: (folder: string) => A | Promise<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-pack-"))
   try {
@@ -28,7 +28,7 @@ export const inFolder = async <A>(use: (folder: string) => A | Promise<A>): Prom
   }
 }
 
-/** What a server says of itself over stdio, and to one call. */
+/** Starts a server over stdio and returns its version, its tools and the answer to one call. */
 export const talk = async (server: StdioServerParameters) => {
   const client = new Client({ name: "test", version: "0" })
   await client.connect(new StdioClientTransport({ ...server, stderr: "ignore" }))

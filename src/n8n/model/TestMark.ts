@@ -1,10 +1,11 @@
 /** The names of test copies, which identify the owner, so that abandoned copies can be found and removed. */
-import { nameLength } from "../n8n/model/Limits.ts"
+import { obj, str } from "../../base/Json.ts"
+import { nameLength } from "./Limits.ts"
 
 /** The prefix of every copy's name. */
 export const mark = "effect-n8n-mcp test copy"
 
-const pattern = /^effect-n8n-mcp test copy ([\da-z]+)-(\d+)-[\da-z]+: (.*)$/s
+const pattern = /^effect-n8n-mcp test copy (?<machine>[\da-z]+)-(?<pid>\d+)-(?<token>[\da-z]+): (?<name>.*)$/s
 
 /** A process on a machine. */
 export interface Owner {
@@ -18,12 +19,28 @@ export const nameOf = (workflow: string, { machine, pid }: Owner, token: string)
 
 /** The owner in a copy's name; `undefined` for any other name. */
 export const ownerOf = (name: string): Owner | undefined => {
-  const [, machine, pid] = pattern.exec(name) ?? []
+  const { machine, pid } = pattern.exec(name)?.groups ?? {}
   return machine === undefined ? undefined : { machine, pid: Number(pid) }
 }
 
-/** The name of the workflow that was copiedNodes; any other name is returned as it is. */
-export const originalName = (name: string): string => pattern.exec(name)?.[3] ?? name
+/** Whether a name is one that only copies bear. */
+export const isTaken = (name: string): boolean => name.startsWith(mark)
+
+/**
+ * Whether a workflow is a copy of a test: not by its name alone, which anybody can give, but by the webhook of its own
+ * that starts it, whose path begins with the name's token.
+ */
+export const isCopy = ({ name, nodes }: { readonly name: string; readonly nodes: ReadonlyArray<unknown> }): boolean => {
+  const { token } = pattern.exec(name)?.groups ?? {}
+  return token !== undefined && nodes.some((node) => {
+    const { parameters, type, webhookId } = obj(node) ?? {}
+    const path = str(obj(parameters)?.["path"])
+    return type === "n8n-nodes-base.webhook" && path !== undefined && path === webhookId && path.startsWith(`${token}-`)
+  })
+}
+
+/** The name of the workflow that was copied; any other name is returned as it is. */
+export const originalName = (name: string): string => pattern.exec(name)?.groups?.["name"] ?? name
 
 /** The age in milliseconds after which any copy counts as abandoned. */
 const maxAge = 3_600_000

@@ -1,13 +1,13 @@
-/** Workflows in few words, and tests of them by test_workflow. */
+/** Short builders for workflows, and helpers to test them with test_workflow. */
 import * as Effect from "effect/Effect"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as tools from "../../../src/tools/index.ts"
-import * as TestMark from "../../../src/trials/TestMark.ts"
 import * as scenarios from "./scenarios.ts"
 
 const base = (type: string) => `n8n-nodes-base.${type}`
 
-/** A node; a type without a package is of n8n-nodes-base. */
+/** A node of n8n-nodes-base. */
 export const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
   id: name,
   name,
@@ -21,7 +21,7 @@ export const node = (name: string, type: string, typeVersion: number, parameters
 /** A Manual Trigger named `T`. */
 export const manual = node("T", "manualTrigger", 1)
 
-/** An Edit Fields node that puts out what the expression says. */
+/** An Edit Fields node that returns the value of an expression. */
 export const set = (name: string, json: string) => node(name, "set", 3.4, { mode: "raw", jsonOutput: `={{ ${json} }}` })
 
 /** A Code node. */
@@ -45,11 +45,11 @@ export const connected = (links: ReadonlyArray<Link>) =>
     )
   }]))
 
-/** Links one after the other. */
+/** Links that connect the nodes in a row. */
 export const chain = (...names: ReadonlyArray<string>): ReadonlyArray<Link> =>
   names.slice(1).map((to, index) => [names[index] ?? "", to])
 
-/** Creates a workflow on n8n, and gives its id. */
+/** Creates a workflow on n8n and returns its id. */
 export const made = (name: string, nodes: ReadonlyArray<Obj>, links: ReadonlyArray<Link>, more: Obj = {}) =>
   scenarios.create(
     Object.assign({ name }, { nodes, connections: connected(links), settings: { executionOrder: "v1" } }, more)
@@ -59,11 +59,11 @@ export const made = (name: string, nodes: ReadonlyArray<Obj>, links: ReadonlyArr
 export const test = (workflowId: string, more: Partial<Parameters<typeof tools.testWorkflow.call>[0]> = {}) =>
   tools.testWorkflow.call({ workflowId, timeout: 60_000, mode: "auto", ...more })
 
-/** The items that a test came to. */
+/** The JSON of the items that a test returned. */
 export const jsons = ({ items }: { readonly items: ReadonlyArray<{ readonly json: unknown }> }) =>
   items.map(({ json }) => json)
 
-/** The names of the copies that are on n8n. */
+/** The names of the test copies on n8n. */
 export const copiesLeft = Effect.map(
   scenarios.fetchJson("workflows?limit=250"),
   (body) =>

@@ -1,0 +1,19 @@
+/** Secrets that stand in a workflow itself, not in a credential: where they are, never what. Pure. */
+import { arr, type Obj, obj, str } from "../base/Json.ts"
+import * as Redact from "../base/Redact.ts"
+
+/** More places than these are counted. */
+const maxPlaces = 10
+
+const sentence = (name: string | undefined, path: string) =>
+  `${name === undefined ? path : `'${name}': ${path}`} holds a literal secret: keep it in a credential instead`
+
+/** A line for each place, such as `'HTTP Request': parameters.url holds a literal secret …`; the first ten and a count. */
+export const warnings = (workflow: Obj): ReadonlyArray<string> => {
+  const { nodes, ...rest } = workflow
+  const all = [
+    ...arr(nodes).flatMap((node) => Redact.places(node).map((path) => sentence(str(obj(node)?.["name"]), path))),
+    ...Redact.places(rest).map((path) => sentence(undefined, path))
+  ]
+  return all.length > maxPlaces ? [...all.slice(0, maxPlaces), `${all.length - maxPlaces} more literal secrets`] : all
+}

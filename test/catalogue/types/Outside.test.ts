@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { findAll, NodeCatalogue } from "../../../src/catalogue/NodeCatalogue.ts"
+import { reachesOutside } from "../../../src/catalogue/types/Outside.ts"
+import { catalogue } from "../../support/catalogue.ts"
+
+const base = (type: string) => `n8n-nodes-base.${type}`
+
+describe("which nodes reach outside", () => {
+  it.effect("by what their types need and how n8n classes them", () =>
+    Effect.gen(function*() {
+      const find = yield* findAll(yield* (yield* NodeCatalogue).types)
+      const outside = (type: string, more: object = {}) => reachesOutside(find(type), { name: type, type, ...more })
+      const inside =
+        "set if switch filter merge splitInBatches code html xml crypto dateTime convertToFile respondToWebhook"
+      for (const type of inside.split(" ")) assert.isFalse(outside(base(type)), type)
+      const out =
+        "httpRequest emailSend postgres slack wait form executeWorkflow executeCommand readWriteFile dataTable rssFeedRead"
+      for (const type of out.split(" ")) assert.isTrue(outside(base(type)), type)
+      assert.isTrue(outside("n8n-nodes-acme.unheardOf"))
+      for (const type of ["lmChatOpenAi", "toolWorkflow", "mcpClientTool", "toolHttpRequest", "retrieverWorkflow"]) {
+        assert.isTrue(outside(`@n8n/n8n-nodes-langchain.${type}`), type)
+      }
+      // An agent by itself does not: its model does.
+      assert.isFalse(outside("@n8n/n8n-nodes-langchain.agent"))
+    }).pipe(Effect.provide(catalogue)))
+
+  it.effect("by the credential of the operation that is chosen, or that is set", () =>
+    Effect.gen(function*() {
+      const find = yield* findAll([base("crypto"), base("respondToWebhook"), base("set")])
+      const outside = (type: string, more: object) => reachesOutside(find(type), { name: type, type, ...more })
+      const { crypto, respondToWebhook } = { crypto: base("crypto"), respondToWebhook: base("respondToWebhook") }
+      assert.isFalse(outside(crypto, { typeVersion: 2, parameters: { action: "hash" } }))
+      assert.isTrue(outside(crypto, { typeVersion: 2, parameters: { action: "hmac" } }))
+      assert.isFalse(outside(respondToWebhook, { typeVersion: 1.1, parameters: { respondWith: "json" } }))
+      assert.isTrue(outside(respondToWebhook, { typeVersion: 1.1, parameters: { respondWith: "jwt" } }))
+    }).pipe(Effect.provide(catalogue)))
+
+  it.effect("by code that sends requests or loads modules, not by code that only computes", () =>
+    Effect.gen(function*() {
+      const find = yield* findAll([base("code")])
+      const outside = (jsCode: string) =>
+        reachesOutside(find(base("code")), { name: "C", type: base("code"), typeVersion: 2, parameters: { jsCode } })
+      for (
+        const code of [
+          "return await this.helpers.httpRequest({ url })",
+          "await $helpers . request('x')",
+          "const r = await fetch(url)",
+          "const fs = require('fs')",
+          "const { x } = await import ('y')"
+        ]
+      ) assert.isTrue(outside(code), code)
+      for (
+        const code of [
+          "return $input.all()",
+          "const fetched = items.map((i) => i.json.fetch)",
+          "return [{ json: { text: 'we require a name' } }]"
+        ]
+      ) assert.isFalse(outside(code), code)
+    }).pipe(Effect.provide(catalogue)))
+})

@@ -1,0 +1,84 @@
+/** Servers on loopback that record what reaches them: HTTP, mail (SMTP) and a database (Redis). */
+import * as Effect from "effect/Effect"
+import { createServer as createHttpServer } from "node:http"
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+
+/** What reached them, a line each, and where they listen. */
+export interface Recorder {
+  readonly url: string
+  readonly smtpPort: number
+  readonly redisPort: number
+  readonly lines: () => ReadonlyArray<string>
+}
+
+const listen = (server: Server) =>
+  Effect.acquireRelease(
+    Effect.callback<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+    }),
+    () => Effect.sync(() => server.close())
+  )
+
+/** Enough of SMTP to take any mail. */
+const smtp = (record: (line: string) => void) => (socket: Socket) => {
+  let isData = false
+  let buffer = ""
+  socket.on("error", () => undefined)
+  socket.write("220 recorder\r\n")
+  socket.on("data", (chunk) => {
+    buffer += String(chunk)
+    const lines = buffer.split("\r\n")
+    buffer = lines.pop() ?? ""
+    for (const line of lines) {
+      if (isData) {
+        if (line.startsWith("Subject:")) record(`mail ${line}`)
+        isData = line !== "."
+        if (!isData) socket.write("250 ok\r\n")
+        continue
+      }
+      isData = /^data/i.test(line)
+      socket.write(isData ? "354 go\r\n" : /^quit/i.test(line) ? "221 bye\r\n" : "250 ok\r\n")
+    }
+  })
+}
+
+/** Enough of Redis to set and get; every key holds `stored`. */
+const redis = (record: (line: string) => void) => (socket: Socket) => {
+  let buffer = ""
+  socket.on("error", () => undefined)
+  socket.on("data", (chunk) => {
+    buffer += String(chunk)
+    for (;;) {
+      const command = /^\*(\d+)\r\n((?:\$\d+\r\n[^\r]*\r\n)*)/.exec(buffer)
+      const words = [...(command?.[2] ?? "").matchAll(/\$\d+\r\n([^\r]*)\r\n/g)].map(([, word = ""]) => word)
+      if (command === null || words.length < Number(command[1])) return
+      const rest = words.slice(Number(command[1]))
+      buffer = buffer.slice(command[0].length) + rest.join("")
+      const name = (words[0] ?? "").toLowerCase()
+      if (name === "get" || name === "set") record(`redis ${words.slice(0, 2).join(" ")}`)
+      socket.write(name === "get" ? "$6\r\nstored\r\n" : name === "type" ? "+string\r\n" : "+OK\r\n")
+    }
+  })
+}
+
+/** Starts the servers; `GET /lookup?id=2` answers 404. */
+export const make = Effect.gen(function*() {
+  const recorded: Array<string> = []
+  const record = (line: string) => void recorded.push(line)
+  const http = createHttpServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://recorder")
+    record(`${request.method} ${url.pathname}${url.search}`)
+    const id = Number(url.searchParams.get("id"))
+    response.setHeader("content-type", "application/json")
+    if (id === 2) response.statusCode = 404
+    response.end(JSON.stringify(id === 2 ? { message: "no such order" } : { id, price: 10 * id }))
+  })
+  const httpPort = yield* listen(http)
+  const recorder: Recorder = {
+    url: `http://127.0.0.1:${httpPort}`,
+    smtpPort: yield* listen(createServer(smtp(record))),
+    redisPort: yield* listen(createServer(redis(record))),
+    lines: () => recorded
+  }
+  return recorder
+})

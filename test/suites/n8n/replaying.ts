@@ -1,0 +1,293 @@
+/** Replays against a real n8n: a mended workflow meets last night's data, and nothing is sent. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { chain, code, connected, copiesLeft, jsons, made, manual, node, set, test } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+const credential = Effect.fnUntraced(function*(name: string, type: string, data: Obj) {
+  const { body } = yield* scenarios.request("POST", "credentials", { name, type, data })
+  return { credentials: { [type]: { id: str(obj(body)?.["id"]) ?? "", name } } }
+})
+
+const webhook = (path: string) =>
+  node("Orders", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived" }, { webhookId: path })
+
+/** Runs a workflow by its webhook, and gives the execution's id. */
+const happened = Effect.fnUntraced(function*(workflowId: string, path: string, body: unknown) {
+  const after = yield* scenarios.newestExecution()
+  yield* scenarios.callWebhook(path, { body })
+  return yield* scenarios.awaitExecution(workflowId, after)
+})
+
+/** Everything of a workflow that a test could change. */
+const stateOf = Effect.fnUntraced(function*(id: string) {
+  const executions = obj(yield* scenarios.fetchJson(`executions?workflowId=${id}`))?.["data"]
+  return { workflow: yield* scenarios.fetchJson(`workflows/${id}`), executions: arr(executions).length }
+})
+
+/** Adds the tests of replays to a suite. */
+export const replaying = (it: It) => {
+  it.effect(
+    "replay: a mended workflow meets the run that failed; HTTP, database and mail give what they gave",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `replay-${crypto.randomUUID()}`
+        const redis = yield* credential("Recorder", "redis", {
+          host: "127.0.0.1",
+          port: recorder.redisPort,
+          database: 0,
+          ssl: false
+        })
+        const smtp = yield* credential("Recorder", "smtp", {
+          user: "",
+          password: "",
+          host: "127.0.0.1",
+          port: recorder.smtpPort,
+          secure: false,
+          disableStartTls: true
+        })
+        const nodes = [
+          webhook(path),
+          node("Each", "splitOut", 1, { fieldToSplitOut: "body.orders" }),
+          node("Lookup", "httpRequest", 4.2, { url: `=${recorder.url}/lookup?id={{ $json.id }}`, options: {} }, {
+            onError: "continueErrorOutput"
+          }),
+          set("Unknown", "{ unknown: $('Each').item.json.id }"),
+          node("Stock", "redis", 1, { operation: "get", key: "stock", propertyName: "stock", options: {} }, redis),
+          code(
+            "Net",
+            "return { json: { id: $('Each').item.json.id, net: 30 - $('Each').item.json.discount.amount } }",
+            {
+              parameters: {
+                mode: "runOnceForEachItem",
+                jsCode:
+                  "const { discount, id } = $('Each').item.json\nreturn { json: { id, net: 30 - discount.amount } }"
+              }
+            }
+          ),
+          node("Loop", "splitInBatches", 3, { batchSize: 1, options: {} }),
+          node("Mail", "emailSend", 2.1, {
+            fromEmail: "a@example.com",
+            toEmail: "b@example.com",
+            subject: "=Order {{ $json.id }}",
+            emailFormat: "text",
+            text: "=Net {{ $json.net }}",
+            options: {}
+          }, smtp),
+          code(
+            "Total",
+            "return [{ json: { mails: $input.all().length, accepted: $input.all().map((i) => i.json.accepted) } }]"
+          )
+        ]
+        const id = yield* made("replayed orders", nodes, [
+          ...chain("Orders", "Each", "Lookup", "Stock", "Net", "Loop"),
+          ["Lookup", "Unknown", 1],
+          ["Loop", "Total", 0],
+          ["Loop", "Mail", 1],
+          ["Mail", "Loop"]
+        ])
+        yield* scenarios.publish(id)
+        const orders = (third: unknown) => ({
+          orders: [
+            { id: 1, discount: { amount: 1 } },
+            { id: 2, discount: { amount: 1 } },
+            { id: 3, discount: third },
+            { id: 4, discount: { amount: 4 } }
+          ]
+        })
+        const good = yield* happened(id, path, orders({ amount: 3 }))
+        assert.strictEqual(good.status, "success")
+        const failed = yield* happened(id, path, orders(null))
+        assert.strictEqual(failed.status, "error")
+        const sent = recorder.lines().length
+        const mails = recorder.lines().filter((line) => line.startsWith("mail")).length
+        assert.strictEqual(mails, 3)
+        const before = yield* stateOf(id)
+
+        const again = yield* test(id, { replay: good.executionId })
+        assert.strictEqual(again.status, "success", JSON.stringify(again))
+        assert.deepStrictEqual(again.pinned, ["Lookup", "Stock", "Mail"])
+        assert.deepStrictEqual(again.ran?.toSorted(), ["Each", "Loop", "Net", "Total", "Unknown"])
+        const [total] = jsons(again.data)
+        assert.strictEqual(obj(total)?.["mails"], 3)
+        assert.deepStrictEqual(arr(obj(total)?.["accepted"])[2], ["b@example.com"])
+        const unknown = yield* tools.getExecutionByNode.call({
+          id: again.executionId,
+          nodeName: "Unknown",
+          itemOffset: 0,
+          itemLimit: 5
+        })
+        assert.deepStrictEqual(jsons(unknown.output), [{ unknown: 2 }])
+
+        const broken = yield* test(id, { replay: failed.executionId })
+        assert.deepInclude(broken, { status: "error", notRun: ["Mail"] })
+        assert.strictEqual(broken.failure?.node, "Net")
+        const mended = yield* made(
+          "replayed orders, mended",
+          nodes.map((each) =>
+            each["name"] === "Net"
+              ? {
+                ...each,
+                parameters: {
+                  mode: "runOnceForEachItem",
+                  jsCode:
+                    "const { discount, id } = $('Each').item.json\nreturn { json: { id, net: 30 - (discount?.amount ?? 0) } }"
+                }
+              }
+              : each.name === "Orders"
+              ? webhook(`${path}-2`)
+              : each
+          ),
+          [
+            ...chain("Orders", "Each", "Lookup", "Stock", "Net", "Loop"),
+            ["Lookup", "Unknown", 1],
+            ["Loop", "Total", 0],
+            ["Loop", "Mail", 1],
+            ["Mail", "Loop"]
+          ]
+        )
+        const refused = yield* Effect.flip(test(mended, { replay: failed.executionId }))
+        assert.match(refused.message, /is of another workflow/)
+        const healed = yield* test(mended, {
+          replay: failed.executionId,
+          startNode: "Orders",
+          pins: { Mail: [{ accepted: ["nobody"] }] }
+        })
+        assert.strictEqual(healed.status, "success", JSON.stringify(healed))
+        assert.strictEqual(obj(jsons(healed.data)[0])?.["mails"], 3)
+        assert.isUndefined(healed.notRun)
+
+        assert.strictEqual(recorder.lines().length, sent, recorder.lines().slice(sent).join("\n"))
+        assert.deepStrictEqual(yield* stateOf(id), before)
+
+        yield* test(id, { replay: good.executionId, pins: { Stock: "run" } })
+        assert.deepStrictEqual(
+          recorder.lines().slice(sent).map((line) => line.split(" ")[0]),
+          ["redis", "redis", "redis"]
+        )
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    120_000
+  )
+
+  it.effect("replay: binary data, waits, sub-workflows and merges of both sides", () =>
+    Effect.gen(function*() {
+      const path = `replay-${crypto.randomUUID()}`
+      const sub = yield* made(
+        "called",
+        [
+          node("T", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" }),
+          set("Out", "{ called: $json.body.n }")
+        ],
+        chain("T", "Out")
+      )
+      yield* Effect.ignore(scenarios.publish(sub))
+      const id = yield* made("replayed parts", [
+        webhook(path),
+        node("File", "convertToFile", 1.1, { operation: "toText", sourceProperty: "body.text", options: {} }),
+        node("Wait", "wait", 1.1, { amount: 1, unit: "seconds" }, { webhookId: crypto.randomUUID() }),
+        node("Read", "extractFromFile", 1, { operation: "text", options: {} }),
+        node("Sub", "executeWorkflow", 1.2, {
+          workflowId: { __rl: true, mode: "id", value: sub },
+          workflowInputs: { mappingMode: "defineBelow", value: {} },
+          options: {}
+        }),
+        node("Both", "merge", 3, { mode: "append" }),
+        set("Out", "{ all: $('Both').all().map((item) => item.json) }")
+      ], [
+        ...chain("Orders", "File", "Wait", "Read", "Both", "Out"),
+        ["Orders", "Sub"],
+        ["Sub", "Both", 0, 1]
+      ])
+      yield* scenarios.publish(id)
+      const { executionId, status } = yield* happened(id, path, { text: "héllo 日本", n: 7 })
+      assert.strictEqual(status, "success")
+      const again = yield* test(id, { replay: executionId })
+      assert.strictEqual(again.status, "success", JSON.stringify(again))
+      assert.deepStrictEqual(again.pinned?.toSorted(), ["Sub", "Wait"])
+      const [out] = jsons(again.data)
+      assert.match(JSON.stringify(out), /héllo 日本/)
+      assert.match(JSON.stringify(out), /"called":7/)
+
+      const part = yield* test(id, { replay: executionId, startNode: "Read", endNode: "Read" })
+      assert.deepStrictEqual(part.ran, [])
+      assert.strictEqual(part.data.node, "Read")
+      assert.match(JSON.stringify(jsons(part.data)), /héllo 日本/)
+      assert.deepStrictEqual(yield* copiesLeft, [])
+    }), 60_000)
+
+  it.effect("replay: an agent gives what it said, and its model is not asked", () =>
+    Effect.gen(function*() {
+      const { openAiUrl } = yield* RealN8n
+      const path = `replay-${crypto.randomUUID()}`
+      const langchain = (type: string) => `@n8n/n8n-nodes-langchain.${type}`
+      const openAiApi = yield* scenarios.openAiCredential("Fake OpenAI", openAiUrl.href)
+      const id = yield* made(
+        "replayed agent",
+        [
+          webhook(path),
+          node("Agent", langchain("agent"), 2.2, { promptType: "define", text: "={{ $json.body.ask }}", options: {} }),
+          node("Model", langchain("lmChatOpenAi"), 1.2, {
+            model: { __rl: true, mode: "list", value: "gpt-4o-mini" },
+            options: {}
+          }, { credentials: { openAiApi } }),
+          set("Out", "{ said: $json.output }")
+        ],
+        [],
+        {
+          connections: {
+            ...connected(chain("Orders", "Agent", "Out")),
+            Model: { ai_languageModel: [[{ node: "Agent", type: "ai_languageModel", index: 0 }]] }
+          }
+        }
+      )
+      yield* scenarios.publish(id)
+      const { executionId, status } = yield* happened(id, path, { ask: "What is 6 * 7?" })
+      assert.strictEqual(status, "success")
+      const again = yield* test(id, { replay: executionId })
+      assert.strictEqual(again.status, "success", JSON.stringify(again))
+      assert.deepStrictEqual([again.pinned, again.ran], [["Agent"], ["Out"]])
+      assert.match(JSON.stringify(jsons(again.data)), /forty-two/)
+    }), 60_000)
+
+  it.effect(
+    "pins and endNode: parts of a workflow, one node alone, and what is wrong with them",
+    () =>
+      Effect.gen(function*() {
+        const id = yield* made(
+          "pinned parts",
+          [
+            manual,
+            node("Api", "httpRequest", 4.2, { url: "http://127.0.0.1:9/nothing" }),
+            set("Double", "{ v: 2 * $json.v }"),
+            set("Side", "{ side: true }"),
+            set("Last", "{ last: $json.v }")
+          ],
+          [...chain("T", "Api", "Double", "Last"), ["Double", "Side"]]
+        )
+        const pinned = yield* test(id, { pins: { Api: [{ v: 1 }, { json: { v: 2 } }] }, endNode: "Double" })
+        assert.deepStrictEqual(jsons(pinned.data), [{ v: 2 }, { v: 4 }])
+        assert.deepStrictEqual([pinned.ran, pinned.pinned], [["Double"], ["Api"]])
+        const alone = yield* test(id, { startNode: "Double", endNode: "Double", testData: [{ v: 5 }] })
+        assert.deepStrictEqual(jsons(alone.data), [{ v: 10 }])
+        const wrong = (more: object) => Effect.map(Effect.flip(test(id, more)), ({ message }) => message)
+        assert.match(yield* wrong({ pins: { Apy: [] } }), /pins name 'Apy', which is no node/)
+        assert.match(yield* wrong({ pins: { Last: [] }, endNode: "Double" }), /'Last', which does not run/)
+        assert.match(yield* wrong({ startNode: "Last", endNode: "Double" }), /'Last' does not lead to 'Double'/)
+        assert.match(yield* wrong({ endNode: "Nope" }), /no node 'Nope' to end at/)
+        assert.match(yield* wrong({ replay: "999999" }), /Execution '999999' not found/)
+        assert.match(yield* wrong({ replay: "1", mode: "live" }), /replay has no effect on a live workflow/)
+        assert.deepStrictEqual(yield* copiesLeft, [])
+      }),
+    60_000
+  )
+}

@@ -1,0 +1,202 @@
+/** Versions of workflows on a real n8n: read, compared and restored, while what is published goes on. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import type * as Services from "../../../src/app/Services.ts"
+import { arr, obj, str } from "../../../src/base/Json.ts"
+import * as McpServer from "../../../src/mcp/McpServer.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { calls } from "../../tools/reading.ts"
+import { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+/** What a webhook answers, or its status when that is not 200. */
+const answerOf = Effect.fnUntraced(function*(path: string) {
+  const { url } = yield* RealN8n
+  return yield* Effect.promise(async () => {
+    const response = await fetch(new URL(`webhook/${path}`, url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ net: 100, discount: null })
+    })
+    return response.status === 200 ? await response.text() : String(response.status)
+  })
+})
+
+const code = (price: string) => `const order = $input.first().json.body\nreturn [{ json: { price: ${price} } }]\n`
+
+/** The workflow in each of its states, of which the second is published; the fourth broke it, the fifth did not. */
+const prices = [
+  "order.net",
+  "order.net * 1.19",
+  "order.net * 1.2",
+  "order.net - order.discount.amount",
+  "order.net * 2"
+]
+
+const setCode = (id: string, price: string) =>
+  tools.workflowEdit.call({
+    workflowId: id,
+    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }],
+    dryRun: false,
+    raw: false
+  })
+
+/** A webhook that answers a price; what its states were is told with n8n's versions, oldest first. */
+const story = Effect.fnUntraced(function*() {
+  const path = `v-${crypto.randomUUID()}`
+  const { id, versionId = "" } = yield* tools.createWorkflow.call({
+    name: `Prices ${path}`,
+    nodes: [
+      {
+        id: "hook",
+        name: "Hook",
+        type: "n8n-nodes-base.webhook",
+        typeVersion: 2,
+        position: [0, 0],
+        parameters: { path, httpMethod: "POST", responseMode: "lastNode" },
+        webhookId: crypto.randomUUID()
+      },
+      {
+        id: "price",
+        name: "Price",
+        type: "n8n-nodes-base.code",
+        typeVersion: 2,
+        position: [200, 0],
+        parameters: { jsCode: code(prices[0] ?? "") }
+      }
+    ],
+    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } },
+    raw: false
+  })
+  const versions = [versionId]
+  for (const price of prices.slice(1)) {
+    const written = yield* setCode(id, price)
+    versions.push(written.versionId ?? "")
+    if (versions.length === 2) yield* tools.activateWorkflow.call({ id })
+  }
+  const { versions: rows } = yield* tools.workflowHistory.call({ id, limit: 50 })
+  return { id, path, versions, rows, snapshots: rows.filter(({ source }) => source === "snapshot") }
+})
+
+const codeOf = Effect.fnUntraced(function*(id: string) {
+  const { nodes = [] } = yield* tools.getWorkflow.call({ id, nodes: ["Price"], raw: false })
+  return JSON.stringify(nodes)
+})
+
+/** Everything that n8n says of a workflow, but when somebody looked at it. */
+const all = Effect.fnUntraced(function*(id: string) {
+  const { body: workflow } = yield* scenarios.request("GET", `workflows/${id}`)
+  const { body: history } = yield* scenarios.request("GET", `workflows/${id}/history`)
+  const { shared: _, ...rest } = obj(workflow) ?? {}
+  return { rest, history }
+})
+
+export const versions = (it: It, v2: boolean) => {
+  it.effect("versions: a published webhook answers as before while its versions are compared, tested and restored", () =>
+    Effect.gen(function*() {
+      const { id, path, rows, snapshots, versions } = yield* story()
+      const live = prices[v2 ? 1 : 4] ?? ""
+      const expected = v2 ? /"price":119/ : /"price":200/
+      assert.match(yield* answerOf(path), expected)
+      for (const [index, price] of prices.entries()) {
+        if (v2) assert.include(yield* codeOf(`${id}@${versions[index]}`), price)
+        // The newest snapshot is of before the last change.
+        const snapshot = snapshots.at(-1 - index)
+        if (snapshot !== undefined) assert.include(yield* codeOf(`${id}@${snapshot.version}`), price)
+      }
+      assert.include(yield* codeOf(`${id}@published`), live)
+      const n8ns = rows.filter(({ source }) => source === "n8n")
+      assert.deepStrictEqual(
+        n8ns.map(({ current, published, version }) => [version, current === true, published === true]),
+        v2 ? versions.toReversed().map((version, index) => [version, index === 0, index === 3]) : []
+      )
+      const lines = (v2 ? n8ns : snapshots).map(({ changed }) => changed)
+      assert.match(lines[v2 ? 1 : 0] ?? "", /→ .*order\.discount\.amount/)
+      assert.isTrue(lines.slice(0, -1).every((line) => line?.startsWith("changed 'Price' (jsCode: ")))
+
+      const answers: Array<string> = []
+      const polling = yield* answerOf(path).pipe(
+        Effect.tap((answer) => Effect.sync(() => answers.push(answer))),
+        Effect.repeat(Schedule.spaced("100 millis")),
+        Effect.forkChild
+      )
+      const [from, to] = v2 ? versions.slice(2, 4) : [snapshots[1]?.version, snapshots[0]?.version]
+      const difference = yield* tools.workflowDiff.call({ a: `${id}@${from}`, b: `${id}@${to}` })
+      assert.include(JSON.stringify(difference.nodes), "order.discount.amount")
+      const tested = yield* tools.testWorkflow.call({
+        workflowId: `${id}@${from}`,
+        testData: { net: 100, discount: null },
+        timeout: 30_000,
+        mode: "copy"
+      })
+      assert.strictEqual(tested.status, "success")
+      assert.deepInclude(tested.data.items[0]?.json, { price: 120 })
+      if (v2) {
+        const dry = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: true, confirm: false })
+        assert.include(dry.hint, "makes a draft")
+        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: false, confirm: true })
+        assert.strictEqual(restored.published, false)
+        assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${from}` })).same)
+      }
+      yield* Fiber.interrupt(polling)
+      assert.isAbove(answers.length, 3)
+      for (const answer of answers) assert.match(answer, expected)
+      if (v2) {
+        yield* tools.activateWorkflow.call({ id })
+        assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
+      } else {
+        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: false, confirm: true })
+        assert.strictEqual(restored.published, true)
+        assert.include(restored.hint, "at once")
+        const { note, same } = yield* tools.workflowDiff.call({ a: id })
+        assert.isTrue(same)
+        assert.include(note, "no drafts")
+      }
+      assert.match(yield* answerOf(path), /"price":120/)
+    }).pipe(scenarios.live))
+
+  it.effect("versions: those that are not there are told with those that are", () =>
+    Effect.gen(function*() {
+      const { id, snapshots: [newest], versions } = yield* story()
+      const empty = { name: "Other", nodes: [], connections: {}, settings: {} }
+      const other = yield* scenarios.create(empty)
+      const refused = (reference: string) => Effect.flip(tools.getWorkflow.run({ id: reference }))
+      const unknown = yield* refused(`${id}@00000000-0000-4000-8000-000000000000`)
+      assert.strictEqual(unknown._tag, "NotFoundError")
+      assert.include(JSON.stringify(unknown.hint), (v2 ? versions.at(-1) : newest?.version) ?? "none")
+      const foreign = yield* refused(`${other}@${v2 ? versions[0] : newest?.version}`)
+      assert.include(foreign.message, `one of workflow '${id}'`)
+      assert.include((yield* refused(`${other}@published`)).message, "is published")
+    }))
+
+  it.effect("versions: reading them writes nothing", () =>
+    Effect.gen(function*() {
+      const { id, snapshots, versions } = yield* story()
+      const { executionId } = yield* scenarios.run("branch")
+      const before = yield* all(id)
+      const names = arr(before.rest["nodes"]).map((node) => str(obj(node)?.["name"]) ?? "")
+      const each = calls({
+        id,
+        versions: [...v2 ? versions : [], ...snapshots.map(({ version }) => version)],
+        file: "none.json",
+        fileVersion: "none",
+        executionId,
+        nodes: ["Is Even", "Odds"]
+      })
+      for (const [name, args] of Object.entries(each)) {
+        const tool = McpServer.find(tools.all, name)
+        if (tool === undefined) return assert.fail(`there is no ${name}`)
+        const exits = yield* Effect.forEach(args, (each) => Effect.exit(tool.run(each)))
+        const isMissing = name === "workflow_list" || !v2 && name === "list_credentials"
+        assert.strictEqual(exits.some(Exit.isSuccess), !isMissing, name)
+        assert.deepStrictEqual(yield* all(id), before, name)
+      }
+      assert.deepStrictEqual(names, ["Hook", "Price"])
+    }))
+}

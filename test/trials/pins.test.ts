@@ -1,0 +1,73 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { obj, str } from "../../src/base/Json.ts"
+import * as pins from "../../src/trials/pins.ts"
+
+const node = { id: "n", name: "N", type: "x.any", position: [0, 0] }
+const before = { id: "b", name: "before N" }
+
+type Items = ReadonlyArray<{ readonly json: unknown; readonly pairedItem?: unknown }>
+
+/** What a Code node returns in that run. */
+const returned = (jsCode: unknown, run: number, inputs: number): Items =>
+  // eslint-disable-next-line no-new-func
+  new Function("$runIndex", "$input", str(jsCode) ?? "")(run, { all: () => Array.from({ length: inputs }) })
+
+/** What the nodes give, by output, in that run. */
+const given = (pin: pins.Pin, run: number, inputs = 0): ReadonlyArray<Items> => {
+  const made = pins.nodes(node, pin, before)
+  const code = made.before ?? made.node
+  const items = returned(obj(code.parameters)?.["jsCode"], run, inputs)
+  if (made.before === undefined) return [items]
+  const { numberOutputs, output } = obj(made.node.parameters) ?? {}
+  const [, expression = ""] = /^=\{\{(.*)\}\}$/s.exec(str(output) ?? "") ?? []
+  // eslint-disable-next-line no-new-func
+  const outputOf = new Function("$runIndex", "$itemIndex", `return ${expression}`)
+  return Array.from(
+    { length: Number(numberOutputs) },
+    (_, index) => items.filter((_, item) => outputOf(run, item) === index)
+  )
+}
+
+/** Without the empty outputs at the end. */
+const trimmed = (outputs: ReadonlyArray<Items>) =>
+  outputs.slice(0, outputs.findLastIndex((items) => items.length > 0) + 1)
+
+// JSON has no negative zero.
+const Whole = Schema.Int.check(Schema.isGreaterThan(0))
+
+const Item = Schema.Struct({ json: Schema.Record(Schema.String, Whole) })
+const Runs = Schema.Array(Schema.Array(Schema.Array(Item)))
+
+describe("pinned nodes", () => {
+  it.prop("give every run and output what it gave, and nothing beyond the last run", { runs: Runs }, ({ runs }) => {
+    const pin: pins.Pin = { runs, repeats: false, isMissing: false }
+    runs.forEach((outputs, run) => assert.deepStrictEqual(trimmed(given(pin, run)), trimmed(outputs)))
+    assert.deepStrictEqual(trimmed(given(pin, runs.length)), [])
+  })
+
+  it("give constant items in every run; plain objects are items too", () => {
+    const pin = pins.constant([{ a: 1 }, { json: { a: 2 }, pairedItem: 5 }, { json: { b: "</script>\u2028" } }])
+    for (const run of [0, 7]) {
+      assert.deepStrictEqual(given(pin, run), [[
+        { json: { a: 1 } },
+        { json: { a: 2 } },
+        { json: { b: "</script>\u2028" } }
+      ]])
+    }
+  })
+
+  it("keep binary data, and links to those input items that are there", () => {
+    const item = { json: { a: 1 }, binary: { file: { data: "aGk=", mimeType: "text/plain" } } }
+    const linked = [1, { item: 0 }, { item: 9 }, { item: 0, input: 1 }].map((pairedItem) => ({ ...item, pairedItem }))
+    const pin: pins.Pin = { runs: [[linked]], repeats: false, isMissing: false }
+    assert.deepStrictEqual(given(pin, 0, 2), [[
+      { ...item, pairedItem: 1 },
+      { ...item, pairedItem: { item: 0 } },
+      item,
+      item
+    ]])
+    const source = pins.source(node, linked)
+    assert.deepStrictEqual(returned(obj(source.parameters)?.["jsCode"], 0, 0), [item, item, item, item])
+  })
+})
