@@ -21,7 +21,7 @@ const isStillPublished = (error: Errors.N8nError) =>
  * Deletes a workflow that was just unpublished: for a moment n8n answers 409, now and then 500. `whenPublished` runs
  * where it was published after all, before the next try.
  */
-export const deleteUnpublished = <E>(id: string, whenPublished: Effect.Effect<void, E, N8nClient> = Effect.void) =>
+export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void> = Effect.void) =>
   N8nClient.use((n8n) => n8n.deleteWorkflow(id)).pipe(
     Effect.tapError((error) => isStillPublished(error) ? whenPublished : Effect.void),
     Effect.retry({

@@ -12,7 +12,7 @@ import type * as Services from "../../../src/app/Services.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import { folderWith } from "../../support/folders.ts"
-import { chain, code, connected, copiesLeft, made, manual, node, set, wait } from "./making.ts"
+import { chain, code, connected, copiesLeft, made, manual, node, set, wait } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
@@ -98,7 +98,7 @@ export const cases = (it: It) => {
             node("Fetch", "httpRequest", 4.2, { url: "http://127.0.0.1:9/fetch" }, {
               onError: "continueRegularOutput"
             }),
-            set("Out", "{ name: $('Hook').first().json.body.name }")
+            set("Out", "{ failed: 'error' in $json }")
           ],
           chain("Hook", "Fetch", "Out")
         )
@@ -143,7 +143,7 @@ export const cases = (it: It) => {
           "tests/07 replay.test.json": JSON.stringify({
             workflow: replayed,
             replay: executionId,
-            expect: { nodes: { Out: { items: [{ name: "Ada" }] } } }
+            expect: { nodes: { Out: { items: [{ failed: true }] } } }
           }),
           "tests/deep/08 wrong.test.json": inOrders(lines(10), {
             nodes: {
@@ -226,10 +226,10 @@ export const cases = (it: It) => {
           Effect.timeout("60 seconds")
         )
         kill(signal)
-        const { code, stdout } = yield* ended
-        assert.strictEqual(code, 1)
+        const { code, stderr, stdout } = yield* ended
+        assert.strictEqual(code, 1, stderr)
         assert.include(stdout, "Interrupted: 0 of 5 cases ran")
-        assert.deepStrictEqual(yield* copiesLeft, [])
+        assert.deepStrictEqual(yield* copiesLeft, [], stderr)
       }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 180_000)
 }
