@@ -28,7 +28,10 @@ const Index = Schema.fromJsonString(Schema.Struct({
   deprecations: Deprecations.Deprecations
 }))
 
-const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
+const Block = Schema.fromJsonString(Schema.Struct({
+  descriptions: Schema.Array(NodeType.Description),
+  itemFields: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+}))
 
 const compress = (text: string) =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 } })
@@ -49,7 +52,7 @@ export interface Contents {
 
 /** Encodes a catalogue as the file's bytes. */
 export const pack = ({ deprecations, release, releases, search, types }: Contents): Uint8Array => {
-  const blocks = types.map(({ descriptions }) => compress(Schema.encodeSync(Descriptions)(descriptions)))
+  const blocks = types.map(({ type: _, ...block }) => compress(Schema.encodeSync(Block)(block)))
   const searchBlock = compress(search)
   const index = compress(
     Schema.encodeSync(Index)({
@@ -145,8 +148,8 @@ export const read = (path: string, file: FileSystem.File): Effect.Effect<DataFil
         const place = places.get(type)
         if (place === undefined) return Effect.succeed(undefined)
         return Effect.map(
-          readJson(Descriptions, place.position, place.length),
-          (descriptions) => ({ type, descriptions })
+          readJson(Block, place.position, place.length),
+          (block) => ({ type, ...block })
         )
       }
     }
