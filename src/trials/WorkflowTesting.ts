@@ -19,6 +19,7 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
@@ -85,7 +86,7 @@ const cannotRun = (name: string, { field, hint, message }: {
   readonly message: string
   readonly field: string
   readonly hint: Hint
-}) => new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
+}) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, field, hint })
 
 /** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
@@ -118,7 +119,7 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
     Effect.mapError((error) =>
       error._tag === "ApiError" && (error.statusCode === 400 || error.statusCode === 409)
         ? new Errors.ValidationError({
-          reason: `'${name}' cannot be run: n8n refuses to publish it`,
+          reason: `'${Visible.label(name)}' cannot be run: n8n refuses to publish it`,
           field: "workflowId",
           ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
           hint: ["Nothing ran.", { _tag: "FixRefusedValues" }]
