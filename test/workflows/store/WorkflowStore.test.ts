@@ -192,7 +192,7 @@ for (const version of ["2", "1"] as const) {
             Effect.provide(n8n.layer)
           )
         )
-        assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+        assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
         assert.include(JSON.stringify(error), "changed: changed 'Say'")
         if (v2) assert.include(JSON.stringify(error), "by Somebody Else")
         assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
@@ -210,7 +210,7 @@ for (const version of ["2", "1"] as const) {
             const error = yield* Effect.flip(
               tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
             )
-            assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+            assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
             const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
             assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
             assert.isBelow(details.length, 700)
