@@ -66,6 +66,8 @@ export interface Copy {
   readonly pinned: ReadonlyArray<string>
   /** The nodes that do not run because nothing is stored for them, by name. */
   readonly notRun: ReadonlyArray<string>
+  /** How many runs of a pinned node have stored items; absent for a node that gives the same in every run. */
+  readonly storedRuns: ReadonlyMap<string, number>
   /** How many nodes can run. */
   readonly nodeCount: number
   /** The names of the nodes that the workflow does not have. */
@@ -324,6 +326,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     }
     const isMissing = (name: string) => chosen.get(name)?.isMissing === true
     const pinnedNames = [...flow].filter(isPinned)
+    const storedRuns = new Map(pinnedNames.flatMap((name) => {
+      const pin = chosen.get(name)
+      return pin === undefined || pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const]
+    }))
     return {
       body,
       start: start.name,
@@ -336,6 +342,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         : TriggerItems.fromTestData(testData),
       pinned: pinnedNames.filter((name) => !isMissing(name)),
       notRun: pinnedNames.filter(isMissing),
+      storedRuns,
       nodeCount: enabled.length,
       addedNodes: [...addedNames, ...[...beforePins.values()].map(({ name }) => name)],
       responds,

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { readdirSync, readFileSync } from "node:fs"
-import { marker, mayHold, redact, redactText } from "../../src/base/Redact.ts"
+import { marker, mayHold, places, redact, redactText } from "../../src/base/Redact.ts"
 
 const under = (key: string, value: unknown = "Hunter2") => redact({ [key]: value })[key]
 
@@ -144,6 +144,12 @@ const hits: ReadonlyArray<readonly [string, string, string]> = [
     `"-----BEGIN PRIVATE KEY-----${marker}`
   ],
   ["Bearer", "got Bearer canary-webhook-token, bearer abc12345", `got Bearer ${marker}, bearer ${marker}`],
+  [
+    "Basic, short",
+    "Basic YWI6Y2Qx, got Basic YWI6Y2Q= back, Basic YQ==",
+    `Basic ${marker}, got Basic ${marker} back, Basic ${marker}`
+  ],
+  ["Basic, in its header", "Proxy-Authorization: Basic YTpi", `Proxy-Authorization: Basic ${marker}`],
   ["Basic", "Basic dXNlcjpwYXNz, Basic dXNlcjpwYXNzdw==", `Basic ${marker}, Basic ${marker}`],
   ["Authorization", "-H 'Authorization: token abc123'", `-H 'Authorization: token ${marker}'`],
   ["Cookie", "-H \"Cookie: a=b; c=d\" x", `-H "Cookie: ${marker}" x`],
@@ -347,6 +353,18 @@ describe("properties", () => {
       assert.notInclude(JSON.stringify(redact(buried)), canary)
     }
   }, many)
+
+  it.prop("the place of each is told, of nothing else, and never what it was", {
+    json: Json,
+    key: SecretKey
+  }, ({ json, key }) => {
+    assert.strictEqual(places(json).length === 0, redact(json) === json)
+    const secret = fill(40)
+    const holder = { list: [{ [key]: secret }], plain: "x" }
+    assert.lengthOf(places(holder), 1)
+    assert.match(places(holder)[0] ?? "", /^list\[0\]/)
+    assert.notInclude(places(holder)[0], secret)
+  })
 
   it.prop("a value without secrets is the same reference", { json: Json, path: Path }, ({ json, path }) => {
     const clean = redact(json)

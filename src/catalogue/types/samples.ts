@@ -82,6 +82,9 @@ export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 /** Whether the parameter holds the JSON of a body, of items or of a schema. */
 export const isBody = ({ name, type }: Property): boolean => type === "json" && /body|schema|json|payload/i.test(name)
 
+/** A value beside the name of a field is that of the same field. */
+const inList = (property: Property) => label(property) ?? (isValue(property) ? field("name") : undefined)
+
 const addressForAgent = "=https://api.example.com/orders/{{ $fromAI('orderId', 'the id of the order', 'string') }}"
 
 const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
@@ -135,14 +138,16 @@ const fits = (mode: Mode, value: string) =>
   })
 
 /** A list is chosen from in the editor; names, ids and addresses can be written. */
-const locator = ({ default: initial, modes = [], name }: Property) => {
+const locator = ({ default: initial, modes = [], name }: Property, { isTool }: Context) => {
   if (str(obj(initial)?.["value"])) return { __rl: true, ...obj(initial) }
-  const written = modes.filter((mode) => mode.name !== "list")
-  const mode = written.find((each) => each.name === "name" && each.placeholder !== undefined) ??
-    written.find((each) => each.name === "id") ?? written[0] ?? modes[0]
+  const writable = modes.filter((mode) => mode.name !== "list")
+  const mode = writable.find((each) => each.name === "name" && each.placeholder !== undefined) ??
+    writable.find((each) => each.name === "id") ?? writable[0] ?? modes[0]
   if (mode === undefined) return { __rl: true, mode: "id", value: field(name) }
   const value = exampleOf({ type: "string", ...mode })
-  return { __rl: true, mode: mode.name, value: value !== "" && fits(mode, value) ? value : field(name) }
+  // Which table or channel is for the builder to say, not for the agent's model.
+  const literal = [value, ...isTool ? [`my_${name}`] : []].find((each) => each !== "" && fits(mode, each))
+  return { __rl: true, mode: mode.name, value: literal ?? field(name) }
 }
 
 const required = (property: Property): Property => ({ ...property, required: true })
@@ -164,12 +169,15 @@ const requiredOf = (properties: ReadonlyArray<Property>, context: Context, depth
     )
   )
 
+/** What a condition or an assignment of a list is about, though n8n takes an empty one. */
+const isValue = ({ name, type }: Property) => type === "string" && /value$/i.test(name)
+
 const group = (property: Property, { name, values }: Group, context: Context, depth: number) => {
   const least = requiredOf(values, context, depth)
-  const value = isEmpty(least) && depth === 0
-    ? requiredOf(shownOf(values, context).slice(0, 2).map(required), context, depth)
-    : least
-  return { [name]: property.typeOptions?.["multipleValues"] === true ? [value] : value }
+  const shown = shownOf(values, context)
+  const value = isEmpty(least) && depth === 0 ? requiredOf(shown.slice(0, 2).map(required), context, depth) : least
+  const more = requiredOf(shown.filter(isValue).map(required), context, depth)
+  return { [name]: property.typeOptions?.["multipleValues"] === true ? [{ ...value, ...more }] : { ...value, ...more } }
 }
 
 /** A default with samples in place of empty texts and of conditions that compare nothing. */
@@ -212,7 +220,8 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   switch (type) {
     case "options":
     case "credentialsSelect":
-      return choices(property).find(({ value }) => value !== "")?.value ?? field(name)
+      return choices(property).find(({ value }) => value !== "")?.value ??
+        ((depth > 0 ? label(property) : undefined) ?? field(name))
     case "multiOptions": {
       const [first] = choices(property)
       return first === undefined ? field(name) : [first.value]
@@ -228,7 +237,7 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
     case "resourceLocator":
     case "workflowSelector":
     case "agentSelector":
-      return locator(property)
+      return locator(property, context)
     case "resourceMapper":
       return context.isTool ? mapperForAgent : mapper
     case "filter":
@@ -244,5 +253,5 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   }
   return context.isTool && depth === 0 && type === "string"
     ? text(property, context)
-    : example || (depth > 0 ? label(property) : undefined) || text(property, context)
+    : example || (depth > 0 ? inList(property) : undefined) || text(property, context)
 }

@@ -39,7 +39,7 @@ export const replaceWorkflowFromFile = Tool.make({
       )
       const patch = Object.fromEntries(Object.entries(obj(value) ?? {}).filter(([key]) => !notOfTheFile.has(key)))
       const written = yield* WorkflowStore.use((store) =>
-        store.update(id, patch, { operation: "replace_workflow_from_file", source: "file", expectedVersionId })
+        store.update(id, patch, { operation: "replace_workflow_from_file", source: "caller", expectedVersionId })
       )
       return { ...written, warnings: [...repairs, ...written.warnings] }
     }).pipe(writing.withUrl),

@@ -113,16 +113,21 @@ const pairBy = (
 
 /** A node by its links, under names that hold on both sides. */
 const neighbours = (workflow: Document, translate: (name: string) => string) => {
-  const all = linksOf(workflow)
+  const byNode = new Map<string, Array<Connections.Link>>()
+  for (const link of linksOf(workflow)) {
+    for (const name of new Set([link.from, link.to])) {
+      const own = byNode.get(name)
+      if (own === undefined) byNode.set(name, [link])
+      else own.push(link)
+    }
+  }
   return (name: string) =>
-    all.flatMap((link) =>
-      link.from === name || link.to === name
-        ? [linkKey({
-          ...link,
-          from: link.from === name ? "" : translate(link.from),
-          to: link.to === name ? "" : translate(link.to)
-        })]
-        : []
+    (byNode.get(name) ?? []).map((link) =>
+      linkKey({
+        ...link,
+        from: link.from === name ? "" : translate(link.from),
+        to: link.to === name ? "" : translate(link.to)
+      })
     ).toSorted()
 }
 

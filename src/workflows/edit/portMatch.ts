@@ -75,7 +75,10 @@ const keys = (growth: (known: Known) => number): ReadonlyArray<Key> => [
   (known) => known.kind === "error" ? undefined : key(known.port.type, label(known)),
   ({ port, rule }) => key(port.type, rule),
   // Of rules without a name one that is changed in its place; where some are gone, it may be another.
-  (known) => growth(known) < 0 ? undefined : key(known.port.type, known.port.index, known.port.name ?? ""),
+  (known) =>
+    known.kind === "rule" && growth(known) < 0
+      ? undefined
+      : key(known.port.type, known.port.index, known.port.name ?? ""),
   // Another name in the same place.
   (known) => known.rule === undefined && growth(known) === 0 ? key(known.kind, known.port.type, known.place) : undefined
 ]

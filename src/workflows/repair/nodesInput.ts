@@ -32,6 +32,8 @@ export interface Supply {
   readonly versionOf?: ((type: string) => number | undefined) | undefined
   /** The ids of the nodes that n8n has already: they stay, whatever they are. */
   readonly stored?: ReadonlySet<string> | undefined
+  /** Of a workflow that exists already nothing is guessed: two nodes of one name are a problem, not renamed. */
+  readonly isExisting?: boolean | undefined
 }
 
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
@@ -69,6 +71,19 @@ export type Nodes = {
   readonly byId: ReadonlyMap<string, string>
 }
 
+/** Links go by name: of two namesakes nobody knows which one is meant. */
+const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
+  const first = new Map<string, number>()
+  for (const [index, { name }] of nodes.entries()) {
+    const earlier = first.get(name)
+    if (earlier !== undefined) {
+      return refuse(`nodes[${index}].name`, `nodes[${earlier}] and nodes[${index}] are both named '${name}'.`)
+    }
+    first.set(name, index)
+  }
+  return Result.void
+}
+
 /** Checks and repairs every node. */
 export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Checked<Nodes> =>
   Result.gen(function*() {
@@ -76,6 +91,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
     const read: Array<Node> = []
     for (const [index, value] of input.entries()) read.push(yield* nodeOf(value, `nodes[${index}]`, supply, repairs))
     const names = new Set(read.map((node) => node.name))
+    if (supply.isExisting === true) yield* checkUnique(read)
     const taken = new Set(names)
     const next = new Map<string, number>()
     const byId = new Map<string, string>()

@@ -32,7 +32,8 @@ const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
 export const prepare = Effect.fnUntraced(function*(
   input: unknown,
   source: "caller" | "file",
-  before: ReadonlyArray<Workflow.Node> = []
+  before: ReadonlyArray<Workflow.Node> = [],
+  isExisting = false
 ) {
   const types = WorkflowInput.withoutVersion(input)
   // Without a catalogue nothing is known of them.
@@ -42,7 +43,7 @@ export const prepare = Effect.fnUntraced(function*(
     Effect.orElseSucceed(() => undefined)
   )
   const stored = new Set(before.flatMap(({ id }) => id ?? []))
-  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf, stored })
+  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf, stored, isExisting })
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 
@@ -107,7 +108,8 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, chan
     },
     // Links that the caller did not write may lead to a node that the caller took away.
     connections === undefined ? "file" : source,
-    before.nodes
+    before.nodes,
+    source === "caller"
   )
   return { warnings, body: workflow as Obj }
 })

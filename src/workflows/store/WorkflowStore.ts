@@ -50,7 +50,10 @@ export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
 export interface UpdateOptions {
   /** For the snapshot: which tool. */
   readonly operation: string
-  /** Who wrote the change: in a file, connections to nodes that do not exist are left out; a caller can put them right. */
+  /**
+   * Who wrote the change: a caller can put right what is ambiguous (two nodes of one name, a link to a node that does
+   * not exist), and is told; in what is brought back from a file or a version it is repaired.
+   */
   readonly source: "caller" | "file"
   /** The version that the caller has seen. */
   readonly expectedVersionId?: string | undefined

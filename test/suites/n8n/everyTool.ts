@@ -75,6 +75,7 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   await call("list_credentials", {})
   await call("update_workflow", { id, name: `Renamed ${path}` })
   const { versions } = await call("workflow_history", { id })
+  await call("workflow_diff", { a: `${id}@${String(first(versions)["version"])}` })
   await call("workflow_restore", { id, version: first(versions)["id"] ?? first(versions)["version"] })
   await call("deactivate_workflow", { id })
   await call("delete_workflow", { id })

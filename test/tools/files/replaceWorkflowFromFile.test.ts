@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as tools from "../../../src/tools/index.ts"
 import { draft, inWorld } from "../world.ts"
 
@@ -19,4 +20,38 @@ describe("replace_workflow_from_file", () => {
           assert.lengthOf(yield* api.workflows, 1)
         }), version))
   }
+
+  it.live.each([
+    { field: "nodes[2].name", spoil: { nodes: ["Hook", "End", "End"] } },
+    { field: "connections.Hook.main[0][0].node", spoil: { to: "Fin" } },
+    { field: "nodes[1].type", spoil: { type: undefined } }
+  ])(
+    "never repairs a workflow into something else: $field",
+    ({ field, spoil }) =>
+      inWorld(({ api, folder }) =>
+        Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          const { filePath } = yield* draft()
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+          const before = yield* api.workflows
+          const { nodes: names = ["Hook", "End"], to = "End", ...rest } = spoil
+          const nodes = names.map((name, index) => ({
+            id: `n${index}`,
+            name,
+            type: "n8n-nodes-base.noOp",
+            typeVersion: 1,
+            position: [0, 0],
+            parameters: {},
+            ...(index === 1 ? rest : {})
+          }))
+          const connections = { Hook: { main: [[{ node: to, type: "main", index: 0 }]] } }
+          yield* fs.writeFileString(`${folder}/odd.json`, JSON.stringify({ name: "Odd", nodes, connections }))
+          const error = yield* Effect.flip(
+            tools.replaceWorkflowFromFile.run({ id, filePath: "odd.json", confirm: true })
+          )
+          assert.strictEqual(error._tag === "ValidationError" && error.field, field)
+          assert.deepStrictEqual(yield* api.workflows, before)
+        })
+      )
+  )
 })

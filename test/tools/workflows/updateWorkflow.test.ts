@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Errors from "../../../src/base/Errors.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inWorld } from "../world.ts"
 
@@ -13,6 +14,43 @@ const hook = {
 }
 
 const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, tags: ["shop"], raw: false })
+
+const end = { ...hook, id: "end", name: "End", type: "n8n-nodes-base.noOp", typeVersion: 1, parameters: {} }
+const linksTo = (node: string) => ({ Hook: { main: [[{ node, type: "main", index: 0 }]] } })
+
+/** What could be meant in more than one way. */
+const ambiguous = [
+  {
+    what: "two nodes of one name",
+    change: { nodes: [hook, end, { ...end, id: "other" }], connections: linksTo("End") },
+    field: "nodes[2].name",
+    says: "nodes[1] and nodes[2] are both named 'End'."
+  },
+  {
+    what: "two nodes of one name, where the links stay",
+    change: { nodes: [hook, { ...hook, id: "other" }] },
+    field: "nodes[1].name",
+    says: "nodes[0] and nodes[1] are both named 'Hook'."
+  },
+  {
+    what: "a link to a node that does not exist",
+    change: { nodes: [hook, end], connections: linksTo("Fin") },
+    field: "connections.Hook.main[0][0].node",
+    says: "There is no node 'Fin'."
+  },
+  {
+    what: "a link from a node that does not exist",
+    change: { connections: { Start: linksTo("Hook").Hook } },
+    field: "connections.Start",
+    says: "There is no node 'Start'."
+  },
+  {
+    what: "a node without a type",
+    change: { nodes: [hook, { ...end, type: "" }] },
+    field: "nodes[1].type",
+    says: "Node 'End' has no type."
+  }
+]
 
 for (const version of ["2", "1"] as const) {
   describe(`update_workflow on n8n ${version}`, () => {
@@ -28,6 +66,19 @@ for (const version of ["2", "1"] as const) {
           const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
           assert.isTrue(versions.some(({ operation }) => operation === "before update_workflow"))
         }), version))
+
+    it.effect.each(ambiguous)(
+      "never repairs a workflow into something else: $what",
+      ({ change, field, says }) =>
+        inWorld(({ api }) =>
+          Effect.gen(function*() {
+            const { id } = yield* create
+            const before = yield* api.workflows
+            const error = yield* Effect.flip(tools.updateWorkflow.run({ id, ...change }))
+            assert.deepInclude(Errors.report(error), { name: "ValidationError", message: says, context: { field } })
+            assert.deepStrictEqual(yield* api.workflows, before)
+          }), version)
+    )
 
     it.effect("fails when somebody else has changed the workflow meanwhile", () =>
       inWorld(({ api }) =>

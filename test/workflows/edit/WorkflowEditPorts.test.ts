@@ -273,6 +273,116 @@ describe("other outputs", () => {
   })
 })
 
+/** What n8n's editor does, by its pull requests 11162 (Switch), 13476 (order of rules) and 23089 (fallback model). */
+describe("as in n8n's editor", () => {
+  it("a Switch whose number of outputs is an expression's loses the links of those that are gone", () => {
+    const counted = (numberOutputs: number) => node("S", `${base}switch`, 3.2, { mode: "expression", numberOutputs })
+    const workflow = outOf(counted(4), 4)
+    const { ports, workflow: fewer } = said(workflow, { op: "set", node: "S", path: "numberOutputs", value: 2 })
+    same(targets(fewer), ["A", "B"])
+    same(ports.length, 2)
+    assert.match(ports.join(), /main\[2\].* is gone, with its link to 'C'.*main\[3\].* is gone, with its link to 'D'/)
+    same(targets(edit(workflow, { op: "set", node: "S", path: "numberOutputs", value: 6 }).workflow), [
+      "A",
+      "B",
+      "C",
+      "D"
+    ])
+  })
+
+  it("a rule that is added does not take the fallback's link, wherever it is put", () => {
+    const workflow = outOf(choice([de, fr], extra), 3)
+    for (
+      const [all, expected] of [
+        [[de, fr, it_], ["A", "B", "", "C"]],
+        [[de, it_, fr], ["A", "", "B", "C"]],
+        [[it_, de, fr], ["", "A", "B", "C"]],
+        [[fr, de], ["B", "A", "C"]],
+        [[fr, it_, de], ["B", "", "A", "C"]],
+        [[fr], ["B", "C"]]
+      ] as const
+    ) {
+      same(targets(edit(workflow, rules(...all)).workflow), expected)
+    }
+  })
+
+  it("an If keeps true and false when it gets an output for errors, and when that goes", () => {
+    const plain = outOf(node("S", `${base}if`, 2.2), 2)
+    const { ports, workflow } = said(plain, { op: "update", node: "S", onError: "continueErrorOutput" })
+    same([targets(workflow), ports], [["A", "B"], []])
+    const failing = outOf(node("S", `${base}if`, 2.2, {}, { onError: "continueErrorOutput" }), 3)
+    const back = said(failing, { op: "update", node: "S", onError: "stopWorkflow" })
+    same([targets(back.workflow), back.ports], [
+      ["A", "B"],
+      ["S: output main[2] 'error' is gone, with its link to 'C'"]
+    ])
+    same(
+      targets(
+        edit(failing, { op: "update", node: "S", parameters: { options: { looseTypeValidation: true } } })
+          .workflow
+      ),
+      ["A", "B", "C"]
+    )
+  })
+
+  it("an agent's model stays when its fallback model goes, and a parser's link comes back only by hand", () => {
+    const parser = node("Parser", `${ai}outputParserStructured`, 1.3)
+    const workflow = flow(
+      [
+        node("Agent", `${ai}agent`, 2.2, {
+          promptType: "define",
+          text: "hi",
+          needsFallback: true,
+          hasOutputParser: true
+        }),
+        model("M1"),
+        model("M2"),
+        parser
+      ],
+      joined(
+        ["M1", "Agent", "ai_languageModel"],
+        ["M2", "Agent", "ai_languageModel", 0, 1],
+        ["Parser", "Agent", "ai_outputParser"]
+      )
+    )
+    const off = edit(workflow, { op: "update", node: "Agent", parameters: { needsFallback: false } }).workflow
+    same(off["connections"], joined(["M1", "Agent", "ai_languageModel"], ["Parser", "Agent", "ai_outputParser"]))
+    const again = said(
+      workflow,
+      { op: "update", node: "Agent", parameters: { hasOutputParser: false } },
+      { op: "update", node: "Agent", parameters: { hasOutputParser: true } }
+    )
+    same(Object.keys(again.workflow["connections"] as Obj), ["M1", "M2"])
+    same(again.ports.length, 1)
+  })
+
+  it("a Compare Datasets keeps its four outputs and two inputs whatever else changes", () => {
+    const workflow = flow(
+      [node("S", `${base}compareDatasets`, 2.3), ...others],
+      {
+        ...joined(...["A", "B", "C", "D"].map((name, index) => ["S", name, "main", index] as const)),
+        ...joined(["E", "S", "main", 0, 1])
+      }
+    )
+    const { ports, workflow: edited } = said(
+      workflow,
+      { op: "update", node: "S", parameters: { resolve: "mix", options: { skipFields: "x" } } },
+      { op: "rename", node: "S", to: "T" }
+    )
+    same([targets(edited, "T"), ports], [["A", "B", "C", "D"], []])
+    same((edited["connections"] as Obj)["E"], (joined(["E", "T", "main", 0, 1]) as Obj)["E"])
+  })
+
+  it("a Merge keeps its inputs when only its mode changes", () => {
+    const workflow = flow(
+      [node("M", `${base}merge`, 3.2, { mode: "append", numberInputs: 3 }), ...others],
+      joined(["A", "M"], ["B", "M", "main", 0, 1], ["C", "M", "main", 0, 2])
+    )
+    const { workflow: edited } = said(workflow, { op: "update", node: "M", parameters: { mode: "combineBySql" } })
+    same(edited["connections"], workflow["connections"])
+  })
+})
+
 describe("inputs", () => {
   it("of a Merge: those that are gone take their links with them", () => {
     const merge = (numberInputs: number) => node("M", `${base}merge`, 3, { numberInputs })
