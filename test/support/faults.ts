@@ -258,3 +258,7 @@ export const make = (seed: number): Faults => {
     )
   return { through, happened, sent, open: () => open, begin: () => void (isOn = true), end: () => void (isOn = false) }
 }
+
+/** Through the faults of the moment, if there are any. */
+export const switched = (client: HttpClient.HttpClient, current: () => Faults | undefined) =>
+  HttpClient.make((request) => (current()?.through(client) ?? client).execute(request))

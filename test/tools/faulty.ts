@@ -2,7 +2,6 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FileSystem from "effect/FileSystem"
 import * as Metric from "effect/Metric"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
@@ -12,6 +11,7 @@ import * as tools from "../../src/tools/index.ts"
 import { hurried, timed, until } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
 import { calls, prepared, seed as seeded, workflow } from "./calls.ts"
+import { filesIn } from "./files.ts"
 import { inWorld, type Needs } from "./world.ts"
 
 const id = String(calls["get_workflow"]?.["id"])
@@ -93,20 +93,6 @@ const stateBy = (known: ReadonlySet<string>) => (workflows: ReadonlyArray<N8nApi
     ...news.map((each, at) => [`new ${at}`, stateOf(each)] as const)
   ])
 }
-
-/** Every file below a folder, by path. */
-const filesIn = (folder: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const names = yield* fs.readDirectory(folder, { recursive: true })
-    const files = new Map<string, string>()
-    for (const name of names.toSorted()) {
-      if ((yield* fs.stat(`${folder}/${name}`)).type === "File") {
-        files.set(name, yield* fs.readFileString(`${folder}/${name}`))
-      }
-    }
-    return files
-  })
 
 /** Counts the fibres that a call starts and that have not ended. */
 const fibres = () => {
