@@ -110,7 +110,7 @@ export const nodes = (
         mode: "expression",
         numberOutputs: outputs,
         // A constant pin has one run for all.
-      output: `={{ ${table}[${repeats ? 0 : "$runIndex"}]?.[$itemIndex] ?? 0 }}`
+        output: `={{ ${table}[${repeats ? 0 : "$runIndex"}]?.[$itemIndex] ?? 0 }}`
       }
     }
   }

@@ -177,7 +177,8 @@ export const testWorkflow = Tool.make({
     ),
     pins: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
-        description: "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
+        description:
+          "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
       })
     ),
     replay: Schema.optionalKey(
