@@ -229,6 +229,12 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       const pin = pinned.get(node.name)
       return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
     },
+    earlier: new Map<string, TestCopy.Earlier>([
+      ...replayed?.earlier ?? [],
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, TestCopy.Earlier]> =>
+        pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
+      )
+    ]),
     unpinned: running,
     isTrigger,
     path,
@@ -245,7 +251,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       field: "pins",
       hint: `Leave it out: the test goes from '${copy.start}' ${
         options.endNode === undefined ? "onward" : `to '${options.endNode}'`
-      }, and disabled nodes and sub-nodes of pinned ones do not run.`
+      }, no expression there refers to it, and disabled nodes and sub-nodes of pinned ones do not run.`
     })
   }
   yield* checks.checkRunnable(subject.name, copy, release)

@@ -87,6 +87,13 @@ const code = (node: Pick<Node, "id" | "name" | "position">, jsCode: string): Nod
 export const source = (node: Pick<Node, "id" | "name" | "position">, items: ReadonlyArray<unknown>): Node =>
   code(node, returning([items.map(unlinked)], true))
 
+/** A node that returns these items, each linked to the input item at its `origin`. */
+export const linked = (
+  node: Pick<Node, "id" | "name" | "position">,
+  items: ReadonlyArray<unknown>,
+  origin: (index: number) => number | undefined
+): Node => code(node, returning([items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))], true))
+
 /** The nodes that stand for a pinned one: itself, and the one before it where there is one. */
 export const nodes = (
   node: Node,
