@@ -57,6 +57,18 @@ describe("pinned nodes", () => {
     }
   })
 
+  it("give constant items by output in every run where they are lists", () => {
+    const pin = pins.constant([[], [{ error: "x" }, { json: { error: "y" } }]])
+    for (const run of [0, 7]) {
+      assert.deepStrictEqual(given(pin, run), [[], [{ json: { error: "x" } }, { json: { error: "y" } }]])
+    }
+  })
+
+  it("are of objects only", () => {
+    for (const items of [[], [{}], [[], [{}]]]) assert.isTrue(pins.arePinnable(items))
+    for (const items of [[1], [null], [{}, []], [[{}], {}], [["a"]]]) assert.isFalse(pins.arePinnable(items))
+  })
+
   it("keep binary data, and links to those input items that are there", () => {
     const item = { json: { a: 1 }, binary: { file: { data: "aGk=", mimeType: "text/plain" } } }
     const linked = [1, { item: 0 }, { item: 9 }, { item: 0, input: 1 }].map((pairedItem) => ({ ...item, pairedItem }))
