@@ -17,7 +17,9 @@ import { entryOf, type Options, reportOf, select } from "./report.ts"
 
 export type { Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
+export { diff, type Difference, type DiffOptions } from "./differences.ts"
 export { pull, type PullOptions } from "./pull.ts"
+export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
 
 /** How each workflow stands; reads `GET /workflows`, and `GET /workflows/{id}` of what changed. Writes nothing. */

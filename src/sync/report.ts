@@ -53,6 +53,8 @@ export type Step =
 export interface Options extends Compare.Options {
   /** Only these: ids, or files as they are called in the folder. */
   readonly only?: ReadonlyArray<string> | undefined
+  /** Only files among these, which need not be workflows. */
+  readonly among?: ReadonlyArray<string> | undefined
 }
 
 /** What is told of an item. */
@@ -61,19 +63,21 @@ export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => def
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
 /** The chosen items; one that there is not is refused. */
-export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison, { only }: Options) {
-  if (only === undefined) return items
+export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison, { among, only }: Options) {
+  const files = among === undefined ? undefined : new Set(among.map(plain))
+  const candidates = files === undefined ? items : items.filter(({ file }) => file !== undefined && files.has(file))
+  if (only === undefined) return candidates
   const wanted = new Set(only.map(plain))
-  const chosen = items.filter(({ file, id }) =>
-    (id !== undefined && wanted.has(id)) || (file !== undefined && wanted.has(file))
-  )
+  const isWanted = (name: string | undefined) => name !== undefined && wanted.has(name)
   const names = items.flatMap(({ file, id }) => [file, id].flatMap((each) => each ?? []))
   const missing = [...wanted].find((each) => !names.includes(each))
-  return missing === undefined ? chosen : yield* new Errors.ValidationError({
-    reason: `There is no workflow '${missing}' here`,
-    field: "only",
-    hint: `Give ids, or paths in the folder. ${suggestion(missing, names)}`
-  })
+  return missing === undefined
+    ? candidates.filter(({ file, id }) => isWanted(id) || isWanted(file))
+    : yield* new Errors.ValidationError({
+      reason: `There is no workflow '${missing}' here`,
+      field: "only",
+      hint: `Give ids, or paths in the folder. ${suggestion(missing, names)}`
+    })
 })
 
 /** Counts the entries. */

@@ -1,4 +1,4 @@
-/** `pull` and `status`: a folder of workflows in step with n8n. */
+/** `pull`, `status`, `diff` and `push`: a folder of workflows in step with n8n. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -6,12 +6,14 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as Errors from "../../base/Errors.ts"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as Git from "../Git.ts"
 import * as Options from "../Options.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { print, root } from "./root.ts"
+import { name, print, root } from "./root.ts"
 
 const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
@@ -38,6 +40,17 @@ const only = Flag.String("only").pipe(
   Flag.atLeast(1),
   Flag.optional
 )
+
+const fromGit = Flag.String("from-git").pipe(
+  Flag.withDescription("Only files that changed since this commit, uncommitted ones too"),
+  Flag.withMetavar("REF"),
+  Flag.optional
+)
+
+const amongChanged = (folder: string, ref: Option.Option<string>) =>
+  Option.isNone(ref)
+    ? Effect.succeed({})
+    : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
 
 const dryRun = toggle("dry-run", "Only show what would be done")
 
@@ -149,3 +162,69 @@ export const pull = Command.make(
     yield* conclude(report, report.hasConflicts)
   })
 ).pipe(Command.withDescription("Write n8n's workflows into a folder; 2 when what changed on both sides was left"))
+
+export const diff = Command.make(
+  "diff",
+  { folder, json, only, fromGit, ...extras },
+  Effect.fnUntraced(function*({ folder, fromGit, json, ...options }) {
+    const { showSecrets } = yield* root
+    const among = yield* amongChanged(folder, fromGit)
+    const differences = yield* inFolder(
+      folder,
+      Sync.diff(".", { ...optionsOf(options), ...among, showsSecrets: showSecrets })
+    )
+    if (json) yield* print(JSON.stringify(differences))
+    else yield* Effect.forEach(differences, (entry) => print(SyncReport.difference(entry)), { discard: true })
+    yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
+  })
+).pipe(Command.withDescription("Show what differs between a folder and n8n; 2 when something does"))
+
+export const push = Command.make(
+  "push",
+  {
+    folder,
+    json,
+    only,
+    fromGit,
+    ...extras,
+    dryRun,
+    publishes: toggle("publish", "Publish what is pushed"),
+    deletes: toggle("delete", "Delete workflows on n8n whose file is gone, unless they changed there")
+  },
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...options }) {
+    const { readOnly } = yield* root
+    if (readOnly && !dryRun) {
+      return yield* refuse("push writes to n8n, and this is read-only: leave out --read-only, or add --dry-run")
+    }
+    const among = yield* amongChanged(folder, fromGit)
+    const report = yield* inFolder(
+      folder,
+      Effect.gen(function*() {
+        if (!dryRun && (yield* Tool.ReadOnly)) {
+          return yield* new Errors.ValidationError({
+            reason: "push writes to n8n, and this profile is read-only",
+            hint: "Choose another profile, or add --dry-run."
+          })
+        }
+        return yield* Sync.push(".", {
+          ...optionsOf(options),
+          ...among,
+          deletes,
+          dryRun,
+          publishes,
+          onStep: onStep(json, dryRun)
+        })
+      })
+    )
+    yield* tell(report, json)
+    if (report.hasConflicts && !json) {
+      const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+      const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))
+      yield* Effect.forEach(conflicts, (entry) => print(SyncReport.difference(entry)), { discard: true })
+      yield* warn(
+        `${name}: nothing was pushed: what changed on both sides is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
+      )
+    }
+    yield* conclude(report, report.hasConflicts)
+  })
+).pipe(Command.withDescription("Write a folder's changes to n8n; 2, and nothing written, when both sides changed"))

@@ -2,9 +2,11 @@
 import * as Hints from "../../answer/Hints.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
+import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 
 /** An error in one line: what happened, n8n's own words, what to do. */
 export const explain = (error: Errors.N8nError): string => {
@@ -75,3 +77,35 @@ export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
     })
   )
 })
+
+const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
+
+const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
+
+const fieldText = ({ after, before, diff, path }: WorkflowDiff.FieldView) =>
+  diff === undefined ? `    ${path}: ${shown(before)} → ${shown(after)}` : `    ${path}:\n${indented(diff, 6)}`
+
+const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeView) =>
+  [`  ${change} '${node}'${formerName === undefined ? "" : `, formerly '${formerName}'`}`, ...fields.map(fieldText)]
+    .join("\n")
+
+const list = (values: ReadonlyArray<string>) => values.length === 0 ? "none" : values.join(", ")
+
+/** What differs of one workflow, or how it stands where only one side has it. */
+export const difference = (entry: Sync.Entry | Sync.Difference): string => {
+  if (!("view" in entry)) return entryLine(entry)
+  const { from, tags, view } = entry
+  const whole = (title: string, fields: ReadonlyArray<WorkflowDiff.FieldView> | undefined) =>
+    fields === undefined || fields.length === 0 ? [] : [`  ${title}`, ...fields.map(fieldText)]
+  const text = [
+    ...(view.name === undefined ? [] : [`  name: ${shown(view.name.before)} → ${shown(view.name.after)}`]),
+    ...view.nodes.map(nodeText),
+    ...view.connections.removed.map((link) => `  - ${link}`),
+    ...view.connections.added.map((link) => `  + ${link}`),
+    ...whole("settings", view.settings),
+    ...whole("besides", view.other),
+    ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),
+    ...(view.moved === 0 ? [] : [`  ${counted(view.moved, "node")} moved`])
+  ].join("\n")
+  return `${entryLine(entry)}\n  from ${from === "here" ? "the file to n8n" : "n8n to the file"}\n${Visible.text(text)}`
+}
