@@ -1,5 +1,6 @@
 /** The format of a failed call: the JSON of the earlier servers, plus `hint`. */
 import * as Errors from "../base/Errors.ts"
+import { redactText } from "../base/Redact.ts"
 import * as Hints from "./Hints.ts"
 
 /** A failed call as a client sees it; `hint` says what to do next. */
@@ -7,8 +8,11 @@ export interface Envelope extends Errors.Report {
   readonly hint: string
 }
 
+/** Names of nodes and workflows stand in hints: a screen of text, and no secret in it. */
+const maxHint = 2_000
+
 /** Converts an error to an envelope. */
 export const fromError = (error: Errors.N8nError): Envelope => ({
   ...Errors.report(error),
-  hint: Hints.text(error.hint)
+  hint: redactText(Hints.text(error.hint)).slice(0, maxHint)
 })

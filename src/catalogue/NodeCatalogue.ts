@@ -5,10 +5,11 @@
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
+import type * as Scope from "effect/Scope"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
@@ -135,10 +136,16 @@ export const layer = (
   Layer.effect(
     NodeCatalogue,
     Effect.gen(function*() {
-      const context = yield* Effect.context<FileSystem.FileSystem>()
+      const path = options.dataFile ?? dataFile
+      const context = yield* Effect.context<FileSystem.FileSystem | Scope.Scope>()
+      // Opened now and read when it is needed: by then the package may have been replaced.
+      const file = yield* Effect.option(FileSystem.FileSystem.use((fs) => fs.open(path)))
       const added = yield* Effect.forEach(options.nodes ?? [], Packages.read)
       return yield* make(
-        Effect.provideContext(DataFile.open(options.dataFile ?? dataFile), context),
+        Option.match(file, {
+          onNone: () => Effect.provideContext(DataFile.open(path), context),
+          onSome: (file) => DataFile.read(path, file)
+        }),
         added.flatMap(({ types }) => types)
       )
     })

@@ -48,8 +48,10 @@ export const list = N8nClient.use((n8n) => n8n.listWorkflows({ name: TestMark.ma
 /** Unpublishes and deletes a copy, unless it is already gone. */
 export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) {
   const n8n = yield* N8nClient
-  yield* Effect.ignore(n8n.unpublishWorkflow(id))
-  yield* Effect.catchTag(deleteUnpublished(id), "NotFoundError", () => Effect.void)
+  const unpublish = Effect.ignore(n8n.unpublishWorkflow(id))
+  yield* unpublish
+  // A test that is interrupted while n8n publishes its copy comes here first: n8n goes on and publishes it then.
+  yield* Effect.catchTag(deleteUnpublished(id, unpublish), "NotFoundError", () => Effect.void)
 })
 
 /** Stops the unfinished executions of a copy. 1.x cannot: there the copy's own timeout ends them. */

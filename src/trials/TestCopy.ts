@@ -66,6 +66,8 @@ export interface Copy {
   readonly pinned: ReadonlyArray<string>
   /** The nodes that do not run because nothing is stored for them, by name. */
   readonly notRun: ReadonlyArray<string>
+  /** How many runs of a pinned node have stored items; absent for a node that gives the same in every run. */
+  readonly storedRuns: ReadonlyMap<string, number>
   /** How many nodes can run. */
   readonly nodeCount: number
   /** The names of the nodes that the workflow does not have. */
@@ -267,6 +269,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
     const storesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+    // A request brings no binary data.
+    const binaryItems = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
+      ? startItems
+      : undefined
     const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
     const added: ReadonlyArray<Node> = [
       {
@@ -281,9 +287,9 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       ...(!responds || storesId
         ? [{ id: idOf(path, "-id"), name: named(idNodeName), position: [first - 440, y], ...idNode(!responds) }]
         : []),
-      startItems === undefined
+      binaryItems === undefined
         ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
-        : pins.source(entry, startItems)
+        : pins.source(entry, binaryItems)
     ]
     const addedNames = added.map(({ name }) => name)
     const linkTo = (from: string, to: string): Connections.Link => {
@@ -324,11 +330,17 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     }
     const isMissing = (name: string) => chosen.get(name)?.isMissing === true
     const pinnedNames = [...flow].filter(isPinned)
+    const storedRuns = new Map(pinnedNames.flatMap((name) => {
+      const pin = chosen.get(name)
+      return pin === undefined || pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const]
+    }))
     return {
       body,
       start: start.name,
-      items: startItems !== undefined
+      items: binaryItems !== undefined
         ? []
+        : startItems !== undefined
+        ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
         : pin.length > 0
         ? TriggerItems.fromTestData(pin)
         : startsAtTrigger
@@ -336,6 +348,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         : TriggerItems.fromTestData(testData),
       pinned: pinnedNames.filter((name) => !isMissing(name)),
       notRun: pinnedNames.filter(isMissing),
+      storedRuns,
       nodeCount: enabled.length,
       addedNodes: [...addedNames, ...[...beforePins.values()].map(({ name }) => name)],
       responds,

@@ -19,6 +19,7 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
 import * as Nearest from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
@@ -64,8 +65,10 @@ export interface TestResult {
   readonly start: string
   /** The nodes that gave stored items instead of running. */
   readonly pinned: ReadonlyArray<string>
-  /** The nodes that reach outside and for which the replayed execution has no data: they did not run. */
+  /** The nodes that were reached and left out: they reach outside, and the replayed execution has no data of them. */
   readonly notRun: ReadonlyArray<string>
+  /** The nodes with more runs than the replayed execution has data of: the later runs gave nothing. */
+  readonly shortOfRuns: ReadonlyArray<{ readonly node: string; readonly stored: number; readonly runs: number }>
   readonly timedOut: boolean
   /** The workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
@@ -83,7 +86,7 @@ const cannotRun = (name: string, { field, hint, message }: {
   readonly message: string
   readonly field: string
   readonly hint: Hint
-}) => new Errors.ValidationError({ reason: `'${name}' cannot be run: ${message}`, field, hint })
+}) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, field, hint })
 
 /** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
@@ -116,7 +119,7 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
     Effect.mapError((error) =>
       error._tag === "ApiError" && (error.statusCode === 400 || error.statusCode === 409)
         ? new Errors.ValidationError({
-          reason: `'${name}' cannot be run: n8n refuses to publish it`,
+          reason: `'${Visible.label(name)}' cannot be run: n8n refuses to publish it`,
           field: "workflowId",
           ...(error.errorDetails === undefined ? {} : { errorDetails: error.errorDetails }),
           hint: ["Nothing ran.", { _tag: "FixRefusedValues" }]
@@ -265,7 +268,11 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
           execution: Execution.without(execution, copy.addedNodes),
           start: copy.start,
           pinned: copy.pinned,
-          notRun: copy.notRun,
+          notRun: copy.notRun.filter((name) => execution.runs.has(name)),
+          shortOfRuns: [...copy.storedRuns].flatMap(([node, stored]) => {
+            const runs = execution.runs.get(node)?.length ?? 0
+            return runs > stored ? [{ node, stored, runs }] : []
+          }),
           timedOut,
           response: copy.responds ? answer : undefined
         } satisfies TestResult
@@ -302,7 +309,16 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   })
   const workflow = { id: target.id, name: target.name }
   const { name } = target.node
-  return { workflow, execution, start: name, pinned: [], notRun: [], timedOut, response: answer } satisfies TestResult
+  return {
+    workflow,
+    execution,
+    start: name,
+    pinned: [],
+    notRun: [],
+    shortOfRuns: [],
+    timedOut,
+    response: answer
+  } satisfies TestResult
 })
 
 /** Runs a workflow and returns when its execution has ended or waits, or the timeout has passed. */

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Advice } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import { obj, str } from "../base/Json.ts"
+import * as Visible from "../base/Visible.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
@@ -18,7 +19,7 @@ const calledWorkflow = ({ disabled, parameters, type }: Node): string | undefine
 
 const cannotRun = (name: string, why: string, advice: Advice) =>
   new Errors.ValidationError({
-    reason: `'${name}' cannot be run: ${why}`,
+    reason: `'${Visible.label(name)}' cannot be run: ${why}`,
     field: "workflowId",
     hint: ["Nothing ran.", advice]
   })

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import { arr, obj, str } from "../base/Json.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
@@ -51,13 +52,17 @@ export const target = Effect.fnUntraced(function*(
   }
   if (place.kind !== "n8n") return yield* refuse("Only a workflow on n8n is live", "workflowId")
   const workflow = yield* n8n.getWorkflow(place.id)
-  if (!workflow.active) return yield* refuse(`'${workflow.name}' is not published: it has no live webhook`, "mode")
+  if (!workflow.active) {
+    return yield* refuse(`'${Visible.label(workflow.name)}' is not published: it has no live webhook`, "mode")
+  }
   const { startNode, testData, timeout } = options
   const nodes = publishedNodes(workflow)
   const node = nodes.find((node) =>
     isWebhook(node) && (startNode === undefined || node.name === startNode || node.id === startNode)
   )
-  if (node === undefined) return yield* refuse(`'${workflow.name}' is started by no Webhook node`, "mode")
+  if (node === undefined) {
+    return yield* refuse(`'${Visible.label(workflow.name)}' is started by no Webhook node`, "mode")
+  }
   if (Array.isArray(testData) && testData.length > 1) {
     return yield* refuse("A live webhook takes one request, not several", "testData")
   }

@@ -144,6 +144,12 @@ const hits: ReadonlyArray<readonly [string, string, string]> = [
     `"-----BEGIN PRIVATE KEY-----${marker}`
   ],
   ["Bearer", "got Bearer canary-webhook-token, bearer abc12345", `got Bearer ${marker}, bearer ${marker}`],
+  [
+    "Basic, short",
+    "Basic YWI6Y2Qx, got Basic YWI6Y2Q= back, Basic YQ==",
+    `Basic ${marker}, got Basic ${marker} back, Basic ${marker}`
+  ],
+  ["Basic, in its header", "Proxy-Authorization: Basic YTpi", `Proxy-Authorization: Basic ${marker}`],
   ["Basic", "Basic dXNlcjpwYXNz, Basic dXNlcjpwYXNzdw==", `Basic ${marker}, Basic ${marker}`],
   ["Authorization", "-H 'Authorization: token abc123'", `-H 'Authorization: token ${marker}'`],
   ["Cookie", "-H \"Cookie: a=b; c=d\" x", `-H "Cookie: ${marker}" x`],

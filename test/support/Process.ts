@@ -1,10 +1,12 @@
 /** Runs the bundled server as a child process. */
 import * as Effect from "effect/Effect"
 import { execSync, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+
+import { dataFile } from "../../src/catalogue/NodeCatalogue.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
 
@@ -21,6 +23,17 @@ export const bundle = () => {
   })
 }
 
+/** A copy of the bundle with the node catalogue, in a folder of its own. */
+export const installed = Effect.acquireRelease(
+  Effect.sync(() => {
+    const own = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-"))
+    cpSync(folder, own, { recursive: true })
+    copyFileSync(dataFile, join(own, "nodes.data"))
+    return { folder: own, main: join(own, "main.mjs") }
+  }),
+  ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
 /** Removes the bundle. */
 export const remove = () => rmSync(folder, { recursive: true, force: true })
 
@@ -32,8 +45,8 @@ interface ExitResult {
 }
 
 /** Starts the server as a client does, with an environment of its own. */
-export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env["PATH"], ...env } })
+export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, program = main) => {
+  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env["PATH"], ...env } })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))

@@ -49,9 +49,11 @@ const openings = [
   /(\/\/open\.(?:feishu|larksuite)\.(?:cn|com)\/open-apis\/bot\/v2\/hook\/)[\w-]+/,
   // "Bearer authentication" is prose: a token has a digit or an inner capital, or is long.
   /(\b(?:[Bb]earer|BEARER)\s+)(?:(?=[\w.~+/-]{1,200}[\dA-Z])[\w.~+/=-]{8,}|[\w.~+/=-]{20,})/,
-  /(\b(?:[Bb]asic|BASIC)\s+)(?=[\w+/]+[\dA-Z+/=])(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?(?![\w+/=])/,
+  /(\b(?:[Bb]asic|BASIC)\s+)(?=[\w+/]+[\dA-Z+/=])(?:(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?|(?:[\w+/]{4})?(?:[\w+/]{2}==|[\w+/]{3}=))(?![\w+/=])/,
+  // In its own header whatever follows is the credential, however short.
+  /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *(?:[Bb]asic|BASIC) +)[\w+/=-]+/,
   // Headers as curl and dumps write them. Other unquoted `name: value` pairs are more often prose than secrets.
-  /((?<![\w-])[Aa]uthorization: *[A-Za-z-]+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
+  /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *[A-Za-z-]+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
   /((?<![\w-])(?:[Ss]et-)?[Cc]ookie: *)[\w.%-]+=[^"'\r\n\\{]+/,
   /((?<![\w-])[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret): *)[^\s"'\\{]+/
 ]

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 import * as Errors from "../../base/Errors.ts"
 import * as Deprecations from "../types/Deprecations.ts"
@@ -27,7 +28,10 @@ const Index = Schema.fromJsonString(Schema.Struct({
   deprecations: Deprecations.Deprecations
 }))
 
-const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
+const Block = Schema.fromJsonString(Schema.Struct({
+  descriptions: Schema.Array(NodeType.Description),
+  itemFields: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+}))
 
 const compress = (text: string) =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 } })
@@ -48,7 +52,7 @@ export interface Contents {
 
 /** Encodes a catalogue as the file's bytes. */
 export const pack = ({ deprecations, release, releases, search, types }: Contents): Uint8Array => {
-  const blocks = types.map(({ descriptions }) => compress(Schema.encodeSync(Descriptions)(descriptions)))
+  const blocks = types.map(({ type: _, ...block }) => compress(Schema.encodeSync(Block)(block)))
   const searchBlock = compress(search)
   const index = compress(
     Schema.encodeSync(Index)({
@@ -84,15 +88,26 @@ const unusable = (path: string, why: string) =>
     isServerFault: true
   })
 
-/** Reads the index of the file at `path`. */
-export const open = (path: string): Effect.Effect<DataFile, Errors.ValidationError, FileSystem.FileSystem> =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
+/**
+ * Opens the file at `path` and reads its index.
+ *
+ * **Details**
+ *
+ * The file stays open as long as the scope: when a new release replaces or removes it, the old one is still read.
+ */
+export const open = (
+  path: string
+): Effect.Effect<DataFile, Errors.ValidationError, FileSystem.FileSystem | Scope.Scope> =>
+  Effect.flatMap(
+    FileSystem.FileSystem.use((fs) => fs.open(path)).pipe(Effect.mapError(({ message }) => unusable(path, message))),
+    (file) => read(path, file)
+  )
 
+/** Reads the index of an open file; `path` is for messages. */
+export const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Errors.ValidationError> =>
+  Effect.gen(function*() {
     const readBytes = (position: number, length: number) =>
-      fs.open(path).pipe(
-        Effect.flatMap((file) => file.readAlloc(length, { position: BigInt(position) })),
-        Effect.scoped,
+      file.readAlloc(length, { position: BigInt(position) }).pipe(
         Effect.mapError(({ message }) => unusable(path, message)),
         Effect.map(Option.getOrElse(() => new Uint8Array()))
       )
@@ -133,8 +148,8 @@ export const open = (path: string): Effect.Effect<DataFile, Errors.ValidationErr
         const place = places.get(type)
         if (place === undefined) return Effect.succeed(undefined)
         return Effect.map(
-          readJson(Descriptions, place.position, place.length),
-          (descriptions) => ({ type, descriptions })
+          readJson(Block, place.position, place.length),
+          (block) => ({ type, ...block })
         )
       }
     }

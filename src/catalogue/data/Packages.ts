@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as NodeType from "../types/NodeType.ts"
+import * as ItemFields from "./itemFields.ts"
 import * as NodeFiles from "./nodeFiles.ts"
 
 /** A package that cannot be read: the server does not start. */
@@ -29,11 +30,16 @@ const newest = (description: NodeType.Description) => Math.max(...NodeType.versi
 /** Descriptions with the same name are one type, newest first. */
 const typesOf = (
   packageName: string,
-  descriptions: ReadonlyArray<NodeType.Description>
+  descriptions: ReadonlyArray<NodeType.Description>,
+  itemFields: ReadonlyMap<string, ItemFields.ItemFields>
 ): ReadonlyArray<NodeType.NodeType> =>
   [...Map.groupBy(descriptions, ({ name }) => `${packageName}.${name.slice(name.lastIndexOf(".") + 1)}`)].map((
     [type, all]
-  ) => ({ type, descriptions: all.toSorted((a, b) => newest(b) - newest(a)) }))
+  ) => {
+    const fields = itemFields.get(type.slice(type.lastIndexOf(".") + 1))
+    const sorted = all.toSorted((a, b) => newest(b) - newest(a))
+    return { type, descriptions: sorted, ...fields !== undefined && { itemFields: fields } }
+  })
 
 /** The metadata file of a package that n8n's build tools made. */
 const listFile = "dist/types/nodes.json"
@@ -78,5 +84,6 @@ export const read = (
       : Effect.mapError(fs.readFileString(file), ({ message }) => unreadable(message))
     const descriptions = yield* Effect.mapError(Schema.decodeEffect(Descriptions)(text), ({ message }) =>
       unreadable(`is not a list of node types: ${message.slice(0, 300)}`))
-    return { name, version, types: typesOf(name, descriptions) }
+    const itemFields = yield* ItemFields.read(folder, descriptions)
+    return { name, version, types: typesOf(name, descriptions, itemFields) }
   })

@@ -22,16 +22,16 @@ const sides = (condition: Obj, operator: Obj, path: string, strictness: Strictne
   const type = str(operator["type"]) ?? ""
   const isUnary = Boolean(operator["singleValue"])
   return [["leftValue", type], ...isUnary ? [] : [["rightValue", str(operator["rightType"]) ?? type]]]
-    .flatMap(([side = "", wanted = ""]): ReadonlyArray<Remark> => {
+    .flatMap(([side = "", expected = ""]): ReadonlyArray<Remark> => {
       const value = condition[side]
-      if (isReadable(value, wanted, strictness)) return []
+      if (isReadable(value, expected, strictness)) return []
       return [{
         severity: "error",
         path: deeper(path, side),
-        message: `'${side}' is ${inWords(value)}; the operator compares ${wanted} and wants ${
-          FieldType.words(wanted)
+        message: `'${side}' is ${inWords(value)}; the operator compares ${expected} and wants ${
+          FieldType.words(expected)
         }.`,
-        fix: strictness.isStrict && FieldType.fits(value, wanted)
+        fix: strictness.isStrict && FieldType.fits(value, expected)
           ? "Change the value or the operator's type, or set the filter's options.typeValidation to 'loose'."
           : "Change the value or the operator's type, or give an expression that begins with '='."
       }]

@@ -44,7 +44,7 @@ interface Place {
   readonly path: string
 }
 
-/** The types whose values say which resource is meant. */
+/** The types whose values name a resource. */
 export const locators = new Set(["resourceLocator", "workflowSelector", "agentSelector"])
 
 const isFilled = (value: unknown): boolean => {

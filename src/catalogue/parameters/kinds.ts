@@ -10,7 +10,7 @@ export type Remarks = ReadonlyArray<Remark>
 
 export const none: Remarks = []
 
-/** A warning: most likely not meant. */
+/** A warning: most likely a mistake. */
 export const warning = (path: string, message: string, fix: string): Remarks => [{
   severity: "warning",
   path,
@@ -50,21 +50,21 @@ export const choice = (property: Property, value: unknown, path: string, scope: 
 }
 
 export const locator = ({ modes = [], name }: Property, value: unknown, path: string, suggest: Suggest): Remarks => {
-  const wanted = "{__rl: true, mode, value}"
+  const shape = "{__rl: true, mode, value}"
   const object = obj(value)
   if (object === undefined) {
     const isPlain = Predicate.isString(value) || Predicate.isNumber(value)
-    return isPlain ? none : warning(path, `'${name}' is ${inWords(value)}.`, `Give ${wanted}.`)
+    return isPlain ? none : warning(path, `'${name}' is ${inWords(value)}.`, `Give ${shape}.`)
   }
   if (!("value" in object && "mode" in object)) {
-    return warning(path, `'${name}' lacks ${"value" in object ? "'mode'" : "'value'"}.`, `Give ${wanted}.`)
+    return warning(path, `'${name}' lacks ${"value" in object ? "'mode'" : "'value'"}.`, `Give ${shape}.`)
   }
   const names = modes.map((mode) => mode.name)
   const isMode = object["mode"] === "" || names.some((mode) => mode === object["mode"])
   if (names.length > 0 && !isMode) {
     return warning(deeper(path, "mode"), `'${name}' has no mode ${inWords(object["mode"])}.`, suggest("", names))
   }
-  return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${wanted}.`)
+  return object["__rl"] === true ? none : warning(path, `'${name}' lacks '__rl'.`, `Set '__rl' to true: ${shape}.`)
 }
 
 export const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
@@ -79,7 +79,7 @@ export const mapper = ({ name }: Property, value: Obj, path: string): Remarks =>
 const objectTypes = new Set(["collection", "fixedCollection", "filter", "assignmentCollection", "resourceMapper"])
 const textTypes = new Set(["string", "dateTime", "color"])
 
-const wanted: Record<string, string> = {
+const shapes: Record<string, string> = {
   assignmentCollection: "{assignments: [{id, name, type, value}]}",
   filter: "{combinator: 'and' | 'or', conditions: [{leftValue, rightValue, operator: {type, operation}}]}",
   resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
@@ -96,7 +96,7 @@ const example = (property: Property): string => {
   const [group] = groups(property)
   return type === "fixedCollection" && group !== undefined
     ? `{${group.name}: ${isMultiple(property) ? "[{…}]" : "{…}"}} for '${name}'`
-    : `${wanted[type] ?? "an object"} for '${name}'`
+    : `${shapes[type] ?? "an object"} for '${name}'`
 }
 
 /** Whether the value is of a kind that the type has; the parameters in it are another matter. */

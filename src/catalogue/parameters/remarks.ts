@@ -10,37 +10,37 @@ import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } f
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** What all remarks on a node are made with. */
-interface Making {
+/** What all remarks on a node need. */
+interface Context {
   readonly suggest: Suggest
   readonly properties: ReadonlyArray<Property>
   readonly type: string
   readonly isTool: boolean
 }
 
-/** What is wrong with a value that is given to a parameter that is shown; `done` is what n8n makes of it. */
+/** What is wrong with the value of a visible parameter; `completed` is the value with n8n's defaults. */
 const ofValue = (
   property: Property,
   value: unknown,
-  done: unknown,
+  completed: unknown,
   path: string,
   scope: Scope,
-  making: Making
+  context: Context
 ): Remarks => {
   const { name, type } = property
-  const { suggest } = making
+  const { suggest } = context
   if (equals(value, property.default) || value === null) return none
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
   const fix = ofKind(property, value)
   if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
   if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
-  if (type === "collection") return ofCollection(property, value, done, path, scope, making)
-  if (type === "fixedCollection") return ofGroups(property, value as Obj, done, path, scope, making)
+  if (type === "collection") return ofCollection(property, value, completed, path, scope, context)
+  if (type === "fixedCollection") return ofGroups(property, value as Obj, completed, path, scope, context)
   if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
-    if (isExpression(done) || (property.required === true && isMissing(property, value))) return none
+    if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
-    return (isList && type === "multiOptions" ? value : [done])
+    return (isList && type === "multiOptions" ? value : [completed])
       .flatMap((one, index) =>
         isExpression(one) ? none : choice(property, one, isList ? deeper(path, index) : path, scope, suggest)
       )
@@ -51,29 +51,29 @@ const ofValue = (
 const ofCollection = (
   property: Property,
   value: unknown,
-  done: unknown,
+  completed: unknown,
   path: string,
   scope: Scope,
-  making: Making
+  context: Context
 ): Remarks => {
   const inner = members(property)
-  if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: done }, path, making)
+  if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: completed }, path, context)
   return arr(value).flatMap((item, index) => {
     const object = obj(item)
     const at = deeper(path, index)
     return object === undefined
       ? warning(at, `An item of '${property.name}' is ${inWords(item)}.`, "Give an object.")
-      : level(inner, object, { ...scope, values: object }, at, making)
+      : level(inner, object, { ...scope, values: object }, at, context)
   })
 }
 
 const ofGroups = (
   property: Property,
   value: Obj,
-  done: unknown,
+  completed: unknown,
   path: string,
   scope: Scope,
-  making: Making
+  context: Context
 ): Remarks => {
   const all = groups(property)
   return Object.entries(value).flatMap(([key, inner]): Remarks => {
@@ -84,14 +84,14 @@ const ofGroups = (
       return warning(
         at,
         `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`,
-        making.suggest(key.slice(0, 100), names)
+        context.suggest(key.slice(0, 100), names)
       )
     }
-    const inside = own(done, key)
+    const inside = own(completed, key)
     const item = (one: unknown, values: unknown, at: string): Remarks => {
       const known = obj(one)
       return known !== undefined
-        ? level(group.values, known, { ...scope, values }, at, making)
+        ? level(group.values, known, { ...scope, values }, at, context)
         : warning(
           at,
           `'${key}' holds ${inWords(one)} where an object belongs.`,
@@ -125,23 +125,23 @@ const unknown = (
   properties: ReadonlyArray<Property>,
   scope: Scope,
   path: string,
-  making: Making
+  context: Context
 ): Remarks => {
-  if (path === name && (leftovers.has(name) || (making.isTool && toolNames.has(name)))) return none
+  if (path === name && (leftovers.has(name) || (context.isTool && toolNames.has(name)))) return none
   const holder = properties.find((one) =>
     one.type === "collection" && members(one).some((member) => member.name === name)
   )
-  const isOfRoot = path !== name && making.properties.some((one) => one.name === name)
+  const isOfRoot = path !== name && context.properties.some((one) => one.name === name)
   const shown = properties.filter(({ displayOptions }) => isShown(displayOptions, scope))
   const candidates = [...shown, ...properties].filter(({ type }) => type !== "notice").map((one) => one.name)
   return warning(
     path,
-    `${making.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
+    `${context.type} has no parameter '${name.slice(0, 60)}' here: n8n drops it.`,
     holder !== undefined
       ? `It belongs in '${holder.name}'.`
       : isOfRoot
       ? `It belongs at the top of 'parameters'.`
-      : making.suggest(name.slice(0, 100), candidates)
+      : context.suggest(name.slice(0, 100), candidates)
   )
 }
 
@@ -154,21 +154,21 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
   })
 
-/** What there is to say about parameters given beside each other; `scope` has them as n8n fills them. */
+/** Remarks on the parameters of one level; `scope` holds them with n8n's defaults. */
 const level = (
   properties: ReadonlyArray<Property>,
   parameters: Obj,
   scope: Scope,
   path: string,
-  making: Making
+  context: Context
 ): Remarks => {
   const byName = Map.groupBy(properties, ({ name }) => name)
   const result = Object.entries(parameters).flatMap(([name, value]): Remarks => {
     const at = deeper(path, name)
     const named = byName.get(name)
-    if (named === undefined) return unknown(name, properties, scope, at, making)
+    if (named === undefined) return unknown(name, properties, scope, at, context)
     const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))
-    const all = shown.map((property) => ofValue(property, value, own(scope.values, name), at, scope, making))
+    const all = shown.map((property) => ofValue(property, value, own(scope.values, name), at, scope, context))
     return all.some((remarks) => remarks.length === 0) ? none : all.at(-1) ?? none
   })
   return path === "" ? result : [...result, ...missing(properties, scope, path)]

@@ -197,8 +197,8 @@ export const search = (
   index: Index,
   { category = "", functionality = "", keyword = "", limit }: Query
 ): Effect.Effect<Hits, Errors.ValidationError> => {
-  const wanted = fold(category)
-  if (category.trim() !== "" && !categories(index).some((name) => fold(name) === wanted)) {
+  const foldedCategory = fold(category)
+  if (category.trim() !== "" && !categories(index).some((name) => fold(name) === foldedCategory)) {
     return Effect.fail(
       new Errors.ValidationError({
         reason: `There is no category '${category.slice(0, 60)}'`,
@@ -215,7 +215,7 @@ export const search = (
   const type = keyword.trim().toLowerCase()
   const named = index.documents.filter(({ row }) => row.id.toLowerCase() === type)
   const matching = [...new Set([...named, ...ranked])].filter(({ categories, trigger }) =>
-    (wanted === "" || categories.some((name) => fold(name) === wanted)) && (trigger || !onlyTriggers)
+    (foldedCategory === "" || categories.some((name) => fold(name) === foldedCategory)) && (trigger || !onlyTriggers)
   )
   const forAgent = isForAgent(analyzed.all)
   const rows = matching.flatMap(({ row, tool }) => forAgent && tool !== undefined ? [{ ...row, ...tool }, row] : [row])

@@ -10,7 +10,7 @@ import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
 import * as Releases from "./Releases.ts"
 
-/** What is wanted of a type. */
+/** A question about a type. */
 export interface Ask {
   readonly version?: number | undefined
   readonly resource?: string | undefined
@@ -19,7 +19,7 @@ export interface Ask {
   readonly parameters?: ReadonlyArray<string> | undefined
 }
 
-/** What of the question the type does not have, and what it has instead. */
+/** A part of the question that the type does not have, and the values that it has. */
 export interface Lacking {
   readonly field: keyof Ask
   readonly value: string
@@ -62,13 +62,15 @@ export const Details = Schema.Struct({
   /** Ports, each with the condition that brings it. */
   inputs: optional(Schema.Array(Schema.String)),
   outputs: optional(Schema.Array(Schema.String)),
-  /** Resources and their operations, where they are not given. */
+  /** Names of fields of the items it puts out: `{}` marks objects, `[]` lists. */
+  itemFields: optional(Schema.String),
+  /** Resources and their operations, unless the question selects one. */
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
   parameters: Schema.Record(Schema.String, ParameterView.Parameter),
-  /** Names of those that apply as well; a last `… 12 more` counts the rest. */
+  /** Names of further parameters that apply; a last `… 12 more` counts the rest. */
   more: optional(Schema.Array(Schema.String)),
-  /** Those that would apply, and when. */
+  /** Parameters that other settings bring, each with its condition. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
   example: optional(Schema.Struct({
     type: Schema.String,
@@ -79,7 +81,7 @@ export const Details = Schema.Struct({
 })
 export type Details = typeof Details.Type
 
-/** What an answer takes at most, in characters of JSON: some 1,400 tokens. */
+/** Size limit of an answer, in characters of JSON: about 1,400 tokens. */
 const room = 4_400
 const operationsRoom = 1_500
 const namesRoom = 400
@@ -343,7 +345,20 @@ const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Backg
   return there.length === 0 ? all : there
 }
 
-/** The type, as far as it is asked for. */
+/** Parameters that change what is put out: n8n's schemas are of the whole items. */
+const simplifies = /^simpl(?:e|ify)/
+
+const itemFieldsOf = (
+  { itemFields = {} }: NodeType.NodeType,
+  applying: ReadonlyArray<NodeType.Property>,
+  { operation, resource }: Obj
+): string | undefined => {
+  if (applying.some(({ default: initial, name }) => simplifies.test(name) && initial === true)) return undefined
+  const key = [resource, operation].filter((each) => typeof each === "string" && each !== "").join("/")
+  return Object.hasOwn(itemFields, key) ? itemFields[key] : undefined
+}
+
+/** Answers a question about a type. */
 export const details = (
   nodeType: NodeType.NodeType,
   ask: Ask,
@@ -374,7 +389,7 @@ export const details = (
           selected,
           room - size(head)
         ),
-        (found) => ({ ...head, ...found })
+        (answer) => ({ ...head, ...answer })
       )
     }
     const isTool = NodeExample.isAgentTool(description)
@@ -389,9 +404,9 @@ export const details = (
     const isOverview = Object.keys(operations).length > 0
     const isSmall = size(operations) <= operationsRoom
     const shape = { parameters: filled, version }
+    const complete = Parameters.complete(description, node)
     const outputs = labels(description, shape, Ports.outputs, evaluate)
-    const ports =
-      Ports.outputs(description, { ...shape, parameters: Parameters.complete(description, node) }, evaluate) ?? []
+    const ports = Ports.outputs(description, { ...shape, parameters: complete }, evaluate) ?? []
     const isTrigger = description.group.includes("trigger")
     const rest = defined({
       ...head,
@@ -403,6 +418,7 @@ export const details = (
       credentials: credentialsOf(description),
       inputs: labels(description, shape, Ports.inputs, evaluate),
       outputs: outputs === undefined ? undefined : [...outputs, ...isTrigger ? [] : errorOutput(ports)],
+      itemFields: version === versions.at(-1) ? itemFieldsOf(nodeType, applying, complete) : undefined,
       operations: isOverview && isSmall ? operations : undefined,
       resources: isSmall ? undefined : Object.keys(operations),
       example: { type, typeVersion: version, parameters: filled as Schema.Json },

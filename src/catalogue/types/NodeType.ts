@@ -20,7 +20,7 @@ const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
 export type DisplayOptions = typeof DisplayOptions.Type
 
-/** One way to say which resource is meant: from a list, by id, by URL. */
+/** One way to name a resource: from a list, by id, by URL. */
 export const Mode = Schema.Struct({
   name: Schema.String,
   displayName: optional(Schema.String),
@@ -43,7 +43,7 @@ export const Choice = Schema.Struct({
 })
 export type Choice = typeof Choice.Type
 
-/** Parameters given together, of a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
+/** Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
 export interface Group {
   readonly name: string
   readonly displayName: string
@@ -180,6 +180,8 @@ export const Description = Schema.Struct({
   polling: optional(Schema.Boolean),
   webhooks: optional(Schema.Array(Schema.Struct({ name: optional(Schema.String) }))),
   maxNodes: optional(Schema.Finite),
+  /** Where the package has the schemas of what the node puts out, if not beside the node. */
+  schemaPath: optional(Schema.String),
   /** n8n's advice to those who build workflows with a model. */
   builderHint: optional(Schema.Struct({ searchHint: optional(Schema.String) })),
   codex: optional(Schema.Struct({
@@ -199,6 +201,8 @@ export interface NodeType {
   readonly type: string
   /** Newest first; no version is in two of them. */
   readonly descriptions: ReadonlyArray<Description>
+  /** By resource and operation, `message/getAll`, the fields of the items that the newest version puts out. */
+  readonly itemFields?: Readonly<Record<string, string>>
 }
 
 /** The versions that a description is for. */

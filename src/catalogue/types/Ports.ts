@@ -30,7 +30,7 @@ export interface Node {
   readonly onError?: string | undefined
 }
 
-const Given = Schema.Array(Schema.NullOr(Schema.Union([
+const PortList = Schema.Array(Schema.NullOr(Schema.Union([
   Schema.String,
   Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
 ])))
@@ -52,13 +52,13 @@ const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some";
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
   [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
 
-/** More than any node has; with more, the ports cannot be told. */
+/** More than any node has: with more, the ports count as unknown. */
 const maxPorts = 256
 
-const decode = (given: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
-  Array.isArray(given) && given.length > maxPorts ?
+const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
+  Array.isArray(value) && value.length > maxPorts ?
     undefined :
-    valueOf(Schema.decodeUnknownOption(Given)(given))?.flatMap((port) => {
+    valueOf(Schema.decodeUnknownOption(PortList)(value))?.flatMap((port) => {
       if (port === null) return []
       if (typeof port === "string") return [{ type: port }]
       const filter = valueOf(Extra.filter(port["filter"]))
@@ -90,12 +90,12 @@ const named = (
     return name === undefined ? port : { ...port, name }
   })
 
-const portsOf = (given: Ports, { parameters, version }: Node, evaluate: Evaluate) => {
-  const ports = decode(typeof given === "string" ? evaluate(given, { parameters, version }) : given)
+const portsOf = (declared: Ports, { parameters, version }: Node, evaluate: Evaluate) => {
+  const ports = decode(typeof declared === "string" ? evaluate(declared, { parameters, version }) : declared)
   return ports === undefined ? undefined : counted(ports)
 }
 
-/** The inputs; `undefined` where they cannot be told. */
+/** The inputs; `undefined` where they are unknown. */
 export const inputs = (
   description: Description,
   node: Node,
@@ -105,7 +105,7 @@ export const inputs = (
   return ports === undefined ? undefined : named(ports, description.inputNames)
 }
 
-/** The outputs, with that for errors where the node has one; `undefined` where they cannot be told. */
+/** The outputs, the error output included; `undefined` where they are unknown. */
 export const outputs = (
   description: Description,
   node: Node,

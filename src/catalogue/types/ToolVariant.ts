@@ -92,7 +92,7 @@ const suffixes = [["HitlTool", approval], [
   (description: Description) => description.usableAsTool ? tool(description) : undefined
 ]] as const
 
-/** The type that a tool's type would be made of. */
+/** The type that a tool variant is based on. */
 export const baseOf = (type: string): string | undefined => {
   const entry = suffixes.find(([suffix]) => type.endsWith(suffix))
   return entry === undefined ? undefined : type.slice(0, -entry[0].length)

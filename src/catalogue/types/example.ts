@@ -63,7 +63,7 @@ const mostDefaults = 4
 
 const isPlain = ({ type }: Property) => ["string", "number", "options", "boolean", "dateTime"].includes(type)
 
-/** What an example is made for. */
+/** The node that an example is for. */
 interface Context {
   readonly version: number
   readonly isTool: boolean
@@ -101,13 +101,13 @@ export const parameters = (description: Description, selected: Obj, context: Con
       return value === undefined ? [] : [[property.name, value] as const]
     }))
     if (Object.keys(chosen).length > 0) return complete({ ...values, ...chosen })
-    const wanted = missing.filter((property) =>
+    const additions = missing.filter((property) =>
       property.required === true || isPurpose(property) || context.isTool && property.name === "description"
     )
-    if (wanted.length === 0) return values
+    if (additions.length === 0) return values
     return complete({
       ...values,
-      ...Object.fromEntries(wanted.map((property) => [property.name, sample(property, context)]))
+      ...Object.fromEntries(additions.map((property) => [property.name, sample(property, context)]))
     })
   }
 

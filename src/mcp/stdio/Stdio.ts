@@ -18,7 +18,7 @@ import * as Rpc from "../Rpc.ts"
 /** A workflow with all its pinned data has some MB; more is a mistake or an attack. */
 const maxLineBytes = 64 * 1024 * 1024
 /** How long calls in flight may take once stdin has ended. */
-const drainMillis = 2_000
+const drainMillis = 700
 
 const newline = 0x0a
 

@@ -63,13 +63,14 @@ const maxChars = ({ logs }: Output) => 1_700 + 30 * Math.max(0, logs.length - 20
 const minDataChars = 400
 
 /** `Merge: 3 items, 12 ms`, in the order of the runs; the run that `failure` tells of only says that it failed. */
-const logsOf = (execution: Execution.Execution): ReadonlyArray<string> => {
+const logsOf = ({ execution, notRun }: WorkflowTesting.TestResult): ReadonlyArray<string> => {
   const runs = [...execution.runs]
     .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
     .toSorted((a, b) => Execution.byOrder(a.run, b.run))
   const failing = Execution.failure(execution)?.run
   const lines = runs.slice(0, maxLogs).map(({ isOne, node, run }) => {
     const name = isOne ? node : `${node} #${run.index}`
+    if (notRun.includes(node)) return `${name}: not run`
     if (run.error === undefined) {
       return `${name}: ${counted(Execution.itemCount([run]), "item")}, ${run.executionTime} ms`
     }
@@ -115,9 +116,21 @@ const responseOf = (
     : { status, body: text.slice(0, 4_000) }
 }
 
-const hintOf = ({ execution, timedOut }: WorkflowTesting.TestResult, timeout: number) => {
+const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
+  const [node] = notRun
+  if (node !== undefined) {
+    return `'${node}' reaches outside, and the execution has no data of it: give its items in pins, or "run" to run it.`
+  }
+  const [first] = shortOfRuns
+  return first === undefined
+    ? undefined
+    : `'${first.node}' ran ${first.runs} times, and the execution has data of ${first.stored} runs: the others gave nothing.`
+}
+
+const hintOf = (result: WorkflowTesting.TestResult, timeout: number) => {
+  const { execution, timedOut } = result
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
-  if (execution.status !== "waiting") return undefined
+  if (execution.status !== "waiting") return pinHint(result)
   const node = Execution.lastToRun(execution)
   return `It waits at '${
     node ?? "?"
@@ -163,7 +176,10 @@ export const testWorkflow = Tool.make({
       Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
-      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+      Schema.Record(
+        Schema.String,
+        Schema.Union([Schema.Array(Schema.Record(Schema.String, Schema.Json)), Schema.Literal("run")])
+      ).annotate({
         description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
       })
     ),
@@ -203,7 +219,7 @@ export const testWorkflow = Tool.make({
       ran: isPart ? [...execution.runs.keys()].filter((name) => !left.has(name)) : undefined,
       pinned: pinned.length === 0 ? undefined : pinned,
       notRun: notRun.length === 0 ? undefined : notRun,
-      logs: logsOf(execution),
+      logs: logsOf(tested),
       response: responseOf(tested, output),
       hint: hintOf(tested, timeout),
       failure: ExecutionSummary.failureOf(execution)

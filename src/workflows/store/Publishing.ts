@@ -14,9 +14,16 @@ const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
 /** How long n8n 2.x goes on running the version before, though it says that the other is active: no API tells. */
 const takingOver = "750 millis"
 
-/** Deletes a workflow that was just unpublished: for a moment n8n answers 409, now and then 500. */
-export const deleteUnpublished = (id: string) =>
+const isStillPublished = (error: Errors.N8nError) =>
+  error._tag === "ApiError" && /a published workflow/.test(error.errorDetails ?? "")
+
+/**
+ * Deletes a workflow that was just unpublished: for a moment n8n answers 409, now and then 500. `whenPublished` runs
+ * where it was published after all, before the next try.
+ */
+export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void> = Effect.void) =>
   N8nClient.use((n8n) => n8n.deleteWorkflow(id)).pipe(
+    Effect.tapError((error) => isStillPublished(error) ? whenPublished : Effect.void),
     Effect.retry({
       ...settling,
       while: (error) => error._tag === "ApiError" && (error.statusCode === 409 || error.statusCode === 500)

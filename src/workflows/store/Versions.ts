@@ -61,7 +61,11 @@ const Published = Schema.Struct({
   connections: Workflow.Workflow.schema.fields.connections
 })
 
-const publishedState = Effect.fnUntraced(function*(id: string) {
+/** What runs; `versionState` reads it where n8n does not give it with the workflow. */
+const publishedState = Effect.fnUntraced(function*(
+  id: string,
+  versionState: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
+) {
   const n8n = yield* N8nClient
   const workflow = yield* n8n.getWorkflow(id)
   if (!workflow.active) {
@@ -72,7 +76,7 @@ const publishedState = Effect.fnUntraced(function*(id: string) {
     })
   }
   const release = yield* n8n.release
-  if (release !== undefined && isV1(release)) {
+  if (isV1(release)) {
     return {
       workflow: withoutPublished(workflow),
       notes: ["This n8n has no drafts: what is published is the workflow as it is."]
@@ -80,13 +84,18 @@ const publishedState = Effect.fnUntraced(function*(id: string) {
   }
   const version = obj(workflow["activeVersion"])
   const running = Schema.decodeUnknownOption(Published)(version)
-  if (running._tag === "None") return { workflow: withoutPublished(workflow), notes: [] }
+  const { activeVersionId, versionId } = workflow
+  if (running._tag === "None") {
+    return typeof activeVersionId === "string" && activeVersionId !== versionId
+      ? yield* versionState(id, activeVersionId)
+      : { workflow: withoutPublished(workflow), notes: [] }
+  }
   return {
     workflow: {
       ...withoutPublished(workflow),
       ...running.value,
       ...defined({
-        versionId: workflow.activeVersionId ?? undefined,
+        versionId: activeVersionId ?? undefined,
         updatedAt: str(version?.["createdAt"]),
         nodeGroups: version?.["nodeGroups"]
       })
@@ -213,7 +222,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     })
 
     const read: Service["read"] = Effect.fn("Versions.read")(function*(id, version) {
-      if (version === Reference.published) return yield* publishedState(id)
+      if (version === Reference.published) return yield* publishedState(id, versionState)
       const state: Effect.Effect<State, Errors.N8nError, N8nClient> = Reference.isSnapshot(version)
         ? snapshotState(id, version)
         : versionState(id, version)

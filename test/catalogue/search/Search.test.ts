@@ -16,7 +16,7 @@ const ids = new Set(documents.map(({ row }) => short(row.id)))
 /** The node that a tool variant is made of. */
 const baseOf = (type: string) => ids.has(type) ? type : type.replace(/Tool$/, "")
 const search = (query: Partial<Search.Query>) => Effect.runSync(Search.search(index, { limit: 10, ...query }))
-const found = (keyword: string, more: Partial<Search.Query> = {}) =>
+const idsFor = (keyword: string, more: Partial<Search.Query> = {}) =>
   search({ keyword, ...more }).nodes.map(({ id }) => short(id))
 const refused = (category: string) => Effect.runSync(Effect.flip(Search.search(index, { category, limit: 10 })))
 
@@ -72,7 +72,7 @@ describe("the right node", () => {
     { keyword: "@n8n/n8n-nodes-langchain.lmChatOpenAi", first: "ai.lmChatOpenAi" },
     { keyword: "N8N-NODES-BASE.IF", first: "if" }
   ])("of '$keyword' is '$first'", ({ first, keyword }) => {
-    assert.strictEqual(found(keyword)[0], first)
+    assert.strictEqual(idsFor(keyword)[0], first)
   })
 
   it.each([
@@ -80,12 +80,12 @@ describe("the right node", () => {
     { keyword: "telegram message", action: "telegram", trigger: "telegramTrigger" },
     { keyword: "hubspot contact", action: "hubspot", trigger: "hubspotTrigger" }
   ])("of a service, '$keyword', is its action, and its trigger when something starts", (expected) => {
-    assert.strictEqual(found(expected.keyword)[0], expected.action)
-    assert.strictEqual(found(`create ${expected.keyword}`)[0], expected.action)
+    assert.strictEqual(idsFor(expected.keyword)[0], expected.action)
+    assert.strictEqual(idsFor(`create ${expected.keyword}`)[0], expected.action)
     for (const asked of [`${expected.keyword} trigger`, `when a new ${expected.keyword} is created`]) {
-      assert.strictEqual(found(asked)[0], expected.trigger, asked)
+      assert.strictEqual(idsFor(asked)[0], expected.trigger, asked)
     }
-    assert.include(found(expected.keyword), expected.trigger)
+    assert.include(idsFor(expected.keyword), expected.trigger)
   })
 
   it("of no known word is none", () => {
@@ -95,13 +95,13 @@ describe("the right node", () => {
 
 describe("what is hidden or deprecated", () => {
   it("is found by its name alone, behind what replaced it", () => {
-    assert.strictEqual(found("cron")[0], "scheduleTrigger")
-    assert.include(found("cron"), "cron")
-    assert.notInclude(found("run on a cron schedule"), "cron")
-    assert.strictEqual(found("n8n-nodes-base.function")[0], "function")
-    assert.notInclude(found("javascript function"), "function")
-    assert.notInclude(found("fix output parser"), "ai.outputParserAutofixing")
-    assert.include(found("outputParserAutofixing"), "ai.outputParserAutofixing")
+    assert.strictEqual(idsFor("cron")[0], "scheduleTrigger")
+    assert.include(idsFor("cron"), "cron")
+    assert.notInclude(idsFor("run on a cron schedule"), "cron")
+    assert.strictEqual(idsFor("n8n-nodes-base.function")[0], "function")
+    assert.notInclude(idsFor("javascript function"), "function")
+    assert.notInclude(idsFor("fix output parser"), "ai.outputParserAutofixing")
+    assert.include(idsFor("outputParserAutofixing"), "ai.outputParserAutofixing")
   })
 
   it("is in no list", () => {
@@ -122,12 +122,12 @@ describe("the tool variant of a node", () => {
     { keyword: "n8n-nodes-base.googleSheetsTool", first: "googleSheets" },
     { keyword: "エージェントのツール slack", first: "slack" }
   ])("comes before the node for '$keyword'", ({ first, keyword }) => {
-    assert.deepStrictEqual(found(keyword).slice(0, 2), [`${first}Tool`, first])
+    assert.deepStrictEqual(idsFor(keyword).slice(0, 2), [`${first}Tool`, first])
   })
 
   it("comes before nodes that only have to do with agents", () => {
-    assert.include(found("give the agent access to postgres").slice(0, 3), "postgresTool")
-    assert.include(found("let the ai agent send an email").slice(0, 5), "gmailTool")
+    assert.include(idsFor("give the agent access to postgres").slice(0, 3), "postgresTool")
+    assert.include(idsFor("let the ai agent send an email").slice(0, 5), "gmailTool")
   })
 
   it("is a type that n8n makes", () => {
@@ -139,9 +139,9 @@ describe("the tool variant of a node", () => {
 
   it("is left out where neither a tool nor an agent is asked for, and where n8n makes none", () => {
     for (const keyword of ["slack", "send an email", "http request", "gmail trigger"]) {
-      assert.isFalse(found(keyword, { limit: 50 }).some((type) => !ids.has(type)), keyword)
+      assert.isFalse(idsFor(keyword, { limit: 50 }).some((type) => !ids.has(type)), keyword)
     }
-    assert.notInclude(found("code tool for agent", { limit: 50 }), "codeTool")
+    assert.notInclude(idsFor("code tool for agent", { limit: 50 }), "codeTool")
   })
 })
 
@@ -163,9 +163,9 @@ describe("a category", () => {
   })
 
   it("keeps the others out", () => {
-    assert.strictEqual(found("slack", { category: "trigger" })[0], "slackTrigger")
-    assert.notInclude(found("slack", { category: "trigger" }), "slack")
-    assert.deepStrictEqual(found("slack", { category: "database" }), [])
+    assert.strictEqual(idsFor("slack", { category: "trigger" })[0], "slackTrigger")
+    assert.notInclude(idsFor("slack", { category: "trigger" }), "slack")
+    assert.deepStrictEqual(idsFor("slack", { category: "database" }), [])
   })
 
   it("that does not exist is refused with those that do", () => {
@@ -178,15 +178,15 @@ describe("a category", () => {
 
 describe("a question", () => {
   it("without words lists the most used", () => {
-    assert.deepStrictEqual(found("").slice(0, 3), ["httpRequest", "code", "set"])
+    assert.deepStrictEqual(idsFor("").slice(0, 3), ["httpRequest", "code", "set"])
     assert.deepStrictEqual(search({}), search({ keyword: "  ", functionality: "", category: " " }))
-    assert.strictEqual(found("trigger")[0], "webhook")
+    assert.strictEqual(idsFor("trigger")[0], "webhook")
     assert.isTrue(search({ keyword: "triggers" }).nodes.every(({ id }) => /Trigger$|webhook$/.test(id)))
   })
 
   it("takes what the node is for as words", () => {
     assert.strictEqual(search({ functionality: "run on a schedule" }).nodes[0]?.id, "n8n-nodes-base.scheduleTrigger")
-    assert.strictEqual(found("google", { functionality: "append a row to a sheet" })[0], "googleSheets")
+    assert.strictEqual(idsFor("google", { functionality: "append a row to a sheet" })[0], "googleSheets")
   })
 
   it.each([

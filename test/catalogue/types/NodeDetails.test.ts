@@ -56,12 +56,12 @@ describe("node details", () => {
     assert.isAbove(tools.length, 200)
     for (const nodeType of [...nodeTypes.all.values(), ...tools]) {
       for (const ask of nodeType.type.endsWith("Tool") ? [{}] : asks(nodeType)) {
-        const found = Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate, background))
-        const text = JSON.stringify(found)
+        const answer = Result.getOrThrow(NodeDetails.details(nodeType, ask, evaluate, background))
+        const text = JSON.stringify(answer)
         // A token is hardly ever less than three characters here; to count them all takes a minute.
         if (text.length > 3_500) assert.isAtMost(countTokens(text), 1_500, `${nodeType.type} ${JSON.stringify(ask)}`)
-        const description = NodeType.at(nodeType, found.version)
-        const { example } = found
+        const description = NodeType.at(nodeType, answer.version)
+        const { example } = answer
         const parameters = NodeHelpers.getNodeParameters(
           description?.properties,
           example?.parameters,
@@ -96,9 +96,9 @@ describe("node details", () => {
       modes: ["list", "id", "url"]
     })
     assert.notProperty(parameters, "messageType")
-    const given = obj(example?.parameters)
-    assert.deepInclude(given, { resource: "channel", operation: "invite" })
-    assert.deepInclude(given?.["channelId"] as Obj, { __rl: true, mode: "id" })
+    const parameterValues = obj(example?.parameters)
+    assert.deepInclude(parameterValues, { resource: "channel", operation: "invite" })
+    assert.deepInclude(parameterValues?.["channelId"] as Obj, { __rl: true, mode: "id" })
   })
 
   it("find the resource of an operation", () => {

@@ -149,11 +149,16 @@ describe("stdio", () => {
   it.live("starts with n8n down; the call says so", () =>
     Effect.gen(function*() {
       const port = yield* freePort
-      const { code, stderr, stdout } = yield* talk(
-        [initialize, call(1, "list_workflows")],
-        [],
-        { N8N_URL: `http://127.0.0.1:${port}`, N8N_API_KEY: "canary-key" }
-      )
+      const { child, ended, output } = start([], {
+        N8N_URL: `http://127.0.0.1:${port}`,
+        N8N_API_KEY: "canary-key"
+      })
+      child.stdin.write(initialize)
+      child.stdin.write(call(1, "list_workflows"))
+      // It is tried again for longer than a server goes on whose stdin has ended.
+      while (!output().includes("\"id\":1")) yield* Effect.sleep("10 millis")
+      child.stdin.end()
+      const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 0)
       assert.include(stdout, "ECONNREFUSED")
       assert.include(stdout, "Nothing listens there")

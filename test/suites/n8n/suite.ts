@@ -20,6 +20,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
+import { cases } from "./cases.ts"
 import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
@@ -604,5 +605,6 @@ export const suite = (version: Version) => {
     testing(it, v2)
     replaying(it)
     testingLeftovers(it)
+    cases(it)
   })
 }

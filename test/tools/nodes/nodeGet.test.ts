@@ -35,6 +35,17 @@ describe("node_get", () => {
         assert.strictEqual((yield* Effect.flip(tools.nodeGet.run({ type: "" }))).message, "Node type is required")
       }))
 
+    it.effect("names the fields of what comes out, as n8n's packages know them", () =>
+      Effect.gen(function*() {
+        const github = { type: "n8n-nodes-base.github", resource: "repository" }
+        const issues = yield* get({ ...github, operation: "getIssues" })
+        assert.includeMembers((issues.itemFields ?? "").split(" "), ["title", "html_url", "labels[]", "user{}"])
+        // Of an earlier version, and of what is simplified on the way, they are not known.
+        assert.notProperty(yield* get({ ...github, operation: "getIssues", version: 1 }), "itemFields")
+        const gmail = { type: "n8n-nodes-base.gmail", resource: "message", operation: "get" }
+        assert.notProperty(yield* get(gmail), "itemFields")
+      }))
+
     it.effect("says what took a deprecated type's place", () =>
       Effect.gen(function*() {
         const { notes } = yield* get({ type: "n8n-nodes-base.function" })

@@ -111,6 +111,21 @@ describe("a version of a workflow", () => {
       })
     ))
 
+  it.effect("that runs is read by its id where n8n does not give it with the workflow", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { id, versions: [, second] } = yield* versioned
+        yield* api.edit(id, ({ activeVersion: _, ...workflow }) => workflow)
+        const { nodes = [], versionId } = yield* tools.getWorkflow.call({
+          id: `${id}@published`,
+          nodes: ["Price"],
+          raw: false
+        })
+        assert.strictEqual(versionId, second)
+        assert.include(JSON.stringify(nodes), "1.19")
+      })
+    ))
+
   it.effect("of n8n 1 is a snapshot, or what is active", () =>
     inWorld(() =>
       Effect.gen(function*() {

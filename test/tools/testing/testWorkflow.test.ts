@@ -420,4 +420,15 @@ describe("test_workflow", () => {
         const error = yield* Effect.flip(test({ mode: "live" })).pipe(process())
         assert.match(error.message, /not published/)
       })))
+
+  it.live("says of a workflow's name only what fits in a sentence", () =>
+    inWorld(
+      { subject: { ...original, name: `ghp_${"aB3dE5gH7j".repeat(4).slice(0, 36)}\nIgnore ${"x".repeat(90)}` } },
+      ({ process }) =>
+        Effect.gen(function*() {
+          const { message } = yield* Effect.flip(test({ mode: "live" })).pipe(process())
+          assert.match(message, /^'\[redacted\] Ignore x+…' is not published/)
+          assert.isBelow(message.length, 140)
+        })
+    ))
 })
