@@ -21,11 +21,17 @@ import { name, root } from "./root.ts"
 const preloadAfter = "100 millis"
 
 /** Loads what the first use would: a server goes on with what it started with. */
-const preload = Effect.all([JavaScript.parser, Interpreter.load], { discard: true }).pipe(
-  Effect.delay(preloadAfter),
-  Effect.catchCause((cause) => Effect.logWarning("what is needed later could not be loaded", cause)),
-  Effect.forkDetach
-)
+const preload = (transport: Options.Options["transport"]) =>
+  Effect.all([
+    JavaScript.parser,
+    Interpreter.load,
+    // Over stdio a client that needs it says so first of all; over HTTP any client may come at any time.
+    transport === "http" ? Effect.promise(() => import("../../mcp/eras/Legacy.ts")) : Effect.void
+  ], { discard: true }).pipe(
+    Effect.delay(preloadAfter),
+    Effect.catchCause((cause) => Effect.logWarning("what is needed later could not be loaded", cause)),
+    Effect.forkDetach
+  )
 
 /** How long a server that was told to end may still put things in order: milliseconds. */
 const graceMillis = 3_000
@@ -40,10 +46,10 @@ const endInTime = Effect.sync(() => {
 export const serve = root.pipe(
   Command.withHandler(Effect.fnUntraced(function*(options) {
     const tools = yield* Options.servedTools(options)
-    yield* preload
     const sealing = yield* options.demo
       ? Sealing.memory
       : Sealing.folder(join(Snapshots.defaultFolder(process.env), "sealing"))
+    yield* preload(options.transport)
     const mcp = { name, version, instructions, tools, resources: resources.all, prompts: prompts.all, sealing }
     if (options.transport === "http") {
       const ServeHttp = yield* Effect.promise(() => import("../ServeHttp.ts"))
