@@ -311,6 +311,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
     const storesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+    // A request brings no binary data.
+    const binaryItems = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
+      ? startItems
+      : undefined
     const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
     const last = earlier.at(-1)?.[1]
     const given = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
@@ -330,9 +334,9 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       ...earlierNodes(earlier, given.length),
       last !== undefined
         ? pins.linked(entry, given, (index) => originOf(last, index))
-        : startItems === undefined
+        : binaryItems === undefined
         ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
-        : pins.source(entry, startItems)
+        : pins.source(entry, binaryItems)
     ]
     const addedNames = added.map(({ name }) => name)
     const linkTo = (from: string, to: string): Connections.Link => {
@@ -380,8 +384,10 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     return {
       body,
       start: start.name,
-      items: startItems !== undefined || last !== undefined
+      items: binaryItems !== undefined || last !== undefined
         ? []
+        : startItems !== undefined
+        ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
         : pin.length > 0
         ? TriggerItems.fromTestData(pin)
         : startsAtTrigger

@@ -160,6 +160,7 @@ const observe = Effect.fnUntraced(function*(options: {
   if (id === undefined) {
     return yield* new Errors.ApiError({
       operation: "test workflow",
+      reason: "Timeout",
       errorDetails: `no execution within ${options.patience} ms`,
       hint: "Raise timeout; n8n may be busy."
     })
