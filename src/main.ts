@@ -4,7 +4,13 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { enableCompileCache } from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
 import * as LeanStart from "./app/LeanStart.ts"
+
+// Not where Node has it by itself: other users could write there.
+enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
 const program = Effect.promise(() => import("./app/Program.ts")).pipe(Effect.map(({ make }) => make))
 

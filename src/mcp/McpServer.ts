@@ -144,7 +144,10 @@ export const serveWith = <T extends Tool.Any>(
     const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
 
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
-      Effect.flatMap(contextFor(caller), (context) => Effect.provideContext(effect, context))
+      Effect.flatMap(
+        contextFor(caller),
+        (context) => effect.pipe(Tool.serving(tools), Effect.provideContext(context))
+      )
 
     /** Answers with what the caller's n8n has. */
     const forCaller = (

@@ -14,7 +14,7 @@ export const shorten = (name: string): string =>
 
 /** Where there is no envelope for failures they are protocol errors in the same words. */
 export const orRpcError = <A, R>(
-  effect: Effect.Effect<A, Errors.N8nError, R>,
+  effect: Effect.Effect<A, Errors.Failure, R>,
   data?: object
 ): Effect.Effect<A, Rpc.RpcError, R> =>
   Effect.mapError(effect, (error) => {
