@@ -1,37 +1,31 @@
 #!/usr/bin/env node
 /** The command line: wiring only. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
-import * as CliOutput from "effect/cli/CliOutput"
-import * as Command from "effect/cli/Command"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as CommandLine from "./app/commands/CommandLine.ts"
-import * as Output from "./app/commands/Output.ts"
-import * as Logging from "./app/Logging.ts"
-import * as Options from "./app/Options.ts"
-import * as Telemetry from "./app/Telemetry.ts"
-import { version } from "./base/Version.ts"
+import { enableCompileCache } from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import * as LeanStart from "./app/LeanStart.ts"
 
-const variables = Options.variables(process.env)
+// Not where Node has it by itself: other users could write there.
+enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
-Command.run(CommandLine.make(process.versions.node), { version }).pipe(
-  Effect.tapCause(Output.explain),
-  Effect.provide(
-    Layer.mergeAll(NodeServices.layer, Layer.succeed(CliOutput.Presenter, Output.presenter)).pipe(
-      Layer.provideMerge(Telemetry.layer(variables)),
-      Layer.provideMerge(Logging.layer),
-      Layer.provideMerge(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
-    )
-  ),
-  // runMain would report failures on stdout, outside any logger provided here.
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    // A signal or the end of stdin is a normal exit; open connections must not delay it.
-    teardown: (exit) =>
-      process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
-  })
-)
+const program = Effect.promise(() => import("./app/Program.ts")).pipe(Effect.map(({ make }) => make))
+
+const prepared = LeanStart.isPlain(process.argv.slice(2), process.env)
+  ? LeanStart.read(new URL("start.json", import.meta.url))
+  : undefined
+
+const main: Effect.Effect<unknown, unknown> = prepared === undefined
+  ? Effect.flatMap(program, (make) => make())
+  : LeanStart.serve(prepared, program)
+
+NodeRuntime.runMain(main, {
+  // It would report failures on stdout, outside any logger provided here.
+  disableErrorReporting: true,
+  // A signal or the end of stdin is a normal exit; open connections must not delay it.
+  teardown: (exit) =>
+    process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
+})

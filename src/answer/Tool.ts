@@ -144,8 +144,8 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** The short schema of marks, declared only at the root of an answer's data; nested objects also allow them. */
-const mark = { type: ["object", "array"] }
+/** Marks are told of only at the root of an answer's data, and may be an object or a list; nested objects also allow them. */
+const mark = {}
 
 /** The types of an `anyOf` of bare types; `undefined` for any other. */
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
@@ -154,10 +154,14 @@ const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
     ? alternatives.map(({ type }) => type)
     : undefined
 
+/** What Effect makes of `Schema.Literal(true)`, as every answer has it. */
+const alwaysTrue = `{"type":"boolean","enum":[true]}`
+
 /** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
 const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
   if (typeof schema !== "object" || schema === null) return schema
+  if (JSON.stringify(schema) === alwaysTrue) return { const: true }
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (isNoise(key, value, isRoot) || key === "_truncated") return []
@@ -361,7 +365,7 @@ export const make = <
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(shortenSchema(jsonSchema(answer), true) as JsonSchema)
+      return withMark(shortenSchema(jsonSchema(answer)) as JsonSchema)
     })
   }, {
     ...definition,

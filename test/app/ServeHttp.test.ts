@@ -12,7 +12,7 @@ import * as tools from "../../src/tools/index.ts"
 import { folderWith, platform } from "../support/folders.ts"
 import { bundle, remove, start } from "../support/Process.ts"
 
-beforeAll(bundle)
+beforeAll(bundle, 60_000)
 afterAll(remove)
 
 /** Something that listens until the test ends; its address. */

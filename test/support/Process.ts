@@ -17,7 +17,10 @@ export const main = join(folder, "main.mjs")
 export const bundle = () => {
   const root = new URL("../../", import.meta.url)
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
-  execSync(`${scripts.bundle.replace("--outdir=dist", `--outdir=${folder} --out-extension:.js=.mjs`)}`, {
+  const command = scripts.bundle
+    .replace("--outdir=dist", `--outdir=${folder} --out-extension:.js=.mjs`)
+    .replace("start.ts dist", `start.ts ${folder}`)
+  execSync(command, {
     cwd: root,
     env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
   })

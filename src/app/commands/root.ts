@@ -2,10 +2,10 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Tool from "../../answer/Tool.ts"
+import { name } from "../Mcp.ts"
 import * as Options from "../Options.ts"
 
-/** The command's name. */
-export const name = "effect-n8n-mcp"
+export { name } from "../Mcp.ts"
 
 export const root = Command.make(name).pipe(
   Command.withSharedFlags(Options.flags),

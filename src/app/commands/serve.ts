@@ -5,17 +5,14 @@ import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
-import { version } from "../../base/Version.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
-import * as Stdio from "../../mcp/stdio/Stdio.ts"
-import { instructions } from "../../tools/Instructions.ts"
-import * as prompts from "../../tools/Prompts.ts"
-import * as resources from "../../tools/Resources.ts"
 import * as Snapshots from "../../workflows/store/Snapshots.ts"
+import * as Mcp from "../Mcp.ts"
 import * as Options from "../Options.ts"
+import { StdioTransport } from "../StdioTransport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { name, root } from "./root.ts"
+import { root } from "./root.ts"
 
 /** After the first answer nobody waits for it; before the package could be replaced, it is there. */
 const preloadAfter = "100 millis"
@@ -50,12 +47,12 @@ export const serve = root.pipe(
       ? Sealing.memory
       : Sealing.folder(join(Snapshots.defaultFolder(process.env), "sealing"))
     yield* preload(options.transport)
-    const mcp = { name, version, instructions, tools, resources: resources.all, prompts: prompts.all, sealing }
+    const mcp = { ...Mcp.options(tools), sealing }
     if (options.transport === "http") {
       const ServeHttp = yield* Effect.promise(() => import("../ServeHttp.ts"))
       return yield* ServeHttp.serve(mcp, options)
     }
     yield* endInTime
-    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(Stdio.layer, ToolContext.layer(options))))
+    yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(yield* StdioTransport, ToolContext.layer(options))))
   }))
 )

@@ -38,9 +38,13 @@ class Lines {
   readonly #input: Readable
   readonly #output: Writable
 
-  constructor(input: Readable, output: Writable) {
+  /** What calls wait for before they can run. */
+  readonly #ready: Effect.Effect<unknown>
+
+  constructor(input: Readable, output: Writable, ready: Effect.Effect<unknown>) {
     this.#input = input
     this.#output = output
+    this.#ready = ready
   }
 
   start() {
@@ -127,7 +131,7 @@ class Lines {
 
   #end = () => {
     this.#ended = true
-    setTimeout(() => this.#close(), drainMillis).unref()
+    void Effect.runPromise(this.#ready).then(() => setTimeout(() => this.#close(), drainMillis).unref())
     this.#closeWhenDone()
   }
 
@@ -195,11 +199,15 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
   }
 })
 
-/** Serves on two streams; ends when the input does. */
-export const layerStreams = (input: Readable, output: Writable): Layer.Layer<McpTransport> =>
+/** Serves on two streams; ends when the input does and what is in flight is answered, or has had its time once `ready`. */
+export const layerStreams = (
+  input: Readable,
+  output: Writable,
+  ready: Effect.Effect<unknown> = Effect.void
+): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*(served: Served) {
-      const lines = new Lines(input, output)
+      const lines = new Lines(input, output, ready)
       yield* Effect.addFinalizer(() => Effect.sync(() => lines.stop()))
       yield* converse(served, lines)
       yield* Effect.callback<void>((resume) => {

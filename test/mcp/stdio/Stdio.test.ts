@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { bundle, freePort, remove, start } from "../../support/Process.ts"
 
-beforeAll(bundle)
+beforeAll(bundle, 60_000)
 afterAll(remove)
 
 const request = (id: number, method: string, params: object = {}) =>

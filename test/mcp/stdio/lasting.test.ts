@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import { obj } from "../../../src/base/Json.ts"
 import { bundle, installed, remove, start } from "../../support/Process.ts"
 
-beforeAll(bundle)
+beforeAll(bundle, 60_000)
 afterAll(remove)
 
 const line = (id: number, method: string, params: object) =>

@@ -33,8 +33,6 @@ export const assertNoWarnings = (stderr: ReadonlyArray<string>) =>
 /** The methods that Claude Code sends at the start of every conversation. */
 export const startupMethods = [
   "server/discover",
-  "initialize",
-  "notifications/initialized",
   "tools/list",
   "prompts/list",
   "resources/list"

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { connect, type Socket } from "node:net"
 import { bundle, main, remove } from "../../support/Process.ts"
 
-beforeAll(bundle)
+beforeAll(bundle, 60_000)
 afterAll(remove)
 
 /** Starts a server with at most 200 file descriptors and returns its address. */

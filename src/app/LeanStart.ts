@@ -1,0 +1,125 @@
+/**
+ * Answers a client over stdio at once, with what was made at build time; the program is loaded behind it.
+ *
+ * What a client asks first (what the server is, its tools and prompts) is the same for everybody who starts it without
+ * options. The rest waits until the program is there, which takes over the connection's calls.
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { readFileSync } from "node:fs"
+import type { Obj } from "../base/Json.ts"
+import { McpTransport, type Served } from "../mcp/McpTransport.ts"
+import * as Methods from "../mcp/Methods.ts"
+import * as Stdio from "../mcp/stdio/Stdio.ts"
+
+/** What is known of the server before the program is loaded. */
+export interface Prepared {
+  readonly about: Methods.About
+  /** The names of all methods. */
+  readonly methods: ReadonlyArray<string>
+  /** The results that are the same for everybody. */
+  readonly results: { readonly [method: string]: Obj }
+}
+
+/** The methods whose results are prepared. */
+export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
+
+/** The variables that may change what is prepared; options that may not are the only ones not among them. */
+export const decisive: ReadonlyArray<string> = [
+  "N8N_MCP_CONFIG",
+  "N8N_MCP_EXCLUDE_TOOLS",
+  "N8N_MCP_PROFILE",
+  "N8N_MCP_READ_ONLY",
+  "N8N_MCP_TOOLS",
+  "N8N_MCP_TOOLSETS",
+  "N8N_MCP_TRANSPORT"
+]
+
+/** Whether the command line and the environment leave everything as it was prepared. */
+export const isPlain = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
+  args.every((arg) => arg === "--demo") && decisive.every((name) => !env[name])
+
+/** What the build wrote beside the program; nothing if it did not, as when it runs from source. */
+export const read = (file: URL): Prepared | undefined => {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Prepared
+  } catch {
+    return undefined
+  }
+}
+
+/** After the first answers nobody waits for it; before the package could be replaced, it is there. */
+const loadAfter = "1 second"
+
+/** How much longer than others a call may take that waited for the program: it is the first that needs anything. */
+const firstCall = "2 seconds"
+
+/** The program, with what its calls run with. */
+interface Loaded {
+  readonly served: Served
+  readonly context: Context.Context<never>
+}
+
+/** Serves until stdin ends; fails if the program does, which then has told why. */
+export const serve = (
+  { about, methods, results }: Prepared,
+  program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
+): Effect.Effect<void, unknown> =>
+  Effect.gen(function*() {
+    const loaded = yield* Deferred.make<Loaded>()
+    const failed = yield* Deferred.make<never, unknown>()
+    const attached = Layer.succeed(McpTransport, {
+      serve: (served) =>
+        Effect.gen(function*() {
+          yield* Deferred.succeed(loaded, { served, context: yield* Effect.context<never>() })
+          return yield* Effect.never
+        })
+    })
+    const scope = yield* Effect.scope
+    let isLoading = false
+    const load = yield* Effect.cached(
+      Effect.flatMap(program, (make) => make(attached)).pipe(
+        Effect.onError((cause) => Deferred.failCause(failed, cause)),
+        Effect.forkIn(scope)
+      )
+    )
+    const whole = Effect.suspend(() => {
+      isLoading = true
+      return Effect.andThen(load, Deferred.await(loaded))
+    })
+    const ready = Effect.suspend(() =>
+      isLoading && !Deferred.isDoneUnsafe(loaded)
+        ? Effect.raceFirst(Effect.andThen(Deferred.await(loaded), Effect.sleep(firstCall)), Deferred.await(failed))
+        : Effect.void
+    )
+    const later = (method: string): Methods.Method => (request) =>
+      Effect.flatMap(
+        whole,
+        ({ context, served }) => Effect.provideContext(Methods.run(served.methods, method, request), context)
+      )
+    yield* Effect.forkScoped(Effect.delay(whole, loadAfter))
+    const stdio = yield* Layer.build(Stdio.layerStreams(process.stdin, process.stdout, Effect.ignore(ready)))
+    const transport = Context.get(stdio, McpTransport)
+    yield* Effect.raceFirst(
+      transport.serve({
+        about,
+        methods: Object.fromEntries(methods.map((method) => {
+          const result = results[method]
+          return [method, result === undefined ? later(method) : () => Effect.succeed(result)]
+        })),
+        sealing: {
+          seal: (content, about) => Effect.flatMap(whole, ({ served }) => served.sealing.seal(content, about)),
+          open: (sealed, about) => Effect.flatMap(whole, ({ served }) => served.sealing.open(sealed, about))
+        },
+        list: (caller) => Effect.flatMap(whole, ({ served }) => served.list(caller)),
+        call: (caller, name, args) => Effect.flatMap(whole, ({ served }) => served.call(caller, name, args))
+      }),
+      Deferred.await(failed)
+    )
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))
+  )

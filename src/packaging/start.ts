@@ -1,0 +1,45 @@
+/** Writes what the server answers before the program is loaded, to the folder that is named: `node start.ts dist`. */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { writeFileSync } from "node:fs"
+import { resolve } from "node:path"
+import type * as Tool from "../answer/Tool.ts"
+import * as LeanStart from "../app/LeanStart.ts"
+import * as Mcp from "../app/Mcp.ts"
+import * as McpServer from "../mcp/McpServer.ts"
+import { McpTransport, type Served } from "../mcp/McpTransport.ts"
+import * as Methods from "../mcp/Methods.ts"
+import * as tools from "../tools/index.ts"
+
+const caller = { client: undefined }
+
+/** None of the methods that are run here needs anything. */
+const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.all[number]>>
+
+/** What a server without options says of itself, of its tools and its prompts. */
+export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
+  const caught = yield* Deferred.make<Served>()
+  yield* McpServer.serveWith(Mcp.options(tools.all), () => Effect.succeed(nothing))
+    .pipe(
+      Effect.provide(
+        Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(caught, served)) })
+      )
+    )
+  const { about, methods } = yield* Deferred.await(caught)
+  const results = yield* Effect.forEach(LeanStart.constant, (method) =>
+    Methods.run(methods, method, {
+      params: {},
+      caller,
+      capabilities: {},
+      notify: () => Effect.void,
+      ask: () => Effect.die(new Error(`${method} must not ask`))
+    }).pipe(Effect.map((result) => [method, result] as const), Effect.orDie))
+  return { about, methods: Object.keys(methods), results: Object.fromEntries(results) }
+})
+
+const [, script, folder] = process.argv
+if (script === import.meta.filename && folder !== undefined) {
+  writeFileSync(resolve(folder, "start.json"), JSON.stringify(await Effect.runPromise(prepared)))
+}
