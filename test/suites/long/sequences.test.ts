@@ -9,13 +9,17 @@ const seeds = single === undefined ? Array.from({ length: 60 }, (_, at) => 100 +
 describe("sequences of forty writes", () => {
   const counts = new Map<string, number>()
 
-  it.effect.each(seeds)("leave what the model says (seed %i)", (seed) =>
-    Effect.map(play(seed, { steps: 40, withFaults: seed % 3 !== 0 }), ({ told }) => {
-      for (const line of told) {
-        const [, name = "", outcome = ""] = /^\d+ ([^:]+):.*-> (\w+)$/.exec(line) ?? []
-        for (const key of [name, outcome]) counts.set(key, (counts.get(key) ?? 0) + 1)
-      }
-    }), 300_000)
+  it.effect.each(seeds)(
+    "leave what the model says (seed %i)",
+    (seed) =>
+      Effect.map(play(seed, { steps: 40, withFaults: seed % 3 !== 0 }), ({ told }) => {
+        for (const line of told) {
+          const [, name = "", outcome = ""] = /^\d+ ([^:]+):.*-> (\w+)$/.exec(line) ?? []
+          for (const key of [name, outcome]) counts.set(key, (counts.get(key) ?? 0) + 1)
+        }
+      }),
+    300_000
+  )
 
   it.runIf(single === undefined)("were of every kind, and some failed", () => {
     process.stderr.write(`${JSON.stringify(Object.fromEntries(counts))}\n`)
