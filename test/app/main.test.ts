@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
+import * as Tool from "../../src/answer/Tool.ts"
 import * as Services from "../../src/app/Services.ts"
 import { arr } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
@@ -86,13 +87,19 @@ describe("resources", () => {
       assert.include(yield* resources.execution.complete("sync orders"), "239")
       assert.include(yield* resources.node.complete("google sheets"), "n8n-nodes-base.googleSheets")
       assert.deepStrictEqual(yield* resources.node.complete(""), [])
-    }).pipe(Effect.provide(Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory))))
+    }).pipe(
+      Tool.serving(tools.all),
+      Effect.provide(Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory))
+    ))
 
   it.effect("of an n8n that is not there fail where one asks, and are simply none where a client looks", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(resources.workflow.complete("x"))
-      assert.strictEqual(error._tag, "ValidationError")
-    }).pipe(Effect.provide(Layer.merge(N8nClient.layerUnconfigured(["N8N_URL"]), Services.layerMemory))))
+      assert.strictEqual(error.message, "Cannot list workflows: N8N_URL not set")
+    }).pipe(
+      Tool.serving(tools.all),
+      Effect.provide(Layer.merge(N8nClient.layerUnconfigured(["N8N_URL"]), Services.layerMemory))
+    ))
 })
 
 describe("prompts", () => {
@@ -163,10 +170,11 @@ describe("the selection of tools", () => {
       onFailure: (message) => message
     })
 
-  it("is all, in sets that share no tool", () => {
-    assert.deepStrictEqual(names({}), tools.all.map(({ name }) => name))
-    assert.strictEqual(new Set(names({})).size, tools.all.length)
-    assert.deepStrictEqual(names({ toolsets: ["all"] }), names({}))
+  it("is all but the optional ones, in sets that share no tool", () => {
+    assert.deepStrictEqual(names({}), tools.byDefault.map(({ name }) => name))
+    assert.deepStrictEqual(names({ toolsets: ["all"] }), tools.all.map(({ name }) => name))
+    assert.strictEqual(new Set(names({ toolsets: ["all"] })).size, tools.all.length)
+    assert.deepStrictEqual(names({ toolsets: ["sync"] }), ["sync_status", "sync_pull", "sync_push"])
   })
 
   it("adds single tools to sets, takes out what is excluded, and keeps the order", () => {
@@ -180,7 +188,7 @@ describe("the selection of tools", () => {
       "list_credentials"
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
-    assert.lengthOf(arr(names({ files: false })), tools.all.length - tools.toolsets.files.length)
+    assert.lengthOf(arr(names({ files: false })), tools.byDefault.length - tools.toolsets.files.length)
   })
 
   it("names what is not there, and refuses to leave nothing", () => {

@@ -87,6 +87,7 @@ export const moved = Effect.fnUntraced(function*(
     operation: "update workflow",
     resourceType: "Workflow",
     resourceId: now.id,
+    reason: "VersionConflict",
     statusCode: 409,
     errorDetails: details.join(", "),
     hint: ["Nothing was written.", { _tag: "ReadAgain" }]
