@@ -16,6 +16,7 @@ interface Exchange {
   readonly url: URL
   readonly forward: Forward
   readonly random: (below: number) => number
+  readonly longestPause: number
 }
 
 type Fault = (exchange: Exchange) => Forward
@@ -81,9 +82,9 @@ const dripping = withBody((text, { random }) =>
   })
 )
 
-const limited = (status: number): Fault => ({ random }) =>
+const limited = (status: number): Fault => ({ longestPause, random }) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const seconds = [0, 1, 2, 20, 29, 31, 3_600][random(7)] ?? 0
+    const seconds = Math.min(longestPause, [0, 1, 2, 20, 29, 31, 3_600][random(7)] ?? 0)
     const after = [
       String(seconds),
       new Date(now + seconds * 1000).toUTCString(),
@@ -205,14 +206,21 @@ const counted = (response: Response, signal: AbortSignal, change: (by: number) =
  *
  * 429, 503 and a refused connection mean that the request had no effect; any other fault comes before or after it.
  */
-export const make = (seed: number): Faults => {
+export const make = (
+  seed: number,
+  { kinds: allowed = all, longestPause = Infinity }: {
+    readonly kinds?: ReadonlyArray<Kind>
+    /** The longest pause that `Retry-After` asks for, in seconds. */
+    readonly longestPause?: number
+  } = {}
+): Faults => {
   const random = seeded(seed)
   const happened: Array<string> = []
   const sent: Array<Faults["sent"][number]> = []
   const manner = random(10)
   /** Of a hundred requests. */
   const rate = manner < 6 ? 15 + random(30) : manner < 9 ? 10 : 100
-  const preferred = all[random(all.length)] ?? "fails"
+  const preferred = allowed[random(allowed.length)] ?? "fails"
   let burst = manner >= 6 && manner < 9 ? { kind: preferred, from: random(5), length: 1 + random(6) } : undefined
   let isOn = false
   let open = 0
@@ -227,7 +235,7 @@ export const make = (seed: number): Faults => {
       burst = undefined
     }
     if (random(100) >= rate) return undefined
-    return rate === 100 ? preferred : all[random(all.length)]
+    return rate === 100 ? preferred : allowed[random(allowed.length)]
   }
 
   const through: Faults["through"] = (client) =>
@@ -246,7 +254,7 @@ export const make = (seed: number): Faults => {
         const kind = next()
         if (kind !== undefined) happened.push(`${request.method} ${url.pathname} ${kind}`)
         open++
-        const answer = kind === undefined ? forward : kinds[kind]({ request, url, forward, random })
+        const answer = kind === undefined ? forward : kinds[kind]({ request, url, forward, random, longestPause })
         const response = yield* Effect.ensuring(
           answer,
           Effect.sync(() =>

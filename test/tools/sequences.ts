@@ -108,7 +108,7 @@ interface Kept {
   readonly state: Held
 }
 
-const steps = (
+const stepsFrom = (
   model: Model,
   kept: ReadonlyArray<Kept>,
   version: "1" | "2",
@@ -230,107 +230,136 @@ const steps = (
   return found
 }
 
-/** Plays so many steps of a seed; returns how many there were of each kind, and how many failed. */
-export const play = (seed: number, options: { readonly steps: number; readonly withFaults: boolean }) => {
+/** Where a sequence is played, without requests of the tools'. */
+interface Place {
+  readonly version: "1" | "2"
+  /** The workflows that the sequence made. */
+  readonly workflows: Effect.Effect<ReadonlyArray<N8nApi.Workflow>>
+  /** The files root. */
+  readonly folder: string
+  /** Where snapshots are. */
+  readonly state: string
+  readonly timed: typeof timed
+}
+
+/** The faults of the moment: one set for each step. */
+interface Moment {
+  current: faults.Faults | undefined
+  readonly next: (seed: number) => faults.Faults | undefined
+}
+
+/** Plays so many steps of a seed and checks after each; returns what happened, line by line. */
+export const playIn = (
+  seed: number,
+  steps: number,
+  { folder, state, timed, version, workflows }: Place,
+  moment: Moment
+) => {
   const random = seeded(seed)
-  const version = random(4) === 0 ? "1" : "2"
   let wrong: faults.Faults | undefined
   const told: Array<string> = []
 
-  return inWorld(({ api, folder, state }) =>
-    Effect.gen(function*() {
-      let model: Model = { workflows: new Map(), files: new Map() }
-      const kept = new Map<string, Kept>()
-      let failed = 0
-      for (let at = 0; at < options.steps; at++) {
-        const possible = steps(model, [...kept.values()], version, random, at)
-        const step = possible[random(possible.length)]
-        assert.isDefined(step)
-        wrong = options.withFaults && random(2) === 0 ? faults.make(seed * 1_000 + at) : undefined
-        wrong?.begin()
-        const { exit, seconds } = yield* timed(step.run)
-        const story = () =>
-          `seed ${seed} on ${version}.x\n${told.join("\n")}\n${step.name}: ${wrong?.happened.join("; ") ?? ""} -> ${
-            JSON.stringify(exit).slice(0, 800)
-          }`
-        wrong?.end()
-        told.push(`${step.name}: ${wrong?.happened.join("; ") ?? ""} -> ${exit._tag}`)
-        assert.isBelow(seconds, 50.5, story())
-        const isDisturbed = (wrong?.happened.length ?? 0) > 0
-        if (exit._tag === "Failure") {
-          assert.isTrue(isDisturbed && exit.cause.reasons.every(({ _tag }) => _tag === "Fail"), story())
-          failed++
-        }
+  return Effect.gen(function*() {
+    let model: Model = { workflows: new Map(), files: new Map() }
+    const kept = new Map<string, Kept>()
+    let failed = 0
+    for (let at = 0; at < steps; at++) {
+      const possible = stepsFrom(model, [...kept.values()], version, random, at)
+      const step = possible[random(possible.length)]
+      assert.isDefined(step)
+      moment.current = wrong = random(2) === 0 ? moment.next(seed * 1_000 + at) : undefined
+      wrong?.begin()
+      const { exit, seconds } = yield* timed(step.run)
+      const story = () =>
+        `seed ${seed} on ${version}.x\n${told.join("\n")}\n${step.name}: ${wrong?.happened.join("; ") ?? ""} -> ${
+          JSON.stringify(exit).slice(0, 800)
+        }`
+      wrong?.end()
+      told.push(`${step.name}: ${wrong?.happened.join("; ") ?? ""} -> ${exit._tag}`)
+      assert.isBelow(seconds, 50.5, story())
+      const isDisturbed = (wrong?.happened.length ?? 0) > 0
+      if (exit._tag === "Failure") {
+        assert.isTrue(isDisturbed && exit.cause.reasons.every(({ _tag }) => _tag === "Fail"), story())
+        failed++
+      }
 
-        // Of n8n
-        const is = new Map((yield* api.workflows).map((each) => [each.id, held(each)]))
-        const news = [...is].filter(([id]) => !model.workflows.has(id))
-        const { created } = step.next
-        assert.isAtMost(news.length, created === undefined ? 0 : 1, story())
-        if (exit._tag === "Success") assert.lengthOf(news, created === undefined ? 0 : 1, story())
-        const warnings = exit._tag === "Success" ? arr(obj(obj(exit.value)?.["data"])?.["warnings"]) : []
-        const isWhole = exit._tag === "Success" && (warnings.length === 0 || !isDisturbed)
-        for (const id of new Set([...model.workflows.keys(), ...is.keys()])) {
-          const was = model.workflows.get(id)
-          const should = news.some(([each]) => each === id) ? created : step.next.workflows.get(id)
-          const now = is.get(id)
-          if (isWhole) {
-            assert.deepStrictEqual(now, should, `${id}\n${story()}`)
-            continue
-          }
-          if (now === undefined) {
-            assert.isUndefined(should, story())
-            continue
-          }
-          for (const part of ["name", "chain", "tags", "published"] as const) {
-            const allowed = was === undefined
-              ? part === "tags"
-                ? [[], should?.tags]
-                : part === "published"
-                ? [null, should?.published]
-                : [should?.[part]]
-              : [was[part], should?.[part], ...part === "published" && should === undefined ? [null] : []]
-            const isWritten = exit._tag === "Success" && (part === "name" || part === "chain")
-            assert.isTrue(
-              (isWritten ? [should?.[part]] : allowed).some((each) => isEqual(each, now[part])),
-              `${id} ${part} is ${JSON.stringify(now[part])}, not one of ${JSON.stringify(allowed)}\n${story()}`
-            )
-          }
+      // Of n8n
+      const is = new Map((yield* workflows).map((each) => [each.id, held(each)]))
+      const news = [...is].filter(([id]) => !model.workflows.has(id))
+      const { created } = step.next
+      assert.isAtMost(news.length, created === undefined ? 0 : 1, story())
+      if (exit._tag === "Success") assert.lengthOf(news, created === undefined ? 0 : 1, story())
+      const warnings = exit._tag === "Success" ? arr(obj(obj(exit.value)?.["data"])?.["warnings"]) : []
+      const isWhole = exit._tag === "Success" && (warnings.length === 0 || !isDisturbed)
+      for (const id of new Set([...model.workflows.keys(), ...is.keys()])) {
+        const was = model.workflows.get(id)
+        const should = news.some(([each]) => each === id) ? created : step.next.workflows.get(id)
+        const now = is.get(id)
+        if (isWhole) {
+          assert.deepStrictEqual(now, should, `${id}\n${story()}`)
+          continue
         }
-
-        // Of the files
-        const files = yield* filesIn(folder)
-        const next = exit._tag === "Success" ? step.next.files : model.files
-        assert.deepStrictEqual([...files.keys()].toSorted(), [...next.keys()].toSorted(), story())
-        for (const [path, text] of files) {
-          const value = obj(JSON.parse(text))
-          assert.deepStrictEqual({ name: value?.["name"], chain: chainOf(value) }, { ...next.get(path) }, story())
+        if (now === undefined) {
+          assert.isUndefined(should, story())
+          continue
         }
-
-        // Of what is kept: the state before this step, whole
-        for (const text of (yield* filesIn(state)).values()) {
-          const { snapshot, workflow } = obj(JSON.parse(text)) ?? {}
-          const name = str(obj(snapshot)?.["version"])
-          const id = str(obj(workflow)?.["id"])
-          if (name === undefined || id === undefined || kept.has(name)) continue
-          const before = model.workflows.get(id)
-          // A file's, which workflow_edit keeps too.
-          if (before === undefined) continue
-          assert.deepStrictEqual(chainOf(workflow), before.chain, story())
-          kept.set(name, { id, version: name, state: before })
-        }
-        for (const [id, was] of model.workflows) {
-          if (isEqual(was.chain, is.get(id)?.chain)) continue
+        for (const part of ["name", "chain", "tags", "published"] as const) {
+          const allowed = was === undefined
+            ? part === "tags"
+              ? [[], should?.tags]
+              : part === "published"
+              ? [null, should?.published]
+              : [should?.[part]]
+            : [was[part], should?.[part], ...part === "published" && should === undefined ? [null] : []]
+          const isWritten = exit._tag === "Success" && (part === "name" || part === "chain")
           assert.isTrue(
-            [...kept.values()].some((each) => each.id === id && isEqual(each.state.chain, was.chain)),
-            story()
+            (isWritten ? [should?.[part]] : allowed).some((each) => isEqual(each, now[part])),
+            `${id} ${part} is ${JSON.stringify(now[part])}, not one of ${JSON.stringify(allowed)}\n${story()}`
           )
         }
-        model = { workflows: is, files: next }
       }
-      return { failed, told }
-    }), {
-    version,
-    through: (client) => faults.switched(client, () => wrong)
+
+      // Of the files
+      const files = yield* filesIn(folder)
+      const next = exit._tag === "Success" ? step.next.files : model.files
+      assert.deepStrictEqual([...files.keys()].toSorted(), [...next.keys()].toSorted(), story())
+      for (const [path, text] of files) {
+        const value = obj(JSON.parse(text))
+        assert.deepStrictEqual({ name: value?.["name"], chain: chainOf(value) }, { ...next.get(path) }, story())
+      }
+
+      // Of what is kept: the state before this step, whole
+      for (const text of (yield* filesIn(state)).values()) {
+        const { snapshot, workflow } = obj(JSON.parse(text)) ?? {}
+        const name = str(obj(snapshot)?.["version"])
+        const id = str(obj(workflow)?.["id"])
+        if (name === undefined || id === undefined || kept.has(name)) continue
+        const before = model.workflows.get(id)
+        // A file's, which workflow_edit keeps too.
+        if (before === undefined) continue
+        assert.deepStrictEqual(chainOf(workflow), before.chain, story())
+        kept.set(name, { id, version: name, state: before })
+      }
+      for (const [id, was] of model.workflows) {
+        if (isEqual(was.chain, is.get(id)?.chain)) continue
+        assert.isTrue(
+          [...kept.values()].some((each) => each.id === id && isEqual(each.state.chain, was.chain)),
+          story()
+        )
+      }
+      model = { workflows: is, files: next }
+    }
+    return { failed, told }
   })
+}
+
+/** Plays on the simulated n8n. */
+export const play = (seed: number, options: { readonly steps: number; readonly withFaults: boolean }) => {
+  const version = seed % 4 === 0 ? "1" : "2"
+  const moment: Moment = { current: undefined, next: (seed) => options.withFaults ? faults.make(seed) : undefined }
+  return inWorld(
+    ({ api, folder, state }) =>
+      playIn(seed, options.steps, { version, workflows: api.workflows, folder, state, timed }, moment),
+    { version, through: (client) => faults.switched(client, () => moment.current) }
+  )
 }

@@ -21,6 +21,7 @@ import * as tools from "../../../src/tools/index.ts"
 import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
+import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
@@ -585,6 +586,10 @@ export const suite = (version: Version) => {
       }))
 
     writes(it, v2)
+
+    if (v2) {
+      it.effect("writes through faults leave what a model says", () => throughFaults("2", [1, 2], 20))
+    }
 
     versions(it, v2)
     validation(it, v2)

@@ -1,0 +1,169 @@
+/**
+ * `pnpm test:long`: servers that work without a pause, on stdio and HTTP, with a tenth of n8n's answers failing;
+ * memory and descriptors stay what they were. `N8N_MCP_SOAK_MINUTES` is how long each works (default: 1).
+ */
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import * as Effect from "effect/Effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Obj } from "../../../src/base/Json.ts"
+import { serve } from "../../support/HttpN8n.ts"
+import { bundle, installed, remove, start } from "../../support/Process.ts"
+import { random as seeded } from "../../support/random.ts"
+import { calls, seed, workflow } from "../../tools/calls.ts"
+
+const minutes = Number(process.env["N8N_MCP_SOAK_MINUTES"] ?? 1)
+
+beforeAll(bundle)
+afterAll(remove)
+
+interface Sample {
+  readonly megabytes: number
+  readonly descriptors: number
+  readonly calls: number
+}
+
+const sample = (pid: number, calls: number): Sample => ({
+  megabytes: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
+  descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  calls
+})
+
+const median = (numbers: ReadonlyArray<number>) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+/** Calls tools by turns until the time is up; a new client each hundred calls. */
+const work = async (connect: () => Promise<{ readonly client: Client; readonly pid: number }>, until: number) => {
+  const random = seeded(1)
+  const tools = Object.entries(calls).filter(([name]) =>
+    !["test_workflow", "delete_workflow", "create_workflow", "create_workflow_from_file", "workflow_create"].includes(
+      name
+    )
+  )
+  const samples: Array<Sample> = []
+  let made = 0
+  let { client, pid } = await connect()
+  let created: string | undefined
+  for (let next = Date.now(); Date.now() < until;) {
+    const call = (name: string, args: Obj) => {
+      made++
+      return client.callTool({ name, arguments: { ...args } })
+    }
+    await Promise.all(Array.from({ length: 12 }, () => {
+      const [name, args] = tools[random(tools.length)] ?? ["list_workflows", {}]
+      return call(name, name === "get_execution" ? { id: args["id"] } : args)
+    }))
+    // What is created is deleted, so that n8n holds no more than before.
+    if (created === undefined) {
+      const { structuredContent } = await call("create_workflow", { ...workflow, active: false })
+      created = (structuredContent as { readonly data?: { readonly id?: string } } | undefined)?.data?.id
+    } else if ((await call("delete_workflow", { id: created, confirm: true })).isError !== true) {
+      created = undefined
+    }
+    if (made % 100 < 13) {
+      const before = client
+      ;({ client, pid } = await connect())
+      if (before !== client) await before.close()
+    }
+    if (Date.now() >= next) {
+      samples.push(sample(pid, made))
+      next += minutes * 60_000 / 60
+    }
+  }
+  await client.close()
+  return samples
+}
+
+/** Compares the last third with the one before: what comes first warms up. */
+const isFlat = (name: string, samples: ReadonlyArray<Sample>) => {
+  const third = Math.floor(samples.length / 3)
+  const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)]
+  const of = (part: ReadonlyArray<Sample>, key: keyof Sample) => Math.round(median(part.map((each) => each[key])))
+  process.stderr.write(
+    `${name}: ${samples.at(-1)?.calls} calls in ${minutes} min; MB ${of(samples.slice(0, third), "megabytes")} -> ${
+      of(middle, "megabytes")
+    } -> ${of(last, "megabytes")}, descriptors ${of(samples.slice(0, third), "descriptors")} -> ${
+      of(middle, "descriptors")
+    } -> ${of(last, "descriptors")}\n`
+  )
+  assert.isAbove(third, 5)
+  assert.isBelow(of(last, "megabytes"), of(middle, "megabytes") * 1.2 + 10)
+  assert.isAtMost(of(last, "descriptors"), of(middle, "descriptors") + 3)
+}
+
+/** An n8n of which every tenth answer fails. */
+const unreliable = () => {
+  const random = seeded(2)
+  return serve(seed, {
+    before: () =>
+      Effect.sync(() =>
+        random(10) === 0
+          ? Response.json({ message: "slow down" }, { status: 429, headers: { "retry-after": "0" } })
+          : undefined
+      )
+  })
+}
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-n8n-mcp-soak-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const environment = (url: URL, home: string) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: home,
+  N8N_URL: url.href,
+  N8N_API_KEY: "the-key-of-this-n8n",
+  N8N_MCP_FILES_ROOT: home
+})
+
+const info = { name: "soak", version: "0" }
+
+it.live("on stdio", () =>
+  Effect.gen(function*() {
+    const { url } = yield* unreliable()
+    const home = yield* folder
+    const { main } = yield* installed
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [main],
+      env: environment(url, home),
+      stderr: "ignore"
+    })
+    const client = new Client(info)
+    yield* Effect.promise(() => client.connect(transport))
+    const samples = yield* Effect.promise(() =>
+      work(() => Promise.resolve({ client, pid: transport.pid ?? 0 }), Date.now() + minutes * 60_000)
+    )
+    isFlat("stdio", samples)
+  }).pipe(Effect.scoped), 3_600_000 * 2)
+
+it.live("on HTTP", () =>
+  Effect.gen(function*() {
+    const { url } = yield* unreliable()
+    const home = yield* folder
+    const { main } = yield* installed
+    const { child, errors } = yield* Effect.acquireRelease(
+      Effect.sync(() => start(["--transport", "http", "--port", "0"], environment(url, home), main)),
+      ({ child }) => Effect.sync(() => void child.kill("SIGKILL"))
+    )
+    const address = yield* Effect.callback<string>((resume) => {
+      const look = () => {
+        const [, found] = /address=(\S+)/.exec(errors()) ?? []
+        if (found !== undefined) resume(Effect.succeed(found))
+      }
+      child.stderr.on("data", look)
+    })
+    const samples = yield* Effect.promise(() =>
+      work(async () => {
+        const client = new Client(info)
+        await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", address)))
+        return { client, pid: child.pid ?? 0 }
+      }, Date.now() + minutes * 60_000)
+    )
+    isFlat("HTTP", samples)
+  }).pipe(Effect.scoped), 3_600_000 * 2)
