@@ -149,7 +149,7 @@ class LineTransport implements Transport {
   }
 }
 
-/** Serves on two streams; ends when the input does. */
+/** Serves on two streams; ends when the input does. @internal */
 export const layerStreams = (input: Readable, output: Writable): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*({ makeServer }: Served) {
