@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { Hint } from "../base/Advice.ts"
@@ -219,36 +220,38 @@ export const notJson = (target: Errors.Target, beginning: string) =>
     /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON"
   )
 
-/** Sends a request and decodes the JSON response; an empty body is `undefined`. */
-export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
-  { send }: Requests,
-  request: Request,
+/** Reads and decodes a JSON response; an empty body is `undefined`. */
+export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  response: HttpClientResponse.HttpClientResponse,
   schema: S,
-  target: T
-): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
-  send(
-    request,
-    target,
-    (response) =>
-      Effect.flatMap(
-        body.read(response, body.maxBytes.json),
-        ({ isCut, text }) =>
-          isCut
-            ? Effect.fail(
-              HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
-            )
-            : Effect.try({
-              try: (): unknown => text === "" ? undefined : JSON.parse(text),
-              catch: () => notJson(target, text)
-            })
-      )
-  ).pipe(
+  target: Errors.Target
+): Effect.Effect<S["Type"], HttpClientError.HttpClientError | Errors.ApiError> =>
+  body.read(response, body.maxBytes.json).pipe(
+    Effect.flatMap(({ isCut, text }) =>
+      isCut
+        ? Effect.fail(
+          HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
+        )
+        : Effect.try({
+          try: (): unknown => text === "" ? undefined : JSON.parse(text),
+          catch: () => notJson(target, text)
+        })
+    ),
     Effect.flatMap(Schema.decodeUnknownEffect(schema)),
     Effect.catchIf(
       Schema.isSchemaError,
       (error) => Effect.fail(HttpErrors.unreadableError(target, error.message))
     )
   )
+
+/** Sends a request and decodes the JSON response. */
+export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
+  { send }: Requests,
+  request: Request,
+  schema: S,
+  target: T
+): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
+  send(request, target, (response) => readJson(response, schema, target))
 
 /** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
@@ -303,18 +306,27 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const api = new URL("api/v1", base)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  const anonymous = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
+  // What is not read of an answer (of a failure that is retried, of a DELETE) would hold its connection until it is
+  // collected as garbage: each request gives it back when it ends.
+  const anonymous = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.mapRequest(HttpClientRequest.acceptJson),
+    HttpClient.withScope
+  )
   const authenticated = anonymous.pipe(
     HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
   )
 
   /** Sends a request and follows redirects of a `GET` on the same origin; others would leak the API key. */
   const execute = (
-    http: HttpClient.HttpClient,
+    http: HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>,
     request: HttpClientRequest.HttpClientRequest,
     target: Errors.Target,
     redirects = 0
-  ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | Errors.ApiError> =>
+  ): Effect.Effect<
+    HttpClientResponse.HttpClientResponse,
+    HttpClientError.HttpClientError | Errors.ApiError,
+    Scope.Scope
+  > =>
     Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
       const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
       if (response.status < 300 || response.status >= 400 || location === undefined) {
@@ -397,6 +409,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
           last = error
           return HttpErrors.fromHttp(error, target)
         }),
+        Effect.scoped,
         Effect.mapError(redactKey(options.apiKey)),
         Effect.retry(
           retry(() => last, isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)

@@ -8,7 +8,17 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, maxPages, pageOf, pages, type Requests, sendJson } from "./requests.ts"
+import {
+  getJson,
+  hasStatus,
+  isUnknownParameter,
+  maxPages,
+  pageOf,
+  pages,
+  readJson,
+  type Requests,
+  sendJson
+} from "./requests.ts"
 
 /** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
 export interface Query {
@@ -102,6 +112,14 @@ export const workflowTarget = (id: string, operation = "get workflow"): Errors.R
 /** The path of one workflow. */
 export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 
+const Deleted = Schema.Struct({ id: Schema.String })
+
+/** Nobody knows whether it had its effect. */
+const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
+
+const mayBeDeleted = "It may have been deleted all the same: look for it before you call again."
+
 /** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
@@ -169,13 +187,26 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }, requests.serializeWrite)
 
-  const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
-    requests.serializeWrite(requests.send(
+  /** n8n answers with what it deleted; anything else that says 200 (a login page) has deleted nothing, perhaps. */
+  const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")(function*(id: string) {
+    const target = workflowTarget(id, "delete workflow")
+    yield* requests.send(
       { method: "DELETE", path: path(id) },
-      workflowTarget(id, "delete workflow"),
-      () => Effect.void
-    ))
-  )
+      target,
+      (response) => response.status === 404 ? Effect.void : readJson(response, Deleted, target)
+    ).pipe(
+      Effect.catchIf(isUnclear, (error) =>
+        getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
+          Effect.matchEffect({
+            onSuccess: () => Effect.fail(error),
+            onFailure: ({ _tag }) =>
+              _tag === "NotFoundError"
+                ? Effect.void
+                : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
+          })
+        ))
+    )
+  }, requests.serializeWrite)
 
   /** Publishes or unpublishes; `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
   const switchTo = (id: string, action: string, actionOnV1: string, body: Obj) => {

@@ -6,10 +6,9 @@ import * as Options from "../Options.ts"
 import { call } from "./call.ts"
 import { doctor } from "./doctor.ts"
 import { serve } from "./serve.ts"
+import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { tools } from "./tools.ts"
-
-export { name } from "./root.ts"
 
 const checkNode = (version: string) => {
   const { cure, detail, status } = Doctor.checkNode(version)
@@ -21,6 +20,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, test]),
+    Command.withSubcommands([tools, call, doctor, test, pull, status, diff, push]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )

@@ -57,7 +57,11 @@ export type Workflow = typeof Workflow.Type
  * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
  * take as long as parsing the JSON.
  */
-export const Listed = Schema.Struct({ ...head, nodes: Schema.Array(Schema.Unknown) })
+export const Listed = Schema.Struct({
+  ...head,
+  versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  nodes: Schema.Array(Schema.Unknown)
+})
 export type Listed = typeof Listed.Type
 
 /** The names of a workflow's tags. */

@@ -176,11 +176,9 @@ export const testWorkflow = Tool.make({
       Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
-      Schema.Record(
-        Schema.String,
-        Schema.Union([Schema.Array(Schema.Record(Schema.String, Schema.Json)), Schema.Literal("run")])
-      ).annotate({
-        description: "By node the items it gives instead of running, or \"run\": it runs in a replay too."
+      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+        description:
+          "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
       })
     ),
     replay: Schema.optionalKey(

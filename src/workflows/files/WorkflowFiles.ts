@@ -5,12 +5,14 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Errors from "../../base/Errors.ts"
+import * as Folder from "./folder.ts"
 import * as List from "./list.ts"
 import * as Locate from "./locate.ts"
 import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
+export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isApart } from "./locate.ts"
 export { isWorkflow, type WorkflowFile } from "./read.ts"
@@ -70,6 +72,8 @@ export interface Service {
     content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
     keep?: Write.Keep<E2, R2>
   ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
+  /** A folder of workflows, which may not exist yet, with what lies beside them; the first root is `.`. */
+  readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
   /**
    * The workflows in and below a folder (the first root), by path: all, or those of a page.
    *
@@ -97,7 +101,8 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
       const path = yield* Path.Path
       const locate = yield* Locate.make(options.roots)
       const read = yield* Read.make(locate)
-      const { create, createFree, save, update } = yield* Write.make(locate, read, yield* Lock.make)
+      const lock = yield* Lock.make
+      const { create, createFree, save, update } = yield* Write.make(locate, read, lock)
       return WorkflowFiles.of({
         read,
         locate: (userPath) => Effect.map(locate.possible(userPath), ({ at, rest }) => path.join(at, ...rest)),
@@ -105,6 +110,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         createFree,
         update: (path, change, keep = () => Effect.void) => update(path, change, keep),
         save: (path, content, keep = () => Effect.void) => save(path, content, keep),
+        folder: yield* Folder.make(locate, lock),
         list: yield* List.make(locate)
       })
     })

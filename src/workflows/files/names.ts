@@ -58,6 +58,9 @@ export const isSpoken = (name: string): boolean => {
   return spoken.has(stem) || /^(?:tsconfig|jsconfig|appsettings|deno|docker-compose)\./.test(stem)
 }
 
+/** Whether Windows keeps this name, whatever follows it after a dot, for a device. */
+const isDevice = (stem: string) => /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(stem)
+
 /** What is readable of a workflow's name in a file's: letters and digits of any script, else `-`. */
 export const readable = (name: string): string => {
   const words = name.normalize("NFC").toLowerCase()
@@ -73,6 +76,7 @@ export const free = function*(name: string, taken: ReadonlySet<string>): Generat
   for (let count = 1; count <= 100_000; count++) {
     const ending = count === 1 ? "" : `-${count}`
     const candidate = [...stem].slice(0, maxLength - ending.length).join("").replace(/-+$/, "") + ending
-    if (!used.has(`${candidate}.json`) && !isSpoken(candidate)) yield candidate
+    const isFree = !used.has(`${candidate}.json`) && !isSpoken(candidate) && !isDevice(candidate)
+    if (isFree) yield candidate
   }
 }

@@ -75,7 +75,7 @@ console.log("count", count)
         writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
         const peers = [
           "effect@4.1.0",
-          `@modelcontextprotocol/sdk@${metadata.devDependencies["@modelcontextprotocol/sdk"]}`
+          "@modelcontextprotocol/sdk@1.32.2"
         ]
         run("npm", ["install", "--no-audit", "--no-fund", tarball, ...peers], folder)
         writeFileSync(

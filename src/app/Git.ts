@@ -1,0 +1,29 @@
+/** What git knows of files. */
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import * as Options from "./Options.ts"
+
+const maxOutput = 64_000_000
+
+const git = (folder: string, ...args: ReadonlyArray<string>) =>
+  Effect.callback<string, Options.InvalidOption>((resume) => {
+    const child = execFile("git", args, { cwd: folder, maxBuffer: maxOutput }, (error, stdout, stderr) => {
+      const why = stderr.trim().split("\n")[0] || error?.message
+      resume(
+        error === null
+          ? Effect.succeed(stdout)
+          : Effect.fail(new Options.InvalidOption({ message: `--from-git: git cannot tell what changed: ${why}` }))
+      )
+    })
+    return Effect.sync(() => void child.kill())
+  })
+
+/** The files below the folder that differ from a commit, also uncommitted, new and deleted ones; relative to it. */
+export const changedSince = Effect.fnUntraced(function*(folder: string, ref: string) {
+  const commit = (yield* git(folder, "rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim()
+  const [tracked, untracked] = yield* Effect.all([
+    git(folder, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z", commit, "--", "."),
+    git(folder, "ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+  ])
+  return [...tracked.split("\0"), ...untracked.split("\0")].filter((file) => file !== "")
+})

@@ -1,0 +1,230 @@
+/** `pull`, `status`, `diff` and `push`: a folder of workflows in step with n8n. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import * as Sync from "../../sync/Sync.ts"
+import * as Git from "../Git.ts"
+import * as Options from "../Options.ts"
+import * as SyncReport from "../report/SyncReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import { name, print, root } from "./root.ts"
+
+const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
+
+const refuse = (message: string) => new Options.InvalidOption({ message })
+
+const folder = Argument.String("folder").pipe(
+  Argument.withDescription("The folder of workflow files; the working directory if none"),
+  Argument.withDefault(".")
+)
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
+
+const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+const extras = {
+  pinned: toggle("pinned", "Keep pinned data in step too, from now on"),
+  staticData: toggle("static-data", "Keep static data in step too, from now on")
+}
+
+const only = Flag.String("only").pipe(
+  Flag.withDescription("Only this workflow: an id, or a path in the folder; may be repeated"),
+  Flag.withMetavar("WORKFLOW"),
+  Flag.atLeast(1),
+  Flag.optional
+)
+
+const fromGit = Flag.String("from-git").pipe(
+  Flag.withDescription("Only files that changed since this commit, uncommitted ones too"),
+  Flag.withMetavar("REF"),
+  Flag.optional
+)
+
+const amongChanged = (folder: string, ref: Option.Option<string>) =>
+  Option.isNone(ref)
+    ? Effect.succeed({})
+    : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
+
+const dryRun = toggle("dry-run", "Only show what would be done")
+
+interface Common {
+  readonly pinned: boolean
+  readonly staticData: boolean
+  readonly only: Option.Option<ReadonlyArray<string>>
+}
+
+const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
+  only: Option.getOrUndefined(only),
+  extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
+})
+
+const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
+
+/** 1 where something failed, 2 where `isDifferent`, else 0. */
+const conclude = (report: Sync.Report, isDifferent: boolean) =>
+  report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
+
+/** Runs with the folder as the only files root, and tells what went wrong in a line. */
+const inFolder = <A, R>(
+  userPath: string,
+  run: Effect.Effect<A, Errors.N8nError, R>,
+  { makes }: { readonly makes: boolean } = { makes: false }
+) =>
+  Effect.gen(function*() {
+    const options = yield* root
+    const path = yield* Path.Path
+    const absolute = path.resolve(userPath)
+    const fs = yield* FileSystem.FileSystem
+    if (makes) {
+      yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
+        Effect.mapError(({ reason }) => refuse(`The folder '${userPath}' cannot be made: ${reason.message}`))
+      )
+    } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
+      return yield* refuse(`There is no folder '${userPath}': pull makes one`)
+    }
+    return yield* run.pipe(
+      Effect.catch((error) => Effect.fail(refuse(SyncReport.explain(error)))),
+      Effect.provide(ToolContext.layer({ ...options, transport: "stdio", filesRoot: [absolute] }))
+    )
+  })
+
+/** Tells what happens as it happens: secrets on stderr, once, and each workflow on stdout. */
+const onStep = (json: boolean, isDryRun: boolean) => {
+  const told = new Set<string>()
+  return (step: Sync.Step) => {
+    if (step._tag === "Secrets") {
+      for (const warning of step.warnings) told.add(warning)
+      return Effect.forEach(step.warnings, (warning) => warn(`${step.file}: ${warning}`), { discard: true })
+    }
+    const { warnings = [], ...outcome } = step.outcome
+    const rest = { ...outcome, warnings: warnings.filter((warning) => !told.has(warning)) }
+    return json ? Effect.void : print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
+  }
+}
+
+/** What was left, and how many of each. */
+const tell = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
+  json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
+    for (const entry of report.entries) {
+      if (entry.action === undefined && entry.error === undefined && entry.status !== "same") {
+        yield* print(SyncReport.entryLine(entry))
+      }
+    }
+    yield* print(SyncReport.summary(report))
+  })
+
+export const status = Command.make(
+  "status",
+  { folder, json, only, ...extras },
+  Effect.fnUntraced(function*({ folder, json, ...options }) {
+    const report = yield* inFolder(folder, Sync.status(".", optionsOf(options)))
+    yield* tell(report, json)
+    yield* conclude(report, !report.isSame)
+  })
+).pipe(Command.withDescription("Compare a folder of workflows with n8n; 0 when they are the same, 2 when not"))
+
+export const pull = Command.make(
+  "pull",
+  {
+    folder,
+    json,
+    only,
+    ...extras,
+    dryRun,
+    deletes: toggle("delete", "Remove files whose workflow n8n has no more, unless they changed"),
+    resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
+      Flag.withDescription(
+        "Settle what changed on both sides: there takes n8n's state, here keeps the file for a push to write"
+      ),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, ...options }) {
+    const report = yield* inFolder(
+      folder,
+      Sync.pull(".", {
+        ...optionsOf(options),
+        deletes,
+        dryRun,
+        resolve: Option.getOrUndefined(resolve),
+        onStep: onStep(json, dryRun)
+      }),
+      { makes: !dryRun }
+    )
+    yield* tell(report, json)
+    yield* conclude(report, report.hasConflicts)
+  })
+).pipe(Command.withDescription("Write n8n's workflows into a folder; 2 when what changed on both sides was left"))
+
+export const diff = Command.make(
+  "diff",
+  { folder, json, only, fromGit, ...extras },
+  Effect.fnUntraced(function*({ folder, fromGit, json, ...options }) {
+    const { showSecrets } = yield* root
+    const among = yield* amongChanged(folder, fromGit)
+    const differences = yield* inFolder(
+      folder,
+      Sync.diff(".", { ...optionsOf(options), ...among, showsSecrets: showSecrets })
+    )
+    if (json) yield* print(JSON.stringify(differences))
+    else yield* Effect.forEach(differences, (entry) => print(SyncReport.difference(entry)), { discard: true })
+    yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
+  })
+).pipe(Command.withDescription("Show what differs between a folder and n8n; 2 when something does"))
+
+export const push = Command.make(
+  "push",
+  {
+    folder,
+    json,
+    only,
+    fromGit,
+    ...extras,
+    dryRun,
+    publishes: toggle("publish", "Publish what is pushed"),
+    deletes: toggle("delete", "Delete workflows on n8n whose file is gone, unless they changed there")
+  },
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...options }) {
+    const { readOnly } = yield* root
+    if (readOnly && !dryRun) {
+      return yield* refuse("push writes to n8n, and this is read-only: leave out --read-only, or add --dry-run")
+    }
+    const among = yield* amongChanged(folder, fromGit)
+    const report = yield* inFolder(
+      folder,
+      Effect.gen(function*() {
+        if (!dryRun && (yield* Tool.ReadOnly)) {
+          return yield* new Errors.ValidationError({
+            reason: "push writes to n8n, and this profile is read-only",
+            hint: "Choose another profile, or add --dry-run."
+          })
+        }
+        return yield* Sync.push(".", {
+          ...optionsOf(options),
+          ...among,
+          deletes,
+          dryRun,
+          publishes,
+          onStep: onStep(json, dryRun)
+        })
+      })
+    )
+    yield* tell(report, json)
+    if (report.hasConflicts && !json) {
+      const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
+      const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))
+      yield* Effect.forEach(conflicts, (entry) => print(SyncReport.difference(entry)), { discard: true })
+      yield* warn(
+        `${name}: nothing was pushed: what changed on both sides is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
+      )
+    }
+    yield* conclude(report, report.hasConflicts)
+  })
+).pipe(Command.withDescription("Write a folder's changes to n8n; 2, and nothing written, when both sides changed"))

@@ -1,0 +1,111 @@
+/** What syncing prints. */
+import * as Hints from "../../answer/Hints.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
+import type * as Sync from "../../sync/Sync.ts"
+import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
+
+/** An error in one line: what happened, n8n's own words, what to do. */
+export const explain = (error: Errors.N8nError): string => {
+  const { context, message } = Errors.report(error)
+  const details = context["errorDetails"]
+  return [`${message}${details === undefined ? "" : `: ${details}`}.`, Hints.text(error.hint)]
+    .filter((part) => part !== "").join(" ").replace("..", ".")
+}
+
+const label = ({ file, id, name }: Sync.Entry) =>
+  [Visible.label(file ?? "-", 200), Visible.label(name, 80), ...(id === undefined ? [] : [`(${id})`])].join("  ")
+
+const width = 15
+
+/** One line of a status. */
+export const entryLine = (entry: Sync.Entry): string =>
+  `${entry.status.padEnd(width)}${label(entry)}${
+    entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
+  }`
+
+/** What was done about one workflow, with its warnings below. */
+export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string => {
+  const { action, changed, error, published, warnings } = outcome
+  if (error !== undefined) return `${"failed".padEnd(width)}${label(outcome)}: ${explain(error)}`
+  const what = action === undefined ? outcome.status : isDryRun ? `${action} (dry)` : action
+  const notes = [
+    ...(published === true ? ["published"] : published === false ? ["a draft: what runs is unchanged"] : []),
+    ...(changed === undefined ? [] : [Redact.redactText(changed)])
+  ]
+  return [
+    `${what.padEnd(width)}${label(outcome)}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
+    ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
+  ].join("\n")
+}
+
+const order: ReadonlyArray<Sync.Status> = [
+  "same",
+  "changed here",
+  "changed there",
+  "both",
+  "new here",
+  "new there",
+  "gone here",
+  "gone there",
+  "invalid"
+]
+
+const words = (entry: Sync.Outcome) =>
+  entry.error === undefined
+    ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
+    : "failed"
+
+/** How many of each, in one line: what was done, else how it stands. */
+export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string => {
+  const counts = Map.groupBy(entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)), words)
+  const parts = [...counts].map(([what, all]) => `${all.length} ${what}`)
+  return parts.length === 0 ? "No workflows on either side" : parts.join(", ")
+}
+
+/** The report for programs. */
+export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
+  ...rest,
+  entries: entries.map(({ changed, error, ...entry }) =>
+    defined({
+      ...entry,
+      changed: changed === undefined ? undefined : Redact.redactText(changed),
+      error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
+    })
+  )
+})
+
+const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
+
+const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
+
+const fieldText = ({ after, before, diff, path }: WorkflowDiff.FieldView) =>
+  diff === undefined ? `    ${path}: ${shown(before)} → ${shown(after)}` : `    ${path}:\n${indented(diff, 6)}`
+
+const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeView) =>
+  [`  ${change} '${node}'${formerName === undefined ? "" : `, formerly '${formerName}'`}`, ...fields.map(fieldText)]
+    .join("\n")
+
+const list = (values: ReadonlyArray<string>) => values.length === 0 ? "none" : values.join(", ")
+
+/** What differs of one workflow, or how it stands where only one side has it. */
+export const difference = (entry: Sync.Entry | Sync.Difference): string => {
+  if (!("view" in entry)) return entryLine(entry)
+  const { from, tags, view } = entry
+  const whole = (title: string, fields: ReadonlyArray<WorkflowDiff.FieldView> | undefined) =>
+    fields === undefined || fields.length === 0 ? [] : [`  ${title}`, ...fields.map(fieldText)]
+  const text = [
+    ...(view.name === undefined ? [] : [`  name: ${shown(view.name.before)} → ${shown(view.name.after)}`]),
+    ...view.nodes.map(nodeText),
+    ...view.connections.removed.map((link) => `  - ${link}`),
+    ...view.connections.added.map((link) => `  + ${link}`),
+    ...whole("settings", view.settings),
+    ...whole("besides", view.other),
+    ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),
+    ...(view.moved === 0 ? [] : [`  ${counted(view.moved, "node")} moved`])
+  ].join("\n")
+  return `${entryLine(entry)}\n  from ${from === "here" ? "the file to n8n" : "n8n to the file"}\n${Visible.text(text)}`
+}

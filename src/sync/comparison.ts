@@ -1,0 +1,296 @@
+/** How a folder and n8n stand to each other. */
+import * as Effect from "effect/Effect"
+import * as Errors from "../base/Errors.ts"
+import { defined, equals, type Obj, obj, str } from "../base/Json.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { isV1, N8nClient } from "../n8n/N8nClient.ts"
+import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import * as content from "./content.ts"
+import * as State from "./state.ts"
+
+/** How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file. */
+export type Status =
+  | "same"
+  | "changed here"
+  | "changed there"
+  | "both"
+  | "new here"
+  | "new there"
+  | "gone here"
+  | "gone there"
+  | "invalid"
+
+/** A workflow in a file. */
+export interface Local {
+  /** Relative to the folder, with slashes. */
+  readonly file: string
+  readonly path: string
+  readonly value: Obj
+  readonly content: Obj
+  readonly hash: string
+}
+
+/** A workflow on n8n. */
+export interface Remote {
+  readonly id: string
+  readonly name: string
+  readonly hash: string
+  /** Absent where nothing but the list was needed to know that it is as it was. */
+  readonly workflow?: Workflow.Workflow
+}
+
+/** One workflow on both sides. */
+export interface Item {
+  readonly status: Status
+  readonly id?: string
+  readonly name: string
+  readonly file?: string
+  /** What more there is to say, in a sentence. */
+  readonly detail?: string
+  readonly local?: Local
+  readonly remote?: Remote
+  readonly base?: State.Base
+}
+
+/** A folder beside its n8n. */
+export interface Comparison {
+  readonly folder: WorkflowFolder
+  readonly state: State.State
+  readonly stateText: string | undefined
+  readonly scope: content.Scope
+  readonly items: ReadonlyArray<Item>
+}
+
+/** How it is compared. */
+export interface Options {
+  /** Keeps these in step too; once asked for, always. */
+  readonly extras?: ReadonlyArray<content.Extra> | undefined
+}
+
+const atOnce = 8
+const maxFiles = 20_000
+const maxWorkflows = 10_000
+
+const slashes = (path: string) => path.replaceAll("\\", "/")
+
+/** What n8n and a file have in common from now on. */
+export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): State.Base => {
+  const tags = Workflow.tagNames(workflow).toSorted()
+  return defined({
+    file,
+    versionId: workflow.versionId ?? undefined,
+    updatedAt: workflow.updatedAt,
+    hash: content.hash(content.of(workflow, scope)),
+    tags: tags.length === 0 ? undefined : tags
+  })
+}
+
+const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
+
+/** The workflows in the folder, and the files that should be some. */
+const readLocals = Effect.fnUntraced(
+  function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
+    if (!folder.exists) return { locals: [], faults: [] }
+    const files = yield* WorkflowFiles
+    const { unreadable, unreadableCount, workflows } = yield* files.list(userPath, { limit: maxFiles })
+    const relative = (path: string) => slashes(path.slice(folder.path.length).replace(/^[\\/]/, ""))
+    const read = yield* Effect.forEach(workflows, ({ path }) =>
+      files.read(path).pipe(
+        Effect.map((file): Local | Item => {
+          const name = relative(file.path)
+          const value = obj(file.value)
+          if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
+            return invalid(name, "It is no workflow: it needs a name and nodes.")
+          }
+          const own = content.of(value, scope)
+          return { file: name, path: file.path, value, content: own, hash: content.hash(own) }
+        }),
+        Effect.catch(({ reason }) => Effect.succeed(invalid(slashes(path), reason)))
+      ), { concurrency: atOnce })
+    const locals = read.flatMap((each) => "status" in each ? [] : [each])
+    const faults = read.flatMap((each) => "status" in each ? [each] : [])
+    const seen = new Set(read.map(({ file }) => file))
+    // What was a workflow and is none now must not pass for deleted.
+    const broken = yield* Effect.forEach(
+      Object.values(state.workflows).filter(({ file }) => !seen.has(file)),
+      ({ file }) =>
+        Effect.map(
+          folder.read(file),
+          (text) => text === undefined ? [] : [invalid(file, "It is no workflow any more.")]
+        ),
+      { concurrency: atOnce }
+    )
+    const others = unreadable.map(({ path, reason }) => invalid(slashes(path), reason))
+    const known = new Set(broken.flat().map(({ file }) => file))
+    const more = unreadableCount - unreadable.length
+    return {
+      locals,
+      faults: [
+        ...faults,
+        ...broken.flat(),
+        ...others.filter(({ file }) => ![...known].some((each) => each !== undefined && file?.endsWith(each))),
+        ...(more > 0 ? [invalid(`${more} more files`, "They cannot be read.")] : [])
+      ]
+    }
+  }
+)
+
+const isAsBase = (listed: Workflow.Listed, base: State.Base, scope: content.Scope) =>
+  scope.extras.length === 0 && base.updatedAt !== undefined && listed.updatedAt === base.updatedAt &&
+  (listed.versionId ?? undefined) === base.versionId &&
+  equals(Workflow.tagNames(listed).toSorted(), base.tags ?? [])
+
+/** What n8n has; only what is not as it was is read whole. */
+const readRemotes = Effect.fnUntraced(function*(state: State.State, scope: content.Scope) {
+  const n8n = yield* N8nClient
+  const { workflows } = yield* n8n.listWorkflows({ archived: true, limit: maxWorkflows })
+  const live = workflows.filter(({ isArchived }) => isArchived !== true)
+  const remotes = yield* Effect.forEach(live, (listed) => {
+    const { id, name } = listed
+    const base = state.workflows[id]
+    if (base !== undefined && isAsBase(listed, base, scope)) {
+      return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, hash: base.hash }])
+    }
+    return n8n.getWorkflow(id).pipe(
+      Effect.map((workflow): ReadonlyArray<Remote> => [
+        { id, name, hash: content.hash(content.of(workflow, scope)), workflow }
+      ]),
+      // Deleted since it was listed.
+      Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([]))
+    )
+  }, { concurrency: atOnce })
+  return {
+    remotes: remotes.flat(),
+    archived: new Set(workflows.flatMap(({ id, isArchived }) => isArchived === true ? [id] : []))
+  }
+})
+
+const paired = (local: Local, remote: Remote, base: State.Base | undefined): Status => {
+  if (local.hash === remote.hash) return "same"
+  if (base === undefined) return "both"
+  return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
+}
+
+const neverMet = "Both sides have it and differ, and it was never in step."
+
+/** Groups whose key occurs once. */
+const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
+  new Map(
+    [...Map.groupBy(values, keyOf)].flatMap(([key, all]) => all.length === 1 ? [[key, all[0] as A] as const] : [])
+  )
+
+/** Pairs files with workflows: by the file's id, by where the file was, by a name that only one on each side has. */
+const match = (
+  locals: ReadonlyArray<Local>,
+  remotes: ReadonlyArray<Remote>,
+  state: State.State,
+  archived: ReadonlySet<string>
+) => {
+  const isKnown = (id: string) => byId.has(id) || archived.has(id) || Object.hasOwn(state.workflows, id)
+  const byId = new Map(remotes.map((remote) => [remote.id, remote]))
+  const idOf = new Map<Local, string>()
+  const taken = new Set<string>()
+  const pair = (local: Local, id: string) => {
+    idOf.set(local, id)
+    taken.add(id)
+  }
+  for (const local of locals) {
+    const id = str(local.value["id"])
+    if (id !== undefined && isKnown(id)) pair(local, id)
+  }
+  const byFile = new Map(Object.entries(state.workflows).map(([id, { file }]) => [file, id]))
+  for (const local of locals) {
+    const id = byFile.get(local.file)
+    if (!idOf.has(local) && id !== undefined && !taken.has(id)) pair(local, id)
+  }
+  const free = unique(
+    remotes.filter(({ id }) => !taken.has(id) && !Object.hasOwn(state.workflows, id)),
+    ({ name }) => name
+  )
+  for (
+    const [name, local] of unique(locals.filter((each) => !idOf.has(each)), ({ content }) => String(content["name"]))
+  ) {
+    const remote = free.get(name)
+    if (remote !== undefined) pair(local, remote.id)
+  }
+  return { byId, idOf }
+}
+
+const itemsOf = (
+  locals: ReadonlyArray<Local>,
+  remotes: ReadonlyArray<Remote>,
+  state: State.State,
+  archived: ReadonlySet<string>
+): ReadonlyArray<Item> => {
+  const { byId, idOf } = match(locals, remotes, state, archived)
+  const doubles = new Set(
+    [...Map.groupBy(idOf.keys(), (local) => idOf.get(local))].flatMap(([id, all]) => all.length > 1 ? [id] : [])
+  )
+  const here = locals.map((local): Item => {
+    const id = idOf.get(local)
+    const { file } = local
+    const name = String(local.content["name"])
+    if (id === undefined) return { status: "new here", name, file, local }
+    const base = state.workflows[id]
+    const remote = byId.get(id)
+    const known = { id, name, file, local, ...defined({ base, remote }) }
+    if (doubles.has(id)) {
+      return { ...known, status: "invalid", detail: `Several files have the id '${id}': take it out of the copies.` }
+    }
+    if (remote !== undefined) {
+      const status = paired(local, remote, base)
+      return { ...known, status, ...(status === "both" && base === undefined ? { detail: neverMet } : {}) }
+    }
+    return local.hash === base?.hash
+      ? { ...known, status: "gone there", detail: "Deleted or archived on n8n." }
+      : { ...known, status: "both", detail: "Changed here, and deleted or archived on n8n." }
+  })
+  const matched = new Set(idOf.values())
+  const there = remotes.filter(({ id }) => !matched.has(id)).map((remote): Item => {
+    const { id, name } = remote
+    const base = state.workflows[id]
+    if (base === undefined) return { status: "new there", id, name, remote }
+    const known = { id, name, file: base.file, remote, base }
+    return remote.hash === base.hash
+      ? { ...known, status: "gone here", detail: "Its file is gone." }
+      : { ...known, status: "both", detail: "Its file is gone, and it changed on n8n." }
+  })
+  return [...here, ...there]
+}
+
+const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
+
+/** Compares; reads both sides and writes nothing. */
+export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extras = [] }: Options = {}) {
+  const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
+  const n8n = yield* N8nClient
+  const { state, text } = yield* State.read(folder)
+  const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
+  const scope: content.Scope = { extras: asked, isV1: isV1(yield* n8n.release) }
+  const { archived, remotes } = yield* readRemotes(state, scope)
+  const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
+  const broken = new Set(faults.flatMap(({ file }) => file ?? []))
+  const items = itemsOf(locals, remotes, state, archived).filter((item) =>
+    !(item.local === undefined && item.file !== undefined && broken.has(item.file))
+  )
+  const comparison: Comparison = {
+    folder,
+    state: { ...state, ...Object.fromEntries(asked.map((key) => [key, true])) },
+    stateText: text,
+    scope,
+    items: [...items, ...faults].toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+  }
+  return comparison
+})
+
+/** The workflow as it is on n8n, whole. */
+export const whole = (remote: Remote) =>
+  remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
+
+/** Somebody wrote while it was compared. */
+export const movedOn = (what: string) =>
+  new Errors.ValidationError({
+    reason: `${what} changed while it was being synced`,
+    field: "folder",
+    hint: "It was left as it is: sync again."
+  })

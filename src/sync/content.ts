@@ -1,0 +1,134 @@
+/** What of a workflow is kept in step: the same on n8n and in a file, whatever the order of keys. Pure. */
+import { createHash } from "node:crypto"
+import { arr, equals, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
+
+/** What else is kept in step when it is asked for. */
+export type Extra = "pinData" | "staticData"
+
+/** The parts of a workflow that this n8n takes, without the id. */
+export interface Scope {
+  readonly extras: ReadonlyArray<Extra>
+  /** n8n 1.x takes fewer. */
+  readonly isV1: boolean
+}
+
+/** The keys at the top of a workflow, in the order of a new file. */
+export const keysOf = ({ extras, isV1 }: Scope): ReadonlyArray<string> => [
+  "name",
+  ...(isV1 ? [] : ["description"]),
+  "nodes",
+  "connections",
+  "settings",
+  ...(isV1 ? [] : ["nodeGroups"]),
+  ...extras,
+  "tags"
+]
+
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === "" ||
+  (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
+
+/** Names of tags, as n8n gives tags or as a person writes them. */
+const tagsOf = (value: unknown) =>
+  [...new Set(arr(value).flatMap((tag) => str(tag) ?? str(obj(tag)?.["name"]) ?? []))].toSorted()
+
+/** n8n gives static data as an object, or as its JSON. */
+const parsed = (value: unknown): unknown => {
+  if (typeof value !== "string") return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+const normalized = (workflow: Obj, key: string) =>
+  key === "tags" ? tagsOf(workflow[key]) : key === "staticData" ? parsed(workflow[key]) : workflow[key]
+
+/** What is kept in step, without what is empty; tags are sorted names. */
+export const of = (workflow: Obj, scope: Scope): Obj =>
+  Object.fromEntries(
+    keysOf(scope).flatMap((key) => {
+      const value = normalized(workflow, key)
+      const isNeeded = key === "name" || key === "nodes" || key === "connections"
+      return isEmpty(value) && !(isNeeded && value !== undefined) ? [] : [[key, value]]
+    })
+  )
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  const object = obj(value)
+  return object === undefined ? value : { "": Object.keys(object).toSorted().map((key) => [key, sorted(object[key])]) }
+}
+
+/** A fingerprint of a content; equal whatever the order of keys. */
+export const hash = (content: Obj): string =>
+  createHash("sha256").update(JSON.stringify(sorted(content))).digest("hex").slice(0, 32)
+
+const twin = (element: unknown, index: number, old: ReadonlyArray<unknown>): unknown => {
+  const of = (key: string) => {
+    const value = own(element, key)
+    return typeof value === "string" && obj(element) !== undefined
+      ? old.find((other) => own(other, key) === value)
+      : undefined
+  }
+  return of("id") ?? of("name") ?? old[index]
+}
+
+/** The value with its keys in the order of the old one, so that a file shows what changed and nothing else. */
+const inOrderOf = (old: unknown, value: unknown): unknown => {
+  if (equals(old, value)) return old
+  if (Array.isArray(value)) {
+    return Array.isArray(old) ? value.map((element, index) => inOrderOf(twin(element, index, old), element)) : value
+  }
+  const [before, after] = [obj(old), obj(value)]
+  if (before === undefined || after === undefined) return value
+  const known = Object.keys(before).filter((key) => Object.hasOwn(after, key))
+  const added = Object.keys(after).filter((key) => !Object.hasOwn(before, key))
+  return mapValues(
+    Object.fromEntries([...known, ...added].map((key) => [key, after[key]])),
+    (inner, key) => inOrderOf(own(before, key), inner)
+  )
+}
+
+const inFile = (content: Obj, key: string) =>
+  key === "tags" ? arr(content[key]).map((name) => ({ name })) : content[key]
+
+/** A file's JSON with this content and id; what else it holds stays, and stays where it is. */
+export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Scope): Obj => {
+  const keys = keysOf(scope)
+  if (old === undefined) {
+    return {
+      id,
+      ...Object.fromEntries(
+        keys.flatMap((key) => Object.hasOwn(content, key) ? [[key, inFile(content, key)]] : [])
+      )
+    }
+  }
+  const before = of(old, scope)
+  const own = Object.entries(old).flatMap(([key, value]): ReadonlyArray<[string, unknown]> => {
+    if (key === "id") return [[key, id]]
+    if (!keys.includes(key) || equals(before[key], content[key])) return [[key, value]]
+    return Object.hasOwn(content, key) ? [[key, inOrderOf(value, inFile(content, key))]] : []
+  })
+  const added = keys.filter((key) => Object.hasOwn(content, key) && !Object.hasOwn(old, key))
+  return {
+    ...(Object.hasOwn(old, "id") ? {} : { id }),
+    ...Object.fromEntries(own),
+    ...Object.fromEntries(added.map((key) => [key, inFile(content, key)]))
+  }
+}
+
+const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {} }
+
+/** What of `wanted` n8n does not have; a part that the file has no more is cleared. Tags are set apart. */
+export const patch = (there: Obj, wanted: Obj, scope: Scope): Obj =>
+  Object.fromEntries(
+    keysOf(scope).flatMap((key) =>
+      key === "tags" || equals(there[key], wanted[key]) ? [] : [[key, wanted[key] ?? cleared[key]]]
+    )
+  )
+
+/** The tags that it is to have, where they differ. */
+export const tagPatch = (there: Obj, wanted: Obj): ReadonlyArray<string> | undefined =>
+  equals(there["tags"], wanted["tags"]) ? undefined : arr(wanted["tags"]).map(String)

@@ -1,0 +1,214 @@
+/** From the folder to n8n. */
+import * as Effect from "effect/Effect"
+import { defined, obj, str } from "../base/Json.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as JsonText from "../workflows/files/JsonText.ts"
+import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
+import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
+import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts"
+import { keepFile } from "../workflows/Workflows.ts"
+import * as Compare from "./comparison.ts"
+import * as content from "./content.ts"
+import { changedLine, entryOf, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
+import * as State from "./state.ts"
+
+/** How a folder is pushed. */
+export interface PushOptions<R = never> extends Options {
+  /** Publishes what is pushed. Without it, on n8n 2.x, a published workflow goes on running as it was. */
+  readonly publishes?: boolean | undefined
+  /** Deletes workflows whose file is gone, unless they changed on n8n. */
+  readonly deletes?: boolean | undefined
+  readonly dryRun?: boolean | undefined
+  readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
+}
+
+type Task =
+  | { readonly kind: "create"; readonly item: Compare.Item; readonly local: Compare.Local }
+  | {
+    readonly kind: "update"
+    readonly item: Compare.Item
+    readonly local: Compare.Local
+    readonly remote: Compare.Remote
+  }
+  | { readonly kind: "remove"; readonly item: Compare.Item; readonly remote: Compare.Remote }
+  | { readonly kind: "leave"; readonly item: Compare.Item }
+
+const operation = "sync_push"
+
+const taskOf = (item: Compare.Item, deletes: boolean): Task => {
+  const { local, remote, status } = item
+  if (status === "new here" && local !== undefined) return { kind: "create", item, local }
+  if (remote !== undefined && status === "changed here" && local !== undefined) {
+    return { kind: "update", item, local, remote }
+  }
+  return remote !== undefined && status === "gone here" && deletes
+    ? { kind: "remove", item, remote }
+    : { kind: "leave", item }
+}
+
+const noDrafts = "n8n 1.x has no drafts: what was pushed runs at once"
+
+/** Creates; what n8n takes only once the workflow exists follows. */
+const create = Effect.fnUntraced(function*(local: Compare.Local, publishes: boolean) {
+  const store = yield* WorkflowStore
+  const { description, tags, ...body } = local.content
+  const names = Array.isArray(tags) ? tags.map(String) : undefined
+  const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
+  if (description === undefined) return written
+  const { workflow } = yield* store.update(written.workflow.id, { description }, { operation, source: "file" })
+  return { ...written, workflow }
+})
+
+/** Writes what differs, as long as n8n still has what it was compared with. */
+const update = Effect.fnUntraced(function*(
+  { local, remote }: Task & { readonly kind: "update" },
+  scope: content.Scope,
+  publishes: boolean
+) {
+  const store = yield* WorkflowStore
+  const there = content.of(yield* Compare.whole(remote), scope)
+  return yield* store.modify(remote.id, (before) => {
+    const now = content.of(before, scope)
+    return content.hash(now) === remote.hash
+      ? Effect.succeed({ patch: content.patch(now, local.content, scope), result: undefined })
+      : Effect.fail(Compare.movedOn(`Workflow '${remote.id}'`))
+  }, {
+    operation,
+    source: "file",
+    tags: content.tagPatch(there, local.content),
+    active: publishes ? true : undefined,
+    isDraft: !publishes
+  })
+})
+
+/** Deletes what is still as it was when its file was there. */
+const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "remove" }, scope: content.Scope) {
+  const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
+  if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Compare.movedOn(`Workflow '${remote.id}'`)
+  yield* WorkflowStore.use((store) => store.remove(remote.id))
+})
+
+/** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
+const follow = Effect.fnUntraced(function*(local: Compare.Local, workflow: Workflow.Workflow, scope: content.Scope) {
+  const there = content.of(workflow, scope)
+  yield* WorkflowFiles.use((files) =>
+    files.update(local.path, ({ text, value }) => {
+      const now = obj(value) ?? {}
+      const isAsPushed = content.hash(content.of(now, scope)) === local.hash
+      if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
+      const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
+      return Effect.succeed(JsonText.rewrite(text, next))
+    }, keepFile(operation))
+  )
+})
+
+const settingsKept = (wanted: content.Scope, local: Compare.Local, workflow: Workflow.Workflow) => {
+  const there = Object.keys(obj(content.of(workflow, wanted)["settings"]) ?? {})
+  const here = obj(local.content["settings"]) ?? {}
+  const kept = there.filter((key) => !Object.hasOwn(here, key))
+  return kept.length === 0 || local.content["settings"] === undefined
+    ? []
+    : [`n8n keeps settings that a file leaves out: ${kept.join(", ")}`]
+}
+
+/**
+ * Writes to n8n what is new or changed in the folder.
+ *
+ * **Details**
+ *
+ * What changed on both sides is never overwritten: one such workflow, or one file that is no workflow, among those that
+ * are pushed, and nothing is written. Before each write the workflow is looked at again, and a snapshot is kept. The
+ * state is written after each, so that a push that ends halfway goes on where it was. On n8n: `POST /workflows`,
+ * `PUT /workflows/{id}`, its tags, `DELETE` and publishing only when asked.
+ */
+export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
+  const { deletes = false, dryRun = false, onStep = () => Effect.void, publishes = false } = options
+  const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
+  return yield* folder.exclusively(Effect.gen(function*() {
+    const comparison = yield* Compare.make(userPath, options)
+    const { scope } = comparison
+    const items = yield* select(comparison, options)
+    const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
+    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, deletes))
+
+    let state = comparison.state
+    let text = comparison.stateText
+    const note = Effect.fnUntraced(function*(id: string, base: State.Base | undefined) {
+      const { [id]: _, ...rest } = state.workflows
+      state = { ...state, workflows: base === undefined ? rest : { ...rest, [id]: base } }
+      text = yield* State.write(comparison.folder, state, text)
+    })
+
+    const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
+      const { workflow } = written
+      yield* note(workflow.id, Compare.baseOf(task.local.file, workflow, scope))
+      yield* follow(task.local, workflow, scope)
+      const warnings = [
+        ...written.warnings,
+        ...settingsKept(scope, task.local, workflow),
+        ...(scope.isV1 && workflow.active && task.kind === "update" && !publishes ? [noDrafts] : [])
+      ]
+      return { workflow, warnings }
+    })
+
+    const perform = Effect.fnUntraced(function*(task: Task) {
+      const { item } = task
+      const entry = entryOf(item)
+      if (task.kind === "leave") return entry as Outcome
+      if (task.kind === "remove") {
+        if (!dryRun) {
+          yield* remove(task, scope)
+          yield* note(task.remote.id, undefined)
+        }
+        return { ...entry, action: "removed" } satisfies Outcome
+      }
+      const secrets = LiteralSecrets.warnings(task.local.content)
+      const action = task.kind === "create" ? "created" as const : "updated" as const
+      const changed = task.kind === "create"
+        ? undefined
+        : changedLine(content.of(yield* Compare.whole(task.remote), scope), task.local.content)
+      if (dryRun) {
+        const outcome: Outcome = defined({
+          ...entry,
+          action,
+          changed,
+          warnings: secrets.length === 0 ? undefined : secrets
+        })
+        return outcome
+      }
+      const written = task.kind === "create"
+        ? yield* create(task.local, publishes)
+        : yield* update(task, scope, publishes)
+      const { warnings, workflow } = yield* told(task, written)
+      const all = [...secrets, ...warnings]
+      const outcome: Outcome = defined({
+        ...entry,
+        id: workflow.id,
+        action,
+        changed,
+        published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+        warnings: all.length === 0 ? undefined : all
+      })
+      return outcome
+    })
+
+    const total = tasks.filter(({ kind }) => kind !== "leave").length
+    let count = 0
+    let isBroken = false
+    const outcomes = yield* Effect.forEach(tasks, (task) =>
+      Effect.gen(function*() {
+        if (task.kind === "leave" || isBroken) return entryOf(task.item) as Outcome
+        const outcome = yield* Effect.catch(perform(task), (error) => {
+          // An n8n that does not answer would be asked in vain for all the others.
+          isBroken = error._tag === "ApiError" && error.statusCode === undefined
+          const failed: Outcome = { ...entryOf(task.item), error }
+          return Effect.succeed(failed)
+        })
+        count++
+        yield* onStep({ _tag: "Done", outcome, count, total })
+        return outcome
+      }))
+    return reportOf(outcomes)
+  }))
+})

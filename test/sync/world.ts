@@ -1,0 +1,60 @@
+/** A folder and an n8n to keep in step. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as TestClock from "effect/testing/TestClock"
+import { type Obj, obj } from "../../src/base/Json.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+
+/** A workflow of one node with a parameter. */
+export const body = (name: string, value = "1"): Obj => ({
+  name,
+  nodes: [
+    { id: "n1", name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, position: [0, 0], parameters: {} },
+    {
+      id: "n2",
+      name: "Code",
+      type: "n8n-nodes-base.code",
+      typeVersion: 2,
+      position: [200, 0],
+      parameters: { jsCode: `return [{ json: { value: ${value} } }]` }
+    }
+  ],
+  connections: { Start: { main: [[{ node: "Code", type: "main", index: 0 }]] } },
+  settings: { executionOrder: "v1" }
+})
+
+/** Creates a workflow on n8n; gives its id. */
+export const create = (name: string, value?: string) =>
+  Effect.flatMap(N8nClient, (n8n) => n8n.createWorkflow(body(name, value))).pipe(Effect.map(({ id }) => id))
+
+/** Changes a workflow on n8n, a moment later. */
+export const change = (id: string, value: string, name?: string) =>
+  Effect.gen(function*() {
+    yield* TestClock.adjust("1 second")
+    const n8n = yield* N8nClient
+    const now = yield* n8n.getWorkflow(id)
+    yield* n8n.putWorkflow(id, { ...body(name ?? now.name, value) })
+  })
+
+/** Everything in a folder, by name. */
+export const contents = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const names = (yield* fs.readDirectory(folder, { recursive: true })).toSorted()
+    const files: { [name: string]: string } = {}
+    for (const name of names) {
+      const { type } = yield* fs.stat(`${folder}/${name}`)
+      if (type === "File") files[name] = yield* fs.readFileString(`${folder}/${name}`)
+    }
+    return files
+  })
+
+/** The JSON in a file. */
+export const json = (file: string) =>
+  Effect.map(FileSystem.FileSystem.use((fs) => fs.readFileString(file)), (text) => obj(JSON.parse(text)) ?? {})
+
+/** Changes the text of a file. */
+export const edit = (file: string, from: string, to: string) =>
+  FileSystem.FileSystem.use((fs) =>
+    Effect.flatMap(fs.readFileString(file), (text) => fs.writeFileString(file, text.replace(from, to)))
+  )
