@@ -66,7 +66,7 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  *
  * ```ts
  * import { Toolkit } from "effect-n8n-mcp/mcp"
- * import { getExecution, listExecutions } from "effect-n8n-mcp/tools/executions"
+ * import { getExecution, listExecutions } from "effect-n8n-mcp/tools/executions/index"
  * import * as Effect from "effect/Effect"
  * import * as LanguageModel from "effect/ai/LanguageModel"
  *

@@ -73,9 +73,6 @@ const maxWorkflows = 10_000
 
 const slashes = (path: string) => path.replaceAll("\\", "/")
 
-/** The content of a workflow on n8n. */
-export const ofRemote = (workflow: Workflow.Workflow, scope: content.Scope) => content.of(workflow, scope)
-
 /** What n8n and a file have in common from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): State.Base => {
   const tags = Workflow.tagNames(workflow).toSorted()

@@ -10,8 +10,6 @@ import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { tools } from "./tools.ts"
 
-export { name } from "./root.ts"
-
 const checkNode = (version: string) => {
   const { cure, detail, status } = Doctor.checkNode(version)
   return status === "failed"

@@ -194,7 +194,7 @@ const get = (object: unknown, key: string | number, run: Run, at: number, isItem
 const keyOf = (run: Run, value: unknown): string | number =>
   typeof value === "string" || typeof value === "number" && value >= 0 ? value : toText(run, value)
 
-/** Compiles one expression; throws a {@link Problem}. */
+/** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
   // The cost of one pass through the current function or loop body, and its depth of nesting.
   let cost = 0

@@ -42,7 +42,7 @@ export class Fn {
   }
 }
 
-/** A regular expression that matches in linear time. */
+/** A regular expression that matches in linear time. @internal */
 export class Pattern {
   readonly #regExp: RE2JS
   readonly #source: string

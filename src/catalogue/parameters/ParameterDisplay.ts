@@ -1,6 +1,6 @@
 /** When n8n shows a parameter: only one that is shown is there at all. */
 import * as Predicate from "effect/Predicate"
-import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import type { DisplayOptions } from "../types/NodeType.ts"
 import * as Pattern from "./pattern.ts"
 
@@ -90,6 +90,3 @@ export const isShown = (options: DisplayOptions | undefined, scope: Scope): bool
     return values.length === 0 || !isMet(arr(conditions), values)
   })
 }
-
-/** The name a mode, choice or group goes by, as a string. */
-export const nameOf = (value: unknown): string => str(own(value, "name")) ?? ""

@@ -4,7 +4,7 @@ import { issues, type Remark, type Suggest } from "./issues.ts"
 import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { remarks } from "./remarks.ts"
 
-export { type Issue, issues, type Remark, type Suggest } from "./issues.ts"
+export { issues, type Remark, type Suggest } from "./issues.ts"
 export { about, applying, complete, type Node, scopeOf } from "./ParameterDefaults.ts"
 export { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 export { remarks } from "./remarks.ts"

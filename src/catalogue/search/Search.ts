@@ -31,6 +31,7 @@ export interface Contents {
 
 export interface Index {
   readonly documents: ReadonlyArray<Document>
+  /** @internal */
   readonly text: MiniSearch<Text & { readonly id: number }>
   readonly words: Words
   /** Every indexed term, to tell a typo from a word. */

@@ -199,7 +199,10 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
   }
 })
 
-/** Serves on two streams; ends when the input does and what is in flight is answered, or has had its time once `ready`. */
+/**
+ * Serves on two streams; ends when the input does and what is in flight is answered, or has had its time once `ready`.
+ * @internal
+ */
 export const layerStreams = (
   input: Readable,
   output: Writable,

@@ -13,7 +13,7 @@ import * as Update from "./update.ts"
 import * as Value from "./value.ts"
 
 export { Operation } from "./operation.ts"
-export { replace, type Replaced } from "./replace.ts"
+export { replace } from "./replace.ts"
 export type { Added, Lookups, Refusal } from "./step.ts"
 
 /** What the operations made of the workflow. */

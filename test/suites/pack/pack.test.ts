@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { version } from "../../../src/base/Version.ts"
-import { metadata } from "../../../src/packaging/metadata.ts"
+import { metadata, root } from "../../../src/packaging/metadata.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { inFolder, run, talk, tarball } from "./artifacts.ts"
 
@@ -66,4 +66,47 @@ console.log("count", count)
       )
       assert.strictEqual(run(process.execPath, ["app.js"], folder).trim(), "count 0")
     }))
+
+  it(
+    "has types that need no more than the declared peers, and a domain for browsers",
+    { timeout: 300_000 },
+    () =>
+      inFolder((folder) => {
+        writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
+        const peers = [
+          "effect@4.1.0",
+          "@modelcontextprotocol/sdk@1.32.2"
+        ]
+        run("npm", ["install", "--no-audit", "--no-fund", tarball, ...peers], folder)
+        writeFileSync(
+          join(folder, "app.ts"),
+          `export * as all from "effect-n8n-mcp"
+export * as domain from "effect-n8n-mcp/domain"
+export * as mcp from "effect-n8n-mcp/mcp"
+export * as testing from "effect-n8n-mcp/testing"
+export * as tools from "effect-n8n-mcp/tools"
+export * as one from "effect-n8n-mcp/tools/executions/getExecution"
+`
+        )
+        const bin = join(root, "node_modules/.bin")
+        const options =
+          "--noEmit --strict --skipLibCheck false --target ES2024 --lib ES2024,DOM,DOM.Iterable --module nodenext"
+        run(join(bin, "tsc"), [...options.split(" "), "--types", "", "app.ts"], folder)
+        run("node", [
+          "--input-type=module",
+          "-e",
+          `
+        await import("effect-n8n-mcp/mcp")
+        const inner = await import("effect-n8n-mcp/tools/shared/Links").catch(({ code }) => code)
+        if (inner !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(inner)
+      `
+        ], folder)
+        writeFileSync(join(folder, "page.js"), `import * as domain from "effect-n8n-mcp/domain"\nconsole.log(domain)\n`)
+        run(
+          join(bin, "esbuild"),
+          ["page.js", "--bundle", "--platform=browser", "--format=esm", "--outfile=out.js"],
+          folder
+        )
+      })
+  )
 })
