@@ -12,7 +12,7 @@ export interface Envelope extends Errors.Report {
 const maxHint = 2_000
 
 /** Converts an error to an envelope. */
-export const fromError = (error: Errors.N8nError): Envelope => ({
+export const fromError = (error: Errors.Failure): Envelope => ({
   ...Errors.report(error),
-  hint: redactText(Hints.text(error.hint)).slice(0, maxHint)
+  hint: redactText(Hints.text(error.hint ?? "")).slice(0, maxHint)
 })

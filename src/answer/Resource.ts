@@ -1,10 +1,10 @@
 /** Resources: answers of tools under a URI, which a person or client can attach without a call. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
-import type * as Tool from "./Tool.ts"
+import * as Tool from "./Tool.ts"
 
 /** Completes a value that a person is typing; clients are sent at most 100 proposals. */
-export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError, R>
+export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.Failure, R>
 
 /** An entry of a list of resources. */
 export interface Entry {
@@ -27,33 +27,39 @@ export interface Resource<out R = unknown> {
   /** The tool that reads it or that it belongs to; the resource is served only together with this tool. */
   readonly tool: string
   /** The text of the resource with this id, within the budget. */
-  readonly read: (id: string) => Effect.Effect<string, Errors.N8nError, R>
+  readonly read: (id: string) => Effect.Effect<string, Errors.Failure, R>
   readonly complete: Complete<R>
   /** Lists the resources page by page; absent if there are too many to list. */
   readonly list?: (
     cursor: string | undefined
   ) => Effect.Effect<
     { readonly entries: ReadonlyArray<Entry>; readonly nextCursor?: string | undefined },
-    Errors.N8nError,
+    Errors.Failure,
     R
   >
 }
 
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
-/** A resource read by a tool, whose arguments are `args` and the template's variable with the id. */
-export const ofTool = <RT, RC, RL = never>(
-  { args, tool, ...resource }: Omit<Resource<RC | RL>, "read" | "tool"> & {
-    readonly tool: Tool.Any<RT>
+/**
+ * A resource read by a tool, whose arguments are `args` and the template's variable with the id.
+ *
+ * **Details**
+ *
+ * It is read through the tool of this name that is served, with all that is around that one (`Tool.wrap`).
+ */
+export const ofTool = <R = never>(
+  { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
+    readonly tool: Tool.Any
     readonly args?: Readonly<Record<string, unknown>>
   }
-): Resource<RT | RC | RL> => ({
+): Resource<R> => ({
   ...resource,
   tool: tool.name,
   read: (id) =>
-    Effect.map(
-      tool.run({ ...args, [variable(resource.uriTemplate)]: id }),
-      ({ data }) => JSON.stringify(data)
+    Tool.served(tool).pipe(
+      Effect.flatMap(({ run }) => run({ ...args, [variable(resource.uriTemplate)]: id })),
+      Effect.map(({ data }) => JSON.stringify(data))
     )
 })
 

@@ -1,6 +1,7 @@
 /**
  * A tool is one value: what a client is told about it, and the pipeline
- * `decode → handle → summarize → redact → make visible → minimize → encode` behind it.
+ * `decode → handle → summarize → redact → make visible → minimize → encode` behind it. A program's `call` leaves it
+ * after `redact`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -54,7 +55,7 @@ export interface Answer<Data> {
 }
 
 /** A tool of any type, as a server uses it. */
-export interface Any<out R = unknown> {
+export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -65,23 +66,59 @@ export interface Any<out R = unknown> {
   readonly scopes: ReadonlyArray<string>
   /** Scopes that only a part of the tool needs, with that part. */
   readonly partialScopes: { readonly [scope: string]: string }
+  /** The Schema of the arguments. */
+  readonly input: Input
+  /** The Schema of an answer's `data`. */
+  readonly output: Output
   /** The JSON Schema (2020-12) of the arguments. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
   /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.N8nError, R>
+  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
 }
 
-/** A tool with typed input and output. */
-export interface Tool<Name extends string, In, Out, R> extends Any<R> {
+type Input = Schema.ConstraintCodec<unknown, unknown>
+type Output = Schema.ConstraintCodec<object, unknown>
+
+/**
+ * A tool with typed input and output.
+ *
+ * **Details**
+ *
+ * Both ways of calling it take what a client would send: defaults apply, and what the Schema refuses is a
+ * `ValidationError`. Both refuse to change anything under {@link ReadOnly}, and both redact secrets
+ * ({@link RedactSecrets}).
+ */
+export interface Tool<Name extends string, I extends Input, O extends Output, out R, out E = Errors.N8nError>
+  extends Any<R, E | Errors.ValidationError | Errors.ApiError>
+{
   readonly name: Name
-  /** Calls the tool with typed input, for programs; the data is within the budget. */
-  readonly call: (input: In) => Effect.Effect<Out, Errors.N8nError, R>
+  readonly input: I
+  readonly output: O
+  /**
+   * Calls the tool, for programs: decoded data, not cut. A list that is a page of a longer one is marked as such
+   * (`Truncated.marksIn`).
+   */
+  readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
+  /** The answer that a model is shown: encoded, within the budget, with hidden characters escaped, in 50 seconds. */
+  readonly answer: (
+    input: I["Encoded"]
+  ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
+  /** What {@link wrap} builds on. */
+  readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
 /** The services that a tool needs. */
 export type Services<T> = T extends Any<infer R> ? R : never
+
+/** What a tool's `call` and `answer` take. */
+type InputOf<T extends Any> = T["input"]["Encoded"]
+
+/** What a tool's `call` gives. */
+type OutputOf<T extends Any> = T["output"]["Type"]
+
+export type { InputOf as Input, OutputOf as Output }
 
 /** A JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
@@ -145,55 +182,51 @@ const lazy = <A>(make: () => A) => {
 /** The part of the budget for everything around `data`. */
 const envelopeRoom = 600
 
-/**
- * Makes a tool.
- *
- * **Details**
- *
- * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
- * lists in it that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
- * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own.
- */
-export const make = <
-  const Name extends string,
-  In,
-  Out extends object,
-  Raw,
-  R
->(definition: {
-  readonly name: Name
-  readonly title: string
-  readonly description: string
-  readonly searchHint?: string
-  readonly annotations: Annotations
-  readonly scopes: ReadonlyArray<string>
-  readonly partialScopes?: { readonly [scope: string]: string }
-  readonly input: Schema.ConstraintCodec<In, unknown>
-  readonly output: Schema.ConstraintCodec<Out, unknown>
-  readonly handler: (input: In) => Effect.Effect<Raw, Errors.N8nError, R>
-  readonly summarize: (raw: NoInfer<Raw>, input: NoInfer<In>) => NoInfer<Out>
-  readonly message: (data: NoInfer<Out>, input: NoInfer<In>) => Locale.Message
-  readonly totals?: (raw: NoInfer<Raw>) => Totals
-  readonly next?: (input: NoInfer<In>, data: NoInfer<Out>) => Next
-  readonly maxChars?: (data: NoInfer<Out>, input: NoInfer<In>) => number
-  readonly trim?: (data: NoInfer<Out>, input: NoInfer<In>) => NoInfer<Out>
-}): Tool<Name, In, Out, R> => {
-  const { annotations, description, handler, message, name, scopes, summarize, title } = definition
-  // Lazy, so that a client gets its answer to `initialize` before any schema is made.
-  const inputSchema = lazy(() => shortenSchema(jsonSchema(definition.input), true) as JsonSchema)
-  const output = lazy(() => markable(definition.output))
-  const outputSchema = lazy(() =>
-    withMark(
-      shortenSchema(
-        jsonSchema(Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: output() })),
-        true
-      ) as JsonSchema
-    )
-  )
-  const decode = lazy(() => Arguments.decoder(name, definition.input, inputSchema()))
-  const encode = lazy(() => Schema.encodeEffect(output()))
+/** The data of an answer, and the full lengths of the lists in it that are pages. */
+interface Page<Out> {
+  readonly data: Out
+  readonly totals: Totals
+}
 
-  const call = Effect.fn(name)(function*(input: In) {
+/** What a tool does, and how it is told. */
+interface Parts<In, Out, out R, out E> extends About {
+  readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
+  readonly message: (data: Out, input: In) => string | Locale.Message
+  readonly next?: ((input: In, data: Out) => Next) | undefined
+  readonly maxChars?: ((data: Out, input: In) => number) | undefined
+  readonly trim?: ((data: Out, input: In) => Out) | undefined
+}
+
+/** What is known of a tool without calling it. */
+interface About {
+  readonly searchHint?: string | undefined
+  readonly annotations: Annotations
+  readonly scopes?: ReadonlyArray<string> | undefined
+  readonly partialScopes?: { readonly [scope: string]: string } | undefined
+}
+
+const parts = Symbol("effect-n8n-mcp/Tool/parts")
+
+const build = <const Name extends string, I extends Input, O extends Output, R, E extends Errors.Failure>(
+  tool: {
+    readonly name: Name
+    readonly title: string
+    readonly description: string
+    readonly input: I
+    readonly output: O
+    readonly inputSchema: () => JsonSchema
+    readonly outputSchema: () => JsonSchema
+  },
+  own: Parts<I["Type"], O["Type"], R, E>
+): Tool<Name, I, O, R, E> => {
+  type In = I["Type"]
+  type Out = O["Type"]
+  const { annotations, message, page } = own
+  const { inputSchema, name, outputSchema } = tool
+  const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
+  const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
+
+  const handle = Effect.fn(name)(function*(input: In) {
     if (!annotations.readOnlyHint && (yield* ReadOnly)) {
       return yield* new Errors.ValidationError({
         reason: `${name} changes something, and this server is read-only`,
@@ -201,27 +234,48 @@ export const make = <
         hint: "A person has to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const raw = yield* handler(input)
-    const redacts = yield* RedactSecrets
-    const clean = <A>(value: A): A => Visible.json(redacts ? Redact.redact(value) : value)
-    const whole = clean(summarize(raw, input))
-    const next: Next = (path, kept) => clean(definition.next?.(input, whole)(path, kept))
-    const data = Minimize.markPages(whole, definition.totals?.(raw) ?? {}, next)
-    const budget = Math.min(
-      definition.maxChars?.(data, input) ?? Infinity,
-      (yield* Minimize.MaxResultChars) - envelopeRoom
-    )
-    return Minimize.fit(definition.trim?.(data, input) ?? data, budget, next)
+    const { data, totals } = yield* page(input)
+    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals }
+  })
+
+  const call = Effect.fnUntraced(function*(args: unknown) {
+    const input = yield* decode()(args)
+    const { data, totals } = yield* handle(input)
+    return Minimize.markPages(data, totals, own.next?.(input, data))
+  })
+
+  const fit = Effect.fnUntraced(function*(input: In) {
+    const { data, totals } = yield* handle(input)
+    const whole = Visible.json(data)
+    const next: Next = (path, kept) => Visible.json(Redact.redact(own.next?.(input, whole)(path, kept)))
+    const marked = Minimize.markPages(whole, totals, next)
+    const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
+    return Minimize.fit(own.trim?.(marked, input) ?? marked, budget, next)
+  })
+
+  const run = Effect.fnUntraced(function*(args: unknown) {
+    const input = yield* decode()(args)
+    const data = yield* Deadline.bounded(fit(input), !annotations.readOnlyHint)
+    const text = message(data, input)
+    const local = typeof text === "string" ? text : text[yield* Locale.CurrentLocale]
+    return {
+      success: true as const,
+      message: Minimize.fit(Visible.text(Redact.redactText(local)), envelopeRoom / 2),
+      // An answer that does not match our own schema is a bug, not a failure.
+      data: (yield* Effect.orDie(encode()(data))) as O["Encoded"]
+    }
   })
 
   return {
     name,
-    title,
-    description,
-    searchHint: definition.searchHint,
+    title: tool.title,
+    description: tool.description,
+    searchHint: own.searchHint,
     annotations,
-    scopes,
-    partialScopes: definition.partialScopes ?? {},
+    scopes: own.scopes ?? [],
+    partialScopes: own.partialScopes ?? {},
+    input: tool.input,
+    output: tool.output,
     get inputSchema() {
       return inputSchema()
     },
@@ -229,16 +283,200 @@ export const make = <
       return outputSchema()
     },
     call,
-    run: Effect.fnUntraced(function*(args) {
-      const input = yield* decode()(args)
-      const data = yield* Deadline.bounded(call(input), !annotations.readOnlyHint)
-      const text = message(data, input)[yield* Locale.CurrentLocale]
-      return {
-        success: true as const,
-        message: Minimize.fit(Visible.text(Redact.redactText(text)), envelopeRoom / 2),
-        // An answer that does not match our own schema is a bug, not a failure.
-        data: yield* Effect.orDie(encode()(data))
-      }
-    })
+    answer: run,
+    run,
+    [parts]: own
   }
 }
+
+/**
+ * Makes a tool.
+ *
+ * **Details**
+ *
+ * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
+ * lists in it that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
+ * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. What a
+ * model is shown is cut so; what a program's `call` gets is not.
+ *
+ * `handler` may fail with any error that has a `_tag` and a `message`; its `hint`, if there is one, tells a model what
+ * to do next.
+ *
+ * **Example** (A tool of one's own)
+ *
+ * ```ts
+ * import { N8nClient, Tool } from "effect-n8n-mcp"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ *
+ * export const countWorkflows = Tool.make({
+ *   name: "count_workflows",
+ *   title: "Count workflows",
+ *   description: "How many workflows have a name with this word?",
+ *   annotations: Tool.readOnly,
+ *   input: Schema.Struct({ word: Schema.String }),
+ *   output: Schema.Struct({ count: Schema.Int }),
+ *   handler: ({ word }) =>
+ *     N8nClient.N8nClient.use((n8n) => n8n.listWorkflows({ name: word, limit: 100, archived: false })),
+ *   summarize: ({ workflows }) => ({ count: workflows.length }),
+ *   message: ({ count }, { word }) => `${count} workflows with '${word}'`
+ * })
+ *
+ * export const program = Effect.map(countWorkflows.call({ word: "order" }), ({ count }) => count)
+ * ```
+ */
+export const make = <
+  const Name extends string,
+  const I extends Input,
+  const O extends Output,
+  Raw,
+  R,
+  E extends Errors.Failure
+>(
+  definition: About & {
+    readonly name: Name
+    readonly title: string
+    readonly description: string
+    readonly input: I
+    readonly output: O
+    readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
+    readonly summarize: (raw: NoInfer<Raw>, input: I["Type"]) => O["Type"]
+    /** A sentence about the data; in Japanese too if it is an object. */
+    readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
+    readonly totals?: (raw: NoInfer<Raw>) => Totals
+    readonly next?: (input: I["Type"], data: O["Type"]) => Next
+    readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
+    readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
+  }
+): Tool<Name, I, O, R, E> => {
+  const { description, handler, input, name, output, summarize, title, totals } = definition
+  return build({
+    name,
+    title,
+    description,
+    input,
+    output,
+    // Lazy, so that a client gets its answer to `initialize` before any schema is made.
+    inputSchema: lazy(() => shortenSchema(jsonSchema(input), true) as JsonSchema),
+    outputSchema: lazy(() => {
+      const data = markable(output)
+      const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
+      return withMark(shortenSchema(jsonSchema(answer), true) as JsonSchema)
+    })
+  }, {
+    ...definition,
+    page: (input) => Effect.map(handler(input), (raw) => ({ data: summarize(raw, input), totals: totals?.(raw) ?? {} }))
+  })
+}
+
+/**
+ * Puts something around what a tool does: a policy, an audit, a retry.
+ *
+ * **Details**
+ *
+ * `around` is given the decoded input and `run`, which does what the tool does; whether, with which input and how often
+ * it is called is up to `around`, as are the errors. It holds for `call`, `answer`, `run`, and for the resources of a
+ * server that serves the wrapped tool.
+ *
+ * **Gotchas**
+ *
+ * Input that the Schema refuses, and changes under {@link ReadOnly}, do not get here. The data is not redacted yet.
+ *
+ * **Example** (A policy and an audit)
+ *
+ * ```ts
+ * import { Tool, tools } from "effect-n8n-mcp"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ *
+ * class Denied extends Schema.TaggedError<Denied>()("Denied", { hint: Schema.String }) {
+ *   override readonly message = "Nothing is deleted at night"
+ * }
+ *
+ * export const deleteByDay = (isNight: Effect.Effect<boolean>) =>
+ *   Tool.wrap(tools.deleteWorkflow, (run, input) =>
+ *     Effect.gen(function*() {
+ *       if (yield* isNight) return yield* new Denied({ hint: "Call again after eight." })
+ *       return yield* run(input).pipe(Effect.tap(() => Effect.logInfo(`deleted ${input.id}`)))
+ *     }))
+ * ```
+ */
+export const wrap = <
+  const Name extends string,
+  I extends Input,
+  O extends Output,
+  R,
+  E,
+  R2,
+  E2 extends Errors.Failure
+>(
+  tool: Tool<Name, I, O, R, E>,
+  around: (
+    run: (input: I["Type"]) => Effect.Effect<O["Type"], E, R>,
+    input: I["Type"]
+  ) => Effect.Effect<O["Type"], E2, R2>
+): Tool<Name, I, O, R2, E2> => {
+  const { annotations, description, input, name, output, partialScopes, scopes, searchHint, title } = tool
+  const own = tool[parts]
+  return build(
+    {
+      name,
+      title,
+      description,
+      input,
+      output,
+      inputSchema: () => tool.inputSchema,
+      outputSchema: () => tool.outputSchema
+    },
+    {
+      ...own,
+      annotations,
+      scopes,
+      partialScopes,
+      searchHint,
+      page: (input) =>
+        Effect.suspend(() => {
+          let totals: Totals = {}
+          const run = (input: I["Type"]) =>
+            Effect.map(own.page(input), (page) => {
+              totals = page.totals
+              return page.data
+            })
+          return Effect.map(around(run, input), (data) => ({ data, totals }))
+        })
+    }
+  )
+}
+
+/** The tools that the caller is served, with all that is around them; what reads for a caller reads through these. */
+export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
+  defaultValue: () => []
+})
+
+/** Runs with these as the tools that the caller is served. */
+export const serving =
+  <T extends Any>(tools: ReadonlyArray<T>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
+    Effect.flatMap(Effect.context<R | Services<T>>(), (context) =>
+      // What the tools need is in the same context.
+      Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
+
+/** A tool as the caller is served it. */
+export interface Served<T extends Any> {
+  readonly call: (input: InputOf<T>) => Effect.Effect<OutputOf<T>, Errors.Failure>
+  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
+}
+
+/** The tool of this name among those that the caller is served, for resources and completions; else a refusal. */
+export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
+  Effect.flatMap(CurrentTools, (tools) => {
+    const found = tools.find(({ name }) => name === tool.name)
+    return found === undefined
+      ? Effect.fail(
+        new Errors.ValidationError({
+          reason: `${tool.name} is not served here`,
+          hint: "A resource is read through its tool: serve both, or provide Tool.serving."
+        })
+      )
+      : Effect.succeed(found as unknown as Served<T>)
+  })

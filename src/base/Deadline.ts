@@ -48,6 +48,7 @@ export const before = <A, E, R, E2>(
 const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
   new Errors.ApiError({
     ...Errors.targetFields(waitingFor ?? { operation: "answer the call" }),
+    reason: "Timeout",
     errorDetails: `no answer within ${seconds} s`,
     hint: mayWrite
       ? "n8n is slow or stuck. What was being written may have taken effect: read it before you write again."

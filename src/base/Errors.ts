@@ -2,6 +2,7 @@
  * The three errors of this package: `NotFoundError`, `ValidationError` (our own checks) and `ApiError` (any other
  * failure of n8n or of the connection to it).
  */
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
@@ -14,6 +15,11 @@ export interface Target {
   /** Such as `Workflow`; absent for lists. */
   readonly resourceType?: string | undefined
   readonly resourceId?: string | undefined
+}
+
+/** A target that is one thing, which may be missing. */
+export interface ResourceTarget extends Target {
+  readonly resourceType: string
 }
 
 /** A target as the errors hold it. */
@@ -39,14 +45,31 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
 }
 
 /**
+ * Why a request failed.
+ *
+ * **Details**
+ *
+ * - `Unreachable`: there was no connection, or it broke.
+ * - `Timeout`: there was no answer in time; what a write wrote may have been done.
+ * - `Status`: n8n, or a proxy before it, refused or failed: `statusCode` says how.
+ * - `Unreadable`: the answer is not n8n's.
+ * - `VersionConflict`: somebody else has changed the workflow meanwhile; nothing was written.
+ */
+export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unreadable", "VersionConflict"])
+export type Reason = typeof Reason.Type
+
+/**
  * Any other failure of a request: an error response, a response that is not n8n's, or none at all.
  *
  * **Details**
  *
- * `statusCode` is set if n8n answered; `errorDetails` is n8n's own message, with secrets redacted.
+ * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with secrets redacted. `cause` is what the
+ * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never has the request with its key.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
+  reason: Reason.pipe(Schema.withConstructorDefault(Effect.succeed("Status" as const))),
+  cause: Schema.optionalKey(Schema.Unknown),
   statusCode: Schema.optionalKey(Schema.Int),
   errorDetails: Schema.optionalKey(Schema.String)
 }) {
@@ -76,8 +99,18 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
-/** Every failure of the n8n client and the tools. */
+/** The failures of a request that is not about one thing, such as a list: there is no `NotFoundError`. */
+export type RequestError = ApiError | ValidationError
+
+/** Every failure of the n8n client and of the tools of this package. */
 export type N8nError = NotFoundError | ApiError | ValidationError
+
+/** A failure of any tool: those of this package, and any other tagged error; `hint` says what to do next. */
+export interface Failure {
+  readonly _tag: string
+  readonly message: string
+  readonly hint?: Hint
+}
 
 /** An error as a client may see it: no stack, no secrets, at most a screen of text. */
 export interface Report {
@@ -91,22 +124,22 @@ export interface Report {
 const maxDetails = 2_000
 
 /** Converts an error to a report, in the format of the earlier servers. */
-export const report = (error: N8nError): Report => {
+export const report = (error: Failure): Report => {
   const { _tag } = error
   const context = Object.fromEntries(
     (["operation", "resourceType", "resourceId", "field", "errorDetails"] as const).flatMap((key) => {
-      const value = key in error ? error[key as keyof N8nError] : undefined
+      const value = (error as Failure & { readonly [K in typeof key]?: unknown })[key]
       return Predicate.isString(value) ? [[key, redactText(value).slice(0, maxDetails)]] : []
     })
   )
   return {
     name: _tag,
     message: redactText(error.message).slice(0, maxDetails),
-    ...(_tag === "ApiError" && error.statusCode !== undefined ? { statusCode: error.statusCode } : {}),
+    ...(error instanceof ApiError && error.statusCode !== undefined ? { statusCode: error.statusCode } : {}),
     context
   }
 }
 
 /** Whether the cause lies with this server's machine, not with the call. */
-export const isServerFault = (error: N8nError): boolean =>
-  error._tag === "ValidationError" && error.isServerFault === true
+export const isServerFault = (error: Failure): boolean =>
+  error instanceof ValidationError && error.isServerFault === true

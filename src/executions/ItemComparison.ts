@@ -8,7 +8,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { defined, int, obj } from "../base/Json.ts"
+import { defined, int, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
@@ -182,47 +182,74 @@ const byKey = Effect.fnUntraced(function*(
   return { partner: (index: number) => partners[index], keys, withoutKey, sharedKeys }
 })
 
+/** Where a link leads that is not to the run's own input: a loop's later batches come from what entered it first. */
+const sourceOf = (execution: Execution.Execution, overwrite: unknown): Side | undefined => {
+  const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = obj(overwrite) ?? {}
+  const [node, index, run] = [str(previousNode), int(previousNodeOutput), int(previousNodeRun)]
+  if (node === undefined || index === undefined || run === undefined) return undefined
+  const output = execution.runs.get(node)?.[run]?.outputs.find((each) => each.type === "main" && each.index === index)
+  return output === undefined
+    ? undefined
+    : { slot: { node, run, side: "output", port: { type: "main", index } }, count: output.count }
+}
+
 /** n8n's own links from an item to those it was made of, over any number of nodes; `undefined` where they lead nowhere. */
-const byLinks = Effect.fnUntraced(function*(execution: Execution.Execution, { from, to }: Options) {
-  const slotKey = ({ node, port, run }: Execution.Slot) => JSON.stringify([node, run, port.type, port.index])
-  const resolved = new Map<string, Int32Array>()
-  const resolve: (side: Side) => Effect.Effect<Int32Array> = Effect.fnUntraced(function*({ count, slot }: Side) {
-    const key = slotKey(slot)
-    const known = resolved.get(key)
-    if (known !== undefined) return known
-    const positions = new Int32Array(count).fill(-1)
-    resolved.set(key, positions)
-    if (key === slotKey(from.slot)) {
-      positions.forEach((_, index) => (positions[index] = index))
-      return positions
-    }
-    const run = execution.runs.get(slot.node)?.[slot.run]
-    if (run === undefined) return positions
-    const origins = new Map<number, Int32Array>()
-    for (const part of Execution.inputs(execution, slot.node, run)) {
-      if (part.source !== undefined) origins.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
-    }
-    yield* eachItem(execution, slot, false, ({ stored }, index) => {
-      const paired = obj(stored)?.["pairedItem"]
-      for (const link of Array.isArray(paired) ? paired : [paired]) {
-        const place = int(link) ?? int(obj(link)?.["item"])
-        const origin = place === undefined ? undefined : origins.get(int(obj(link)?.["input"]) ?? 0)?.[place]
-        if (origin !== undefined && origin >= 0) {
-          positions[index] = origin
-          return
-        }
+const byLinks = Effect.fnUntraced(
+  function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
+    const slotKey = ({ node, port, run }: Execution.Slot) => JSON.stringify([node, run, port.type, port.index])
+    const resolved = new Map<string, Int32Array>()
+    const resolve: (side: Side) => Effect.Effect<Int32Array> = Effect.fnUntraced(function*({ count, slot }: Side) {
+      const key = slotKey(slot)
+      const known = resolved.get(key)
+      if (known !== undefined) return known
+      const positions = new Int32Array(count).fill(-1)
+      resolved.set(key, positions)
+      if (key === slotKey(from.slot)) {
+        positions.forEach((_, index) => (positions[index] = index))
+        return positions
       }
+      const run = execution.runs.get(slot.node)?.[slot.run]
+      if (run === undefined) return positions
+      const origins = new Map<number, Int32Array>()
+      for (const part of Execution.inputs(execution, slot.node, run)) {
+        if (part.source !== undefined) origins.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
+      }
+      const elsewhere: Array<{ readonly index: number; readonly place: number; readonly side: Side }> = []
+      yield* eachItem(execution, slot, false, ({ stored }, index) => {
+        const paired = obj(stored)?.["pairedItem"]
+        for (const link of Array.isArray(paired) ? paired : [paired]) {
+          const place = int(link) ?? int(obj(link)?.["item"])
+          const side = sourceOf(execution, obj(link)?.["sourceOverwrite"])
+          if (side !== undefined && place !== undefined) {
+            elsewhere.push({ index, place, side })
+            return
+          }
+          const origin = place === undefined ? undefined : origins.get(int(obj(link)?.["input"]) ?? 0)?.[place]
+          if (origin !== undefined && origin >= 0) {
+            positions[index] = origin
+            return
+          }
+        }
+      })
+      for (const { index, place, side } of elsewhere) positions[index] = (yield* resolve(side))[place] ?? -1
+      return positions
     })
-    return positions
-  })
-  const positions = yield* resolve(to)
-  const linked = positions.filter((position) => position >= 0).length
-  const partner: Partner = (index) => {
-    const position = positions[index]
-    return position === undefined || position < 0 ? undefined : position
+    const positions = yield* resolve(to)
+    const linked = positions.filter((position) => position >= 0).length
+    const partner: Partner = (index) => {
+      const position = positions[index]
+      return position === undefined || position < 0 ? undefined : position
+    }
+    return { partner, linked }
   }
-  return { partner, linked }
-})
+)
+
+/** For each item of `to` the position of the item of `from` that n8n's links lead to, where they do. */
+export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>
+  Effect.map(
+    byLinks(execution, sides),
+    ({ partner }) => Array.from({ length: sides.to.count }, (_, index) => partner(index))
+  )
 
 // ---- what differs
 

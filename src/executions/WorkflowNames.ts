@@ -32,7 +32,7 @@ export interface Narrowed {
   /** The only workflow of that name. */
   readonly workflowId?: string
   /** Keeps the executions of such workflows; absent where `workflowId` says it all. */
-  readonly filter?: (executions: Listed) => Effect.Effect<Listed, Errors.N8nError>
+  readonly filter?: (executions: Listed) => Effect.Effect<Listed, Errors.RequestError>
 }
 
 /** The most workflows of a name that are asked for at once. */
@@ -47,7 +47,7 @@ const maxWorkflows = 100
  * name may be that of a deleted one), the workflows of listed executions are asked for, each once.
  */
 export const matching = Effect.fn("WorkflowNames.matching")(
-  function*(text: string): Effect.fn.Return<Narrowed | undefined, Errors.N8nError, N8nClient> {
+  function*(text: string): Effect.fn.Return<Narrowed | undefined, Errors.RequestError, N8nClient> {
     const n8n = yield* N8nClient
     const contains = (name: string) => name.toLowerCase().includes(text.toLowerCase())
     const { nextCursor, workflows } = yield* n8n.listWorkflows({ name: text, archived: true, limit: maxWorkflows })

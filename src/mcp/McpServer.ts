@@ -1,31 +1,27 @@
-/** Tools behind the official SDK's low-level `Server`; the only module that knows both. */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError
-} from "@modelcontextprotocol/sdk/types.js"
-import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+/** Tools, resources and prompts as the methods of MCP. */
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberSet from "effect/FiberSet"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
 import * as Tool from "../answer/Tool.ts"
 import * as Errors from "../base/Errors.ts"
+import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
 import * as callContext from "./callContext.ts"
-import { bug as bugMessage, type RunFor, shorten } from "./handling.ts"
+import * as Sealing from "./eras/Sealing.ts"
+import { shorten, text as textOf } from "./handling.ts"
 import { type Caller, type Failure, McpTransport, type Served, UnknownTool } from "./McpTransport.ts"
-import * as promptHandlers from "./promptHandlers.ts"
-import * as resourceHandlers from "./resourceHandlers.ts"
+import * as Methods from "./Methods.ts"
+import * as promptMethods from "./promptMethods.ts"
+import * as resourceMethods from "./resourceMethods.ts"
+import * as Rpc from "./Rpc.ts"
 
 /** What the server offers. */
 export interface Options<T extends Tool.Any> {
@@ -37,13 +33,15 @@ export interface Options<T extends Tool.Any> {
   /** Each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
   readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
+  /** Keeps what a client holds between a question and its answer; for this process alone if absent. */
+  readonly sealing?: Sealing.Sealing
 }
 
 const text = (value: unknown) => [{ type: "text" as const, text: JSON.stringify(value) }]
 
 const bug: Envelope.Envelope = {
   name: "InternalError",
-  message: bugMessage,
+  message: Methods.bug,
   context: {},
   hint: "The server's log (stderr) has the details. Another call may work."
 }
@@ -119,8 +117,11 @@ export const listing = (tool: Tool.Any) => ({
   ...(tool.searchHint === undefined ? {} : { _meta: { "anthropic/searchHint": tool.searchHint } })
 })
 
-/** Made once: each would bring a validator of its own. */
-const jsonSchemaValidator = new AjvJsonSchemaValidator()
+/** The arguments of a call; the tool says what is wrong with those that are no object. Nothing and `null` are none. */
+const argumentsOf = ({ params }: Methods.Request): unknown => {
+  const args = params["arguments"] ?? undefined
+  return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
+}
 
 /**
  * Serves `tools` on the ambient transport until the peer leaves.
@@ -136,7 +137,6 @@ export const serveWith = <T extends Tool.Any>(
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.gen(function*() {
-    const runPromise = yield* FiberSet.makeRuntimePromise()
     const tools = widened(options.tools)
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
@@ -144,46 +144,52 @@ export const serveWith = <T extends Tool.Any>(
     const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
 
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
-      Effect.flatMap(contextFor(caller), (context) => Effect.provideContext(effect, context))
-
-    const makeServer: Served["makeServer"] = Effect.fnUntraced(function*(caller) {
-      const around = yield* Effect.context<never>()
-      /** Runs for the caller, until the client cancels it. */
-      const runFor: RunFor<Tool.Services<T>> = (effect, { signal }) =>
-        runPromise(
-          effect.pipe(provideFor(caller), Effect.provideContext(around), Effect.result),
-          { signal }
-        ).then(Result.getOrThrowWith((error) => error))
-
-      const server = new Server(
-        { name: options.name, version: options.version },
-        {
-          jsonSchemaValidator,
-          capabilities: {
-            tools: {},
-            ...(resources.length === 0 ? {} : { resources: {} }),
-            ...(prompts.length === 0 ? {} : { prompts: {} }),
-            ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
-          },
-          ...(options.instructions === undefined ? {} : { instructions: options.instructions })
-        }
+      Effect.flatMap(
+        contextFor(caller),
+        (context) => effect.pipe(Tool.serving(tools), Effect.provideContext(context))
       )
-      server.setRequestHandler(
-        ListToolsRequestSchema,
-        (_request, extra) => runFor(Effect.map(offered, (tools) => ({ tools: tools.map(listing) })), extra)
-      )
-      server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
-        const tool = find(tools, params.name)
-        if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, unknownTool(tools, params.name))
-        return runFor(callContext.provide(server, extra)(respond(tool, params.arguments)), extra)
+
+    /** Answers with what the caller's n8n has. */
+    const forCaller = (
+      answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
+    ): Methods.Method =>
+    (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
+
+    const methods: Methods.Methods = {
+      "tools/list": forCaller(() => Effect.map(offered, (tools) => ({ tools: tools.map(listing) }))),
+      "tools/call": forCaller((request) =>
+        Effect.gen(function*() {
+          const name = yield* textOf(request.params, "name")
+          const tool = find(tools, name)
+          if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
+          return yield* callContext.provide(request)(respond(tool, argumentsOf(request)))
+        })
+      ),
+      ...(resources.length === 0 ? {} : {
+        "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
+        "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
+        "resources/read": forCaller((request) => resourceMethods.read(resources, request))
+      }),
+      ...(prompts.length === 0 ? {} : {
+        "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),
+        "prompts/get": (request) => promptMethods.get(prompts, request)
+      }),
+      ...(resources.length === 0 && prompts.length === 0 ? {} : {
+        "completion/complete": forCaller((request) => promptMethods.complete(prompts, resources, request))
       })
-      if (resources.length > 0) resourceHandlers.handle(server, resources, runFor)
-      if (prompts.length > 0) promptHandlers.handle(server, prompts)
-      if (resources.length > 0 || prompts.length > 0) {
-        promptHandlers.handleCompletion(server, prompts, resources, runFor)
+    }
+    const about: Methods.About = {
+      name: options.name,
+      version: options.version,
+      instructions: options.instructions,
+      capabilities: {
+        tools: {},
+        ...(resources.length === 0 ? {} : { resources: {} }),
+        ...(prompts.length === 0 ? {} : { prompts: {} }),
+        ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
       }
-      return server
-    })
+    }
+    const sealing = options.sealing ?? (yield* Sealing.memory)
 
     const call: Served["call"] = (caller, name, args) => {
       const tool = find(tools, name)
@@ -193,8 +199,8 @@ export const serveWith = <T extends Tool.Any>(
     }
     const list: Served["list"] = (caller) => provideFor(caller)(offered)
 
-    yield* (yield* McpTransport).serve({ makeServer, list, call })
-  }).pipe(Effect.scoped)
+    yield* (yield* McpTransport).serve({ about, methods, sealing, list, call })
+  })
 
 /** Serves tools that all run with what is provided around: one n8n for every call. */
 export const serve = <T extends Tool.Any>(

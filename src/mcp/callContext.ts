@@ -1,55 +1,53 @@
 /** A call's way back to the client: progress, and a person to ask. */
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js"
-import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
-import type { Extra } from "./handling.ts"
+import { obj } from "../base/Json.ts"
+import * as Methods from "./Methods.ts"
 
-const Yes = Schema.Struct({
-  action: Schema.Literal("accept"),
-  content: Schema.Struct({ confirm: Schema.Literal(true) })
-})
+const isYes = (answer: unknown) => {
+  const { action, content } = obj(answer) ?? {}
+  return action === "accept" && obj(content)?.["confirm"] === true
+}
 
-const question = (message: string) => ({
-  method: "elicitation/create" as const,
+const question = (message: string): Methods.Question => ({
+  method: "elicitation/create",
   params: {
     message,
     requestedSchema: {
-      type: "object" as const,
-      properties: { confirm: { type: "boolean" as const, title: "Do it", description: message, default: false } },
+      type: "object",
+      properties: { confirm: { type: "boolean", title: "Do it", description: message, default: false } },
       required: ["confirm"]
     }
   }
 })
 
-const confirm = (server: Server, { sendRequest }: Extra) => (message: string) =>
-  server.getClientCapabilities()?.elicitation === undefined
-    ? Effect.succeed("unasked" as const)
-    : Deadline.paused(Effect.tryPromise(() => sendRequest(question(message), ElicitResultSchema))).pipe(
-      Effect.map((answer) => Schema.is(Yes)(answer) ? "yes" as const : "no" as const),
-      Effect.orElseSucceed(() => "no" as const)
-    )
+/** Its words name a question: another one is asked anew, and a call can ask several. */
+const nameOf = (message: string) => `confirm-${createHash("sha256").update(message).digest("base64url").slice(0, 12)}`
+
+const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) => {
+  if (!Methods.canAsk(capabilities, question(message))) return Effect.succeed("unasked" as const)
+  const name = nameOf(message)
+  return Deadline.paused(ask({ [name]: question(message) })).pipe(
+    Effect.map((answers) => isYes(answers[name]) ? "yes" as const : "no" as const),
+    Effect.orElseSucceed(() => "no" as const)
+  )
+}
 
 /** Gives a call its context. Where the client asked for progress, a call that reports none reports every second that it goes on. */
 export const provide =
-  (server: Server, extra: Extra) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-    const { _meta, sendNotification } = extra
-    const progressToken = _meta?.progressToken
-    const ask = confirm(server, extra)
+  (request: Methods.Request) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    const progressToken = obj(request.params["_meta"])?.["progressToken"]
+    const ask = confirm(request)
     if (progressToken === undefined) {
       return Effect.provideService(call, CallContext, { progress: () => Effect.void, confirm: ask })
     }
     let reportsItself = false
     let beats = 0
     const notify = (params: { readonly progress: number; readonly total?: number; readonly message: string }) =>
-      Effect.ignore(
-        Effect.tryPromise(() =>
-          sendNotification({ method: "notifications/progress", params: { progressToken, ...params } })
-        )
-      )
+      request.notify("notifications/progress", { progressToken, ...params })
     const beat = Effect.suspend(() => {
       if (reportsItself) return Effect.void
       beats += 1

@@ -61,9 +61,22 @@ const hintForTransport = (code: string | undefined): Hint => {
   return checkConnection("NoAnswer")
 }
 
+/** Whether an error or one of its causes has this text in its message. */
+export const says = (error: unknown, text: string): boolean =>
+  causes(error).some(({ message, stack }) =>
+    [message, stack].some((each) => Predicate.isString(each) && each.includes(text))
+  )
+
+interface Link {
+  readonly code?: unknown
+  readonly message?: unknown
+  readonly stack?: unknown
+  readonly cause?: unknown
+}
+
 /** The error and its causes: `fetch failed` says nothing, the reason is further down the chain. */
-const causes = (error: unknown): ReadonlyArray<{ readonly code?: unknown; readonly message?: unknown }> => {
-  const chain: Array<{ readonly code?: unknown; readonly message?: unknown; readonly cause?: unknown }> = []
+const causes = (error: unknown): ReadonlyArray<Link> => {
+  const chain: Array<Link> = []
   for (let at = error; Predicate.isObject(at) && chain.length < 8; at = chain.at(-1)?.cause) chain.push(at)
   return chain
 }
@@ -80,6 +93,7 @@ const lateHint = "n8n is slow or stuck: call again, or look at its log."
 export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
   new ApiError({
     ...targetFields(target),
+    reason: "Timeout",
     errorDetails: `no answer within ${seconds} s`,
     hint
   })
@@ -88,6 +102,7 @@ export const timeoutError = (target: Target, seconds: number, hint: Hint = lateH
 export const unreadableError = (target: Target, detail: string): ApiError =>
   new ApiError({
     ...targetFields(target),
+    reason: "Unreadable",
     errorDetails: detail,
     hint: checkConnection("Unreadable")
   })
@@ -96,6 +111,7 @@ export const unreadableError = (target: Target, detail: string): ApiError =>
 export const redirectError = (target: Target, status: number, location: string): ApiError =>
   new ApiError({
     ...targetFields(target),
+    reason: "Status",
     statusCode: status,
     errorDetails: `redirect to ${location}`,
     hint: checkConnection("Redirected")
@@ -122,6 +138,8 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     )
     return yield* new ApiError({
       ...targetFields(target),
+      reason: "Unreachable",
+      ...(reason.cause === undefined ? {} : { cause: reason.cause }),
       errorDetails: redactText(
         [code, (last ?? reason._tag).trim().split("\n")[0]].filter(Predicate.isNotUndefined).join(": ")
       ),
@@ -138,6 +156,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   return yield* new ApiError({
     ...targetFields(target),
+    reason: "Status",
     statusCode: status,
     errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
     hint: status === 404 || detail === undefined && status < 500

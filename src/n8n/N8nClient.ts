@@ -35,7 +35,7 @@ export interface Instance {
   readonly key: string
 }
 
-/** The operations of n8n's API. Every method fails with an `N8nError`, after retries where they may help. */
+/** The operations of n8n's API. Every method fails as its type says, after retries where they may help. */
 export interface Service
   extends
     about.Service,
@@ -78,13 +78,45 @@ export const make = Effect.fnUntraced(function*(options: Requests.Options) {
 export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
   Layer.effect(N8nClient, make(options))
 
-/** The client from `N8N_URL` and `N8N_API_KEY`. */
-export const layerConfig: Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> = Layer.effect(
-  N8nClient,
-  Effect.gen(function*() {
-    return yield* make({ url: yield* Config.URL("N8N_URL"), apiKey: yield* Config.Redacted("N8N_API_KEY") })
-  })
-)
+/** Where the options of {@link layerConfig} come from; `retry` is a value. */
+export type ConfigOptions =
+  & { readonly [K in "url" | "apiKey" | "webhookUrl" | "timeout"]?: Config.Config<Requests.Options[K]> | undefined }
+  & Pick<Requests.Options, "retry">
+
+/**
+ * The client from configuration: by default from `N8N_URL` and `N8N_API_KEY`.
+ *
+ * **Example** (An n8n under names of one's own)
+ *
+ * ```ts
+ * import { N8nClient } from "effect-n8n-mcp"
+ * import * as Config from "effect/Config"
+ * import * as FetchHttpClient from "effect/http/FetchHttpClient"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const production = N8nClient.layerConfig({
+ *   url: Config.URL("PROD_URL"),
+ *   apiKey: Config.Redacted("PROD_KEY"),
+ *   timeout: Config.Duration("PROD_TIMEOUT")
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
+ * ```
+ */
+export const layerConfig = (
+  { apiKey = Config.Redacted("N8N_API_KEY"), retry, timeout, url = Config.URL("N8N_URL"), webhookUrl }: ConfigOptions =
+    {}
+): Layer.Layer<N8nClient, Config.ConfigError, HttpClient.HttpClient> =>
+  Layer.effect(
+    N8nClient,
+    Effect.gen(function*() {
+      return yield* make({
+        url: yield* url,
+        apiKey: yield* apiKey,
+        webhookUrl: webhookUrl === undefined ? undefined : yield* webhookUrl,
+        timeout: timeout === undefined ? undefined : yield* timeout,
+        retry
+      })
+    })
+  )
 
 /** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
 export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>

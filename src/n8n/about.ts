@@ -44,7 +44,7 @@ const releaseTimeout = "2 seconds"
 /** The operations that describe an n8n. */
 export interface Service {
   /** The version from the start page and the key's scopes from `GET /discover` (2.x). */
-  readonly about: Effect.Effect<About, Errors.N8nError>
+  readonly about: Effect.Effect<About, Errors.RequestError>
   /** n8n's version if it answers within 2 seconds, cached for a minute; it never fails. */
   readonly release: Effect.Effect<string | undefined>
 }

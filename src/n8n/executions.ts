@@ -8,7 +8,7 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
-import { dataTimeout, getJson, isUnknownParameter, pageOf, type Requests, sendJson } from "./requests.ts"
+import { dataTimeout, getJson, isUnknownParameter, pageOf, pages, type Requests, sendJson } from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */
 export interface Query {
@@ -25,7 +25,7 @@ export interface Query {
   readonly filter?:
     | ((
       executions: ReadonlyArray<ExecutionHead.Listed>
-    ) => Effect.Effect<ReadonlyArray<ExecutionHead.Listed>, Errors.N8nError>)
+    ) => Effect.Effect<ReadonlyArray<ExecutionHead.Listed>, Errors.RequestError>)
     | undefined
 }
 
@@ -59,8 +59,30 @@ export interface Service {
     query: Query
   ) => Effect.Effect<
     { readonly executions: ReadonlyArray<ExecutionHead.Listed>; readonly nextCursor?: string },
-    Errors.N8nError
+    Errors.RequestError
   >
+  /**
+   * All executions that meet the conditions, newest first, a page at a time as they are asked for.
+   *
+   * **Example** (What failed since yesterday)
+   *
+   * ```ts
+   * import { N8nClient } from "effect-n8n-mcp"
+   * import * as DateTime from "effect/DateTime"
+   * import * as Effect from "effect/Effect"
+   * import * as Stream from "effect/Stream"
+   *
+   * export const failures = Effect.gen(function*() {
+   *   const n8n = yield* N8nClient.N8nClient
+   *   const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
+   *   const failed = n8n.streamExecutions({ status: "error", startedAfter: DateTime.formatIso(since) })
+   *   return yield* Stream.runCollect(Stream.map(failed, ({ id }) => id))
+   * })
+   * ```
+   */
+  readonly streamExecutions: (
+    query?: Omit<Query, "limit" | "cursor">
+  ) => Stream.Stream<ExecutionHead.Listed, Errors.RequestError>
   /** `GET /executions/{id}`: status and times, without data. */
   readonly executionHead: (id: string) => Effect.Effect<ExecutionHead.Listed, Errors.N8nError>
   /** `GET /executions/{id}?includeData=true`; streams the bytes to `consume`. */
@@ -79,7 +101,7 @@ const target: Errors.Target = { operation: "list executions" }
 
 const path = (id: string) => `/executions/${encodeURIComponent(id)}`
 
-const executionTarget = (operation: string, id: string): Errors.Target => ({
+const executionTarget = (operation: string, id: string): Errors.ResourceTarget => ({
   operation,
   resourceType: "Execution",
   resourceId: id
@@ -168,6 +190,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
 
   return {
     listExecutions,
+    streamExecutions: (query = {}) =>
+      pages(target, (cursor) =>
+        Effect.map(
+          listExecutions({ ...query, limit: scanPage, cursor }),
+          ({ executions, nextCursor }) => [executions, nextCursor] as const
+        )),
     executionHead: Effect.fn("N8nClient.executionHead")((id: string) =>
       getJson(requests, path(id), ExecutionHead.Listed, executionTarget("get execution", id))
     ),

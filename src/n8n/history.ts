@@ -34,7 +34,7 @@ export interface Service {
   /**
    * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` on 1.x, which has no history and no drafts.
    */
-  readonly workflowHistory: (id: string) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.N8nError>
+  readonly workflowHistory: (id: string) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.RequestError>
   /** `GET /workflows/{id}/versions/{version}` (2.x). */
   readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
 }
@@ -47,9 +47,10 @@ export const make = (requests: Requests): Service => ({
     }).pipe(
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
       // 1.x has no such path: it takes `history` for the id of a version, which takes no query.
+      Effect.catchTag("NotFoundError", () => Effect.undefined),
       Effect.catchIf(
-        (error) => hasStatus(404, 405)(error) || isUnknownParameter(error) || error._tag === "NotFoundError",
-        () => Effect.succeed(undefined)
+        (error) => hasStatus(404, 405)(error) || isUnknownParameter(error),
+        () => Effect.undefined
       )
     )
   ),

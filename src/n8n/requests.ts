@@ -14,13 +14,16 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
 import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
+import * as spans from "./spans.ts"
 
 /** n8n's address and how to send requests to it. */
 export interface Options {
@@ -29,14 +32,27 @@ export interface Options {
   readonly apiKey: Redacted.Redacted<string>
   /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
-  /** The schedule for retries. Default: {@link retrySchedule}. */
-  readonly retry?: Schedule.Schedule<unknown> | undefined
+  /**
+   * The schedule for retries, over the error. Default: {@link retrySchedule}.
+   *
+   * **Details**
+   *
+   * It is asked only where another attempt is safe and may help: of a write only if it certainly had no effect. A
+   * longer `Retry-After` of up to 30 seconds wins over its delay; a longer one than that ends the retries.
+   */
+  readonly retry?: Schedule.Schedule<unknown, Errors.N8nError> | undefined
+  /**
+   * The timeout of each request with its retries. Default: 45 seconds to read, 30 to write, 180 for executions with
+   * data.
+   */
+  readonly timeout?: Duration.Input | undefined
 }
 
 /** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
-export const retrySchedule: Schedule.Schedule<unknown> = Schedule.exponential("200 millis").pipe(
+export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedule.exponential("200 millis").pipe(
   Schedule.jittered,
-  Schedule.upTo({ times: 3 })
+  Schedule.upTo({ times: 3 }),
+  Schedule.setInputType<Errors.N8nError>()
 )
 
 /** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
@@ -110,6 +126,10 @@ export type Consume<A> = (
 /** Query parameters; `undefined` ones are omitted. */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
+/** The failures of a request: what is not about one thing cannot be missing. */
+export type ErrorOf<T extends Errors.Target> = T extends Errors.ResourceTarget ? Errors.N8nError
+  : Errors.RequestError
+
 /** One request. */
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
@@ -139,11 +159,11 @@ export interface Requests {
    * connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
    * to `consume`.
    */
-  readonly send: <A>(
+  readonly send: <A, T extends Errors.Target>(
     request: Request,
-    target: Errors.Target,
+    target: T,
     consume: Consume<A>
-  ) => Effect.Effect<A, Errors.N8nError>
+  ) => Effect.Effect<A, ErrorOf<T>>
   /**
    * Runs writes of workflows one at a time.
    *
@@ -168,6 +188,22 @@ export const maxPages = 40
 export const endless = (target: Errors.Target) =>
   HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
 
+/** The elements of all pages of a list; `read` gives a page and the cursor of the next. */
+export const pages = <A>(
+  target: Errors.Target,
+  read: (
+    cursor: string | undefined
+  ) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], Errors.RequestError>
+): Stream.Stream<A, Errors.RequestError> =>
+  Stream.paginate(
+    undefined as string | undefined,
+    (cursor) =>
+      Effect.flatMap(read(cursor), ([page, next]) =>
+        next !== undefined && next === cursor
+          ? Effect.fail(endless(target))
+          : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
+  )
+
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
@@ -184,42 +220,48 @@ export const notJson = (target: Errors.Target, beginning: string) =>
     /^\s*</.test(beginning) ? "a web page instead of JSON" : "an answer that is not JSON"
   )
 
-/** Sends a request and decodes the JSON response; an empty body is `undefined`. */
-export const sendJson = <S extends Schema.ConstraintDecoder<unknown>>(
+/** Reads and decodes a JSON response; an empty body is `undefined`. */
+export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
+  response: HttpClientResponse.HttpClientResponse,
+  schema: S,
+  target: Errors.Target
+): Effect.Effect<S["Type"], HttpClientError.HttpClientError | Errors.ApiError> =>
+  body.read(response, body.maxBytes.json).pipe(
+    Effect.flatMap(({ isCut, text }) =>
+      isCut
+        ? Effect.fail(
+          HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
+        )
+        : Effect.try({
+          try: (): unknown => text === "" ? undefined : JSON.parse(text),
+          catch: () => notJson(target, text)
+        })
+    ),
+    Effect.flatMap(Schema.decodeUnknownEffect(schema)),
+    Effect.catchIf(
+      Schema.isSchemaError,
+      (error) => Effect.fail(HttpErrors.unreadableError(target, error.message))
+    )
+  )
+
+/** Sends a request and decodes the JSON response. */
+export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   { send }: Requests,
   request: Request,
   schema: S,
-  target: Errors.Target
-): Effect.Effect<S["Type"], Errors.N8nError> =>
-  send(
-    request,
-    target,
-    (response) =>
-      Effect.flatMap(
-        body.read(response, body.maxBytes.json),
-        ({ isCut, text }) =>
-          isCut
-            ? Effect.fail(
-              HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
-            )
-            : Effect.try({
-              try: (): unknown => text === "" ? undefined : JSON.parse(text),
-              catch: () => notJson(target, text)
-            })
-      )
-  ).pipe(
-    Effect.flatMap(Schema.decodeUnknownEffect(schema)),
-    Effect.catchTag("SchemaError", (error) => Effect.fail(HttpErrors.unreadableError(target, error.message)))
-  )
+  target: T
+): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
+  send(request, target, (response) => readJson(response, schema, target))
 
 /** Sends a `GET` and decodes the JSON response. */
-export const getJson = <S extends Schema.ConstraintDecoder<unknown>>(
+export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
   requests: Requests,
   path: string,
   schema: S,
-  target: Errors.Target,
+  target: T,
   query?: Query
-): Effect.Effect<S["Type"], Errors.N8nError> => sendJson(requests, { method: "GET", path, query }, schema, target)
+): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
+  sendJson(requests, { method: "GET", path, query }, schema, target)
 
 /** Nobody knows what came of a write that is not answered. */
 const uncertain = "n8n is slow or stuck, and may have done it all the same: read what is there before you call again."
@@ -227,13 +269,21 @@ const uncertain = "n8n is slow or stuck, and may have done it all the same: read
 /** n8n's keys are longer: replacing a shorter one could garble words. */
 const minKey = 8
 
-/** Redacts the API key, which a proxy or the HTTP client may repeat in a message. */
+/** Redacts the API key, which a proxy or the HTTP client may repeat in a message; a cause that has it is left out. */
 const redactKey = (apiKey: Redacted.Redacted<string>) => {
   const key = Redacted.value(apiKey)
-  return (error: Errors.N8nError): Errors.N8nError =>
-    error._tag === "ApiError" && key.length >= minKey && error.errorDetails?.includes(key) === true
-      ? new Errors.ApiError({ ...error, errorDetails: error.errorDetails.replaceAll(key, marker) })
+  return (error: Errors.N8nError): Errors.N8nError => {
+    if (error._tag !== "ApiError" || key.length < minKey) return error
+    const { cause, errorDetails = "", ...rest } = { ...error }
+    const leaks = cause !== undefined && HttpErrors.says(cause, key)
+    return leaks || errorDetails.includes(key)
+      ? new Errors.ApiError({
+        ...rest,
+        errorDetails: errorDetails.replaceAll(key, marker),
+        ...(leaks || cause === undefined ? {} : { cause })
+      })
       : error
+  }
 }
 
 /** Disables redirects in `fetch`, which would send the API key to any origin. */
@@ -256,18 +306,27 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
   const api = new URL("api/v1", base)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  const anonymous = (yield* HttpClient.HttpClient).pipe(HttpClient.mapRequest(HttpClientRequest.acceptJson))
+  // What is not read of an answer (of a failure that is retried, of a DELETE) would hold its connection until it is
+  // collected as garbage: each request gives it back when it ends.
+  const anonymous = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.mapRequest(HttpClientRequest.acceptJson),
+    HttpClient.withScope
+  )
   const authenticated = anonymous.pipe(
     HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
   )
 
   /** Sends a request and follows redirects of a `GET` on the same origin; others would leak the API key. */
   const execute = (
-    http: HttpClient.HttpClient,
+    http: HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>,
     request: HttpClientRequest.HttpClientRequest,
     target: Errors.Target,
     redirects = 0
-  ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | Errors.ApiError> =>
+  ): Effect.Effect<
+    HttpClientResponse.HttpClientResponse,
+    HttpClientError.HttpClientError | Errors.ApiError,
+    Scope.Scope
+  > =>
     Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
       const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
       if (response.status < 300 || response.status >= 400 || location === undefined) {
@@ -286,28 +345,42 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     })
 
   /** Repeats while there is time: an n8n that asks for a longer pause is told of at once. */
-  const retry = (mayRepeat: (error: HttpClientError.HttpClientError) => boolean, until: () => number) =>
-    (options.retry ?? retrySchedule).pipe(
-      Schedule.setInputType<HttpClientError.HttpClientError | Errors.N8nError>(),
-      Schedule.while(({ input, now }) => {
-        if (input._tag !== "HttpClientError" || !mayRepeat(input)) return false
-        const pause = retryAfter(input, now)
-        return pause <= maxRetryAfter && now + pause < until()
+  const retry = (
+    last: () => HttpClientError.HttpClientError | undefined,
+    mayRepeat: (error: HttpClientError.HttpClientError) => boolean,
+    until: () => number
+  ) => {
+    const pause = (now: number) => {
+      const error = last()
+      return error === undefined ? 0 : retryAfter(error, now)
+    }
+    return (options.retry ?? retrySchedule).pipe(
+      Schedule.while(({ now }) => {
+        const error = last()
+        return error !== undefined && mayRepeat(error) && pause(now) <= maxRetryAfter && now + pause(now) < until()
       }),
-      Schedule.modifyDelay(({ duration, input, now }) =>
-        Effect.succeed(
-          input._tag === "HttpClientError" ? Duration.max(duration, Duration.millis(retryAfter(input, now))) : duration
-        )
-      )
+      Schedule.modifyDelay(({ duration, now }) => Effect.succeed(Duration.max(duration, Duration.millis(pause(now)))))
     )
+  }
 
-  const send: Requests["send"] = (request, target, consume) =>
+  /** Seconds of a request with its retries. */
+  const timeoutOf = ({ seconds }: Request, isRead: boolean) => {
+    if (seconds !== undefined && seconds !== dataTimeout) return seconds
+    const usual = seconds ?? (isRead ? readTimeout : writeTimeout)
+    return options.timeout === undefined
+      ? usual
+      : seconds === undefined
+      ? Duration.toSeconds(options.timeout)
+      : Math.max(seconds, Duration.toSeconds(options.timeout))
+  }
+
+  const sendAny = <A>(request: Request, target: Errors.Target, consume: Consume<A>) =>
     Effect.gen(function*() {
       const { body: json, headers = {}, method, path, query = {}, to } = request
       if (climbs(path)) return yield* climbing(target, path)
       const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
       const start = yield* Clock.currentTimeMillis
-      const until = yield* Deadline.request(target, request.seconds ?? (isRead ? readTimeout : writeTimeout))
+      const until = yield* Deadline.request(target, timeoutOf(request, isRead))
       const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
@@ -315,8 +388,10 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
+      let last: HttpClientError.HttpClientError | undefined
       const attempt = Effect.suspend(() => {
         attempts++
+        last = undefined
         const http = to === "webhook" ? anonymous : authenticated
         return request.anyStatus === true ? withoutRedirects(http.execute(prepared)) : execute(http, prepared, target)
       }).pipe(
@@ -330,9 +405,16 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.flatMap((response) =>
           consume(response, target)
         ),
-        Effect.retry(retry(isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)),
-        Effect.catchTag("HttpClientError", (error) => HttpErrors.fromHttp(error, target)),
-        Effect.mapError(redactKey(options.apiKey))
+        Effect.catchTag("HttpClientError", (error) => {
+          last = error
+          return HttpErrors.fromHttp(error, target)
+        }),
+        Effect.scoped,
+        Effect.mapError(redactKey(options.apiKey)),
+        Effect.retry(
+          retry(() => last, isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)
+        ),
+        spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
       )
       return yield* Deadline.before(
         answered,
@@ -356,5 +438,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
+  // Only what is about one thing can be missing.
+  const send: Requests["send"] = (request, target, consume) => sendAny(request, target, consume) as never
   return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
 })

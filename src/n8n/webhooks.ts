@@ -29,7 +29,7 @@ export interface Service {
   /** The HTTP methods that a production webhook accepts now (`OPTIONS`); it runs nothing and never fails. */
   readonly webhookMethods: (path: string) => Effect.Effect<ReadonlyArray<string>>
   /** Calls a production webhook without the API key; any status is an answer. */
-  readonly callWebhook: (path: string, call: Call) => Effect.Effect<Answer, Errors.N8nError>
+  readonly callWebhook: (path: string, call: Call) => Effect.Effect<Answer, Errors.RequestError>
   /** The address of a production webhook. */
   readonly webhookAddress: (path: string) => string
 }

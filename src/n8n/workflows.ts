@@ -4,10 +4,21 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, maxPages, pageOf, type Requests, sendJson } from "./requests.ts"
+import {
+  getJson,
+  hasStatus,
+  isUnknownParameter,
+  maxPages,
+  pageOf,
+  pages,
+  readJson,
+  type Requests,
+  sendJson
+} from "./requests.ts"
 
 /** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
 export interface Query {
@@ -34,14 +45,21 @@ export interface Service {
     query: Query
   ) => Effect.Effect<
     { readonly workflows: ReadonlyArray<Workflow.Listed>; readonly nextCursor?: string },
-    Errors.N8nError
+    Errors.RequestError
   >
+  /**
+   * All workflows that meet the conditions, without archived ones unless asked, a page at a time as they are asked for.
+   * A workflow that is created or deleted meanwhile may shift others across a page.
+   */
+  readonly streamWorkflows: (
+    query?: Partial<Omit<Query, "limit" | "offset" | "cursor">>
+  ) => Stream.Stream<Workflow.Listed, Errors.RequestError>
   /** `GET /workflows/{id}`. */
   readonly getWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
-  readonly workflowName: (id: string) => Effect.Effect<string, Errors.N8nError>
+  readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
   /** `POST /workflows`; returns the workflow as stored. */
-  readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /** `PUT /workflows/{id}`; on 2.x a change of a published workflow is a draft. */
   readonly putWorkflow: (id: string, body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
@@ -82,8 +100,10 @@ const nameTtl = "1 minute"
 /** The name that n8n shows for executions of a deleted workflow. */
 export const deletedWorkflow = "Deleted Workflow"
 
+const listTarget: Errors.Target = { operation: "list workflows" }
+
 /** The target of a request about one workflow. */
-export const workflowTarget = (id: string, operation = "get workflow"): Errors.Target => ({
+export const workflowTarget = (id: string, operation = "get workflow"): Errors.ResourceTarget => ({
   operation,
   resourceType: "Workflow",
   resourceId: id
@@ -91,6 +111,14 @@ export const workflowTarget = (id: string, operation = "get workflow"): Errors.T
 
 /** The path of one workflow. */
 export const path = (id: string): string => `/workflows/${encodeURIComponent(id)}`
+
+const Deleted = Schema.Struct({ id: Schema.String })
+
+/** Nobody knows whether it had its effect. */
+const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
+
+const mayBeDeleted = "It may have been deleted all the same: look for it before you call again."
 
 /** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
@@ -106,7 +134,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     // The page size doubles: any number of archived workflows may follow.
     for (let size = 0, pages = 0; pages < maxPages; pages++) {
       size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - results.length + 1))
-      const page = yield* getJson(requests, "/workflows", Page, { operation: "list workflows" }, {
+      const page = yield* getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
@@ -159,13 +187,26 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }, requests.serializeWrite)
 
-  const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")((id: string) =>
-    requests.serializeWrite(requests.send(
+  /** n8n answers with what it deleted; anything else that says 200 (a login page) has deleted nothing, perhaps. */
+  const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")(function*(id: string) {
+    const target = workflowTarget(id, "delete workflow")
+    yield* requests.send(
       { method: "DELETE", path: path(id) },
-      workflowTarget(id, "delete workflow"),
-      () => Effect.void
-    ))
-  )
+      target,
+      (response) => response.status === 404 ? Effect.void : readJson(response, Deleted, target)
+    ).pipe(
+      Effect.catchIf(isUnclear, (error) =>
+        getJson(requests, path(id), Schema.Unknown, workflowTarget(id)).pipe(
+          Effect.matchEffect({
+            onSuccess: () => Effect.fail(error),
+            onFailure: ({ _tag }) =>
+              _tag === "NotFoundError"
+                ? Effect.void
+                : Effect.fail(new Errors.ApiError({ ...error, hint: mayBeDeleted }))
+          })
+        ))
+    )
+  }, requests.serializeWrite)
 
   /** Publishes or unpublishes; `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
   const switchTo = (id: string, action: string, actionOnV1: string, body: Obj) => {
@@ -179,6 +220,12 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
 
   return {
     listWorkflows,
+    streamWorkflows: ({ archived = false, ...query } = {}) =>
+      pages(listTarget, (cursor) =>
+        Effect.map(
+          listWorkflows({ ...query, archived, limit: maxPage, cursor }),
+          ({ nextCursor, workflows }) => [workflows, nextCursor] as const
+        )),
     getWorkflow: Effect.fn("N8nClient.getWorkflow")((id: string) =>
       getJson(requests, path(id), Workflow.Workflow, workflowTarget(id))
     ),

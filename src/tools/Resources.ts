@@ -4,17 +4,19 @@
  */
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
+import * as Tool from "../answer/Tool.ts"
 import * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as Visible from "../base/Visible.ts"
 import { getExecution, listExecutions } from "./executions/index.ts"
 import * as Guides from "./guides/Guides.ts"
 import { nodeGet, nodeSearch } from "./nodes/index.ts"
 import { getWorkflow, listWorkflows } from "./workflows/index.ts"
 
 const workflowsNamed = (prefix: string) =>
-  Effect.map(
-    listWorkflows.call({ name: prefix, limit: 100, offset: 0, raw: false }),
-    ({ workflows }) => workflows.map(({ id }) => id)
+  Tool.served(listWorkflows).pipe(
+    Effect.flatMap(({ call }) => call({ name: prefix, limit: 100 })),
+    Effect.map(({ workflows }) => workflows.map(({ id }) => id))
   )
 
 /** Ids of workflows, by name or by the start of the id. */
@@ -27,7 +29,7 @@ const workflowIds = Effect.fnUntraced(function*(prefix: string) {
 
 /** Ids of executions, newest first, by the start of the id or by the workflow's name. */
 const executionIds = Effect.fnUntraced(function*(prefix: string) {
-  const { executions = [] } = yield* listExecutions.call({ limit: 100, raw: false })
+  const { executions = [] } = yield* (yield* Tool.served(listExecutions)).call({ limit: 100 })
   const words = prefix.toLowerCase()
   return executions
     .filter(({ id, workflowName }) => id.startsWith(prefix) || workflowName.toLowerCase().includes(words))
@@ -38,7 +40,10 @@ const executionIds = Effect.fnUntraced(function*(prefix: string) {
 const nodeTypes = (prefix: string) =>
   prefix === ""
     ? Effect.succeed([])
-    : Effect.map(nodeSearch.call({ keyword: prefix, limit: 20 }), ({ nodes }) => nodes.map(({ id }) => id))
+    : Tool.served(nodeSearch).pipe(
+      Effect.flatMap(({ call }) => call({ keyword: prefix, limit: 20 })),
+      Effect.map(({ nodes }) => nodes.map(({ id }) => id))
+    )
 
 export const workflow = Resource.ofTool({
   name: "workflow",
@@ -49,12 +54,12 @@ export const workflow = Resource.ofTool({
   args: { raw: true },
   complete: workflowIds,
   list: (cursor) =>
-    Effect.map(
-      listWorkflows.call({ limit: 50, offset: 0, raw: false, ...(cursor === undefined ? {} : { cursor }) }),
-      ({ nextCursor, workflows }) => ({
-        entries: workflows.map(({ id, name }) => ({ id, title: name })),
+    Tool.served(listWorkflows).pipe(
+      Effect.flatMap(({ call }) => call({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })),
+      Effect.map(({ nextCursor, workflows }) => ({
+        entries: workflows.map(({ id, name }) => ({ id, title: Visible.text(name) })),
         nextCursor
-      })
+      }))
     )
 })
 

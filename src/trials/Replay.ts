@@ -9,11 +9,12 @@ import type * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
+import * as ItemComparison from "../executions/ItemComparison.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
-import { maxChars, type Options, type Subject } from "./TestCopy.ts"
+import { type Earlier, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
 
 /** What is replayed in what. */
 export interface Request {
@@ -74,6 +75,48 @@ const received = ({ items }: Reader, execution: Execution.Execution, name: strin
   const parts = Execution.inputs(execution, name, run).filter(({ count }) => count > 0)
   return parts.length > 1 ? undefined : parts.flatMap(({ slot }) => items(slot))
 }
+
+/** What the nodes gave that others refer to, with n8n's links from what the start received; of a start in the middle. */
+const earlierOf = Effect.fnUntraced(function*(
+  read: Reader,
+  execution: Execution.Execution,
+  { nameThen, start, subject }: {
+    readonly nameThen: (node: Node) => string
+    readonly start: Node
+    readonly subject: Subject
+  }
+) {
+  const startRun = execution.runs.get(nameThen(start))?.at(-1)
+  const [received] = startRun === undefined
+    ? []
+    : Execution.inputs(execution, nameThen(start), startRun).filter(({ count }) => count > 0)
+  const parameters = JSON.stringify(subject.nodes.map((node) => node.parameters))
+  const earlier = new Map<string, Earlier>()
+  for (const node of subject.nodes) {
+    const name = nameThen(node)
+    if (node === start || !mentions(parameters, node.name)) continue
+    // Of a node in a loop the run that the start's items come from, else the last.
+    let found: Earlier | undefined
+    for (const run of (execution.runs.get(name) ?? []).toReversed()) {
+      for (const { count, index, type } of run.outputs) {
+        if (type !== "main" || count === 0) continue
+        const slot: Execution.Slot = { node: name, run: run.index, side: "output", port: { type, index } }
+        const origins = received === undefined
+          ? []
+          : yield* ItemComparison.origins(execution, {
+            from: { slot, count },
+            to: { slot: received.slot, count: received.count }
+          })
+        const isLinked = origins.some((origin) => origin !== undefined)
+        if (found === undefined || isLinked) found = { items: read.items(slot), origins }
+        if (isLinked) break
+      }
+      if (found?.origins?.some((origin) => origin !== undefined) === true) break
+    }
+    if (found !== undefined) earlier.set(node.name, found)
+  }
+  return earlier
+})
 
 /** What the test starts with: what the trigger put out, or what the node received. */
 const startItemsOf = (
@@ -150,9 +193,12 @@ export const of = Effect.fn("Replay.of")(function*(
   return {
     startNode: start?.name,
     startItems,
+    earlier: start === undefined || startItems === undefined || nameThen(start) === starter
+      ? undefined
+      : yield* earlierOf(read, execution, { start, subject, nameThen }),
     pinOf: (node) =>
       running.has(node.name) || !isOutside(node)
         ? undefined
         : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node))
-  } satisfies Pick<Options, "startNode" | "startItems" | "pinOf">
+  } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">
 })

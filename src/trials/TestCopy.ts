@@ -41,6 +41,8 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly startItems?: ReadonlyArray<unknown> | undefined
   /** What other nodes give instead of running; the workflow's own pinned data comes after. */
   readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
+  /** What nodes that do not run gave, by name: for the expressions that refer to them, where the test starts later. */
+  readonly earlier?: ReadonlyMap<string, Earlier> | undefined
   /** Nodes that run although the workflow has pinned data for them. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
@@ -52,6 +54,13 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly timeout: number
   /** Whether n8n lists waiting executions. */
   readonly listsWaiting: boolean
+}
+
+/** What a node gave that does not run. */
+export interface Earlier {
+  readonly items: ReadonlyArray<unknown>
+  /** For each item of the start the position of the one here that it comes from; where absent, the one at its place. */
+  readonly origins?: ReadonlyArray<number | undefined>
 }
 
 /** A copy and how to run it. */
@@ -160,7 +169,7 @@ const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Li
 }
 
 /** Whether an expression or code in this JSON refers to the node. */
-const mentions = (json: string, name: string) =>
+export const mentions = (json: string, name: string) =>
   [`'${name}'`, `\\"${name}\\"`, `\`${name}\``, `$node.${name}`].some((mention) => json.includes(mention))
 
 const freeName = (name: string, taken: ReadonlySet<string>): string =>
@@ -193,6 +202,28 @@ const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Con
     return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
   })
 }
+
+/** The item here that the start's item at this position comes from. */
+const originOf = ({ items, origins }: Earlier, index: number): number | undefined =>
+  origins === undefined ? index < items.length ? index : items.length === 1 ? 0 : undefined : origins[index]
+
+/** Nodes in a row that give what earlier ones gave; n8n finds `$('Name').item` by the links from item to item. */
+const earlierNodes = (
+  given: ReadonlyArray<readonly [Node, Earlier]>,
+  startCount: number
+): ReadonlyArray<Node> =>
+  given.map(([node, earlier], place) => {
+    const before = given[place - 1]?.[1]
+    const starts = new Map<number, number>()
+    for (let index = startCount - 1; index >= 0; index--) {
+      const origin = originOf(earlier, index)
+      if (origin !== undefined) starts.set(origin, index)
+    }
+    return pins.linked(node, earlier.items, (index) => {
+      const start = starts.get(index)
+      return before === undefined || start === undefined ? undefined : originOf(before, start)
+    })
+  })
 
 /** What the whole copy may hold, in characters of JSON: n8n takes 16 MB. */
 export const maxChars = 12_000_000
@@ -250,8 +281,19 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const taken = new Set(byName.keys())
     const named = (name: string) => freeName(name, taken)
     const parametersJson = JSON.stringify(main.map(({ parameters }) => parameters))
+    const runningJson = JSON.stringify(
+      nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters)
+    )
+    const earlier = startsAtTrigger ? [] : nodes.flatMap((node): ReadonlyArray<readonly [Node, Earlier]> => {
+      if (running.has(node.name) || !mentions(runningJson, node.name)) return []
+      const own = arr(pinData[node.name])
+      const given = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
+      return given === undefined ? [] : [[node, given]]
+    })
+    const earlierNames = earlier.map(([{ name }]) => name)
     const beforePins = new Map<string, Node>()
     const copiedNodes = nodes.flatMap((node): ReadonlyArray<Node> => {
+      if (earlierNames.includes(node.name)) return []
       if (!running.has(node.name)) return isTrigger(node) || mentions(parametersJson, node.name) ? [disable(node)] : []
       if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disable(node)]
       const pin = pinOf(node)
@@ -269,7 +311,13 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
     const storesId = responds && !listsWaiting
     const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+    // A request brings no binary data.
+    const binaryItems = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
+      ? startItems
+      : undefined
     const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
+    const last = earlier.at(-1)?.[1]
+    const given = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
     const added: ReadonlyArray<Node> = [
       {
         id: idOf(path, ""),
@@ -283,9 +331,12 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       ...(!responds || storesId
         ? [{ id: idOf(path, "-id"), name: named(idNodeName), position: [first - 440, y], ...idNode(!responds) }]
         : []),
-      startItems === undefined
+      ...earlierNodes(earlier, given.length),
+      last !== undefined
+        ? pins.linked(entry, given, (index) => originOf(last, index))
+        : binaryItems === undefined
         ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
-        : pins.source(entry, startItems)
+        : pins.source(entry, binaryItems)
     ]
     const addedNames = added.map(({ name }) => name)
     const linkTo = (from: string, to: string): Connections.Link => {
@@ -314,7 +365,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       settings: settingsOf(subject, options.timeout, isCyclic(links)),
       ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
     }
-    if (chosen.size > 0 || startItems !== undefined) {
+    if (chosen.size > 0 || startItems !== undefined || last !== undefined) {
       const size = JSON.stringify(body).length
       if (size > maxChars) {
         return yield* refuse(
@@ -333,18 +384,23 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     return {
       body,
       start: start.name,
-      items: startItems !== undefined
+      items: binaryItems !== undefined || last !== undefined
         ? []
+        : startItems !== undefined
+        ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
         : pin.length > 0
         ? TriggerItems.fromTestData(pin)
         : startsAtTrigger
         ? TriggerItems.fromTrigger(start, testData, context)
         : TriggerItems.fromTestData(testData),
-      pinned: pinnedNames.filter((name) => !isMissing(name)),
+      pinned: [...earlierNames, ...pinnedNames.filter((name) => !isMissing(name))],
       notRun: pinnedNames.filter(isMissing),
       storedRuns,
-      nodeCount: enabled.length,
-      addedNodes: [...addedNames, ...[...beforePins.values()].map(({ name }) => name)],
+      nodeCount: enabled.length + earlier.length,
+      addedNodes: [
+        ...addedNames.filter((name) => !earlierNames.includes(name)),
+        ...[...beforePins.values()].map(({ name }) => name)
+      ],
       responds,
       storesId
     }

@@ -32,7 +32,7 @@ import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
-import { constant } from "./pins.ts"
+import * as pins from "./pins.ts"
 import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
@@ -53,7 +53,7 @@ export interface Options {
   readonly mode: "copy" | "live"
 }
 
-/** Items by node; plain objects are items too. */
+/** Items by node, or lists of them by output; plain objects are items too. */
 export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
 
 /** The result of a test. */
@@ -160,6 +160,7 @@ const observe = Effect.fnUntraced(function*(options: {
   if (id === undefined) {
     return yield* new Errors.ApiError({
       operation: "test workflow",
+      reason: "Timeout",
       errorDetails: `no execution within ${options.patience} ms`,
       hint: "Raise timeout; n8n may be busy."
     })
@@ -185,6 +186,13 @@ const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, gi
         field: "pins",
         hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
           "get_workflow_connections lists the nodes."
+      })
+    }
+    if (pin !== "run" && !pins.arePinnable(pin)) {
+      return yield* cannotRun(name, {
+        message: `pins of '${node.name}' have a value that is no item`,
+        field: "pins",
+        hint: "Items are objects: [{\"a\": 1}]; by output, such as error after success: [[], [{\"error\": \"x\"}]]."
       })
     }
     byName.set(node.name, pin)
@@ -220,8 +228,14 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     ...replayed,
     pinOf: (node) => {
       const pin = pinned.get(node.name)
-      return pin === undefined || pin === "run" ? replayed?.pinOf(node) : constant(pin)
+      return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
     },
+    earlier: new Map<string, TestCopy.Earlier>([
+      ...replayed?.earlier ?? [],
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, TestCopy.Earlier]> =>
+        pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
+      )
+    ]),
     unpinned: running,
     isTrigger,
     path,
@@ -238,7 +252,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       field: "pins",
       hint: `Leave it out: the test goes from '${copy.start}' ${
         options.endNode === undefined ? "onward" : `to '${options.endNode}'`
-      }, and disabled nodes and sub-nodes of pinned ones do not run.`
+      }, no expression there refers to it, and disabled nodes and sub-nodes of pinned ones do not run.`
     })
   }
   yield* checks.checkRunnable(subject.name, copy, release)

@@ -31,7 +31,7 @@ const listingDelay = 5_000
 const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
   new Errors.ApiError({
     operation: "test workflow",
-    ...(answer === undefined ? {} : { statusCode: answer.status }),
+    ...(answer === undefined ? { reason: "Timeout" } : { reason: "Status", statusCode: answer.status }),
     errorDetails: detail.slice(0, 500),
     hint: answer !== undefined && (answer.status === 404 || answer.status === 405)
       ? { _tag: "SetWebhookUrl" }

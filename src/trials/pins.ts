@@ -24,12 +24,22 @@ const unlinked = (value: unknown) => {
   return item
 }
 
-/** The same items in every run, by the first output; the links to input items were those of another run. */
+/**
+ * The same items in every run, by the first output, or where `items` is a list of lists, each of these by its output;
+ * the links to input items were those of another run.
+ */
 export const constant = (items: ReadonlyArray<unknown>): Pin => ({
-  runs: [[items.map(unlinked)]],
+  runs: [(byOutput(items) ?? [items]).map((output) => output.map(unlinked))],
   repeats: true,
   isMissing: false
 })
+
+const byOutput = (items: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<unknown>> | undefined =>
+  items.length > 0 && items.every((each) => Array.isArray(each)) ? items : undefined
+
+/** Whether the values can be pinned: items (plain objects too), or of each output a list of these. */
+export const arePinnable = (items: ReadonlyArray<unknown>): boolean =>
+  (byOutput(items) ?? [items]).flat().every((item) => obj(item) !== undefined)
 
 /** Nothing, because there is nothing stored. */
 export const missing: Pin = { runs: [], repeats: false, isMissing: true }
@@ -77,6 +87,13 @@ const code = (node: Pick<Node, "id" | "name" | "position">, jsCode: string): Nod
 export const source = (node: Pick<Node, "id" | "name" | "position">, items: ReadonlyArray<unknown>): Node =>
   code(node, returning([items.map(unlinked)], true))
 
+/** A node that returns these items, each linked to the input item at its `origin`. */
+export const linked = (
+  node: Pick<Node, "id" | "name" | "position">,
+  items: ReadonlyArray<unknown>,
+  origin: (index: number) => number | undefined
+): Node => code(node, returning([items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))], true))
+
 /** The nodes that stand for a pinned one: itself, and the one before it where there is one. */
 export const nodes = (
   node: Node,
@@ -99,7 +116,8 @@ export const nodes = (
       parameters: {
         mode: "expression",
         numberOutputs: outputs,
-        output: `={{ ${table}[$runIndex]?.[$itemIndex] ?? 0 }}`
+        // A constant pin has one run for all.
+        output: `={{ ${table}[${repeats ? 0 : "$runIndex"}]?.[$itemIndex] ?? 0 }}`
       }
     }
   }

@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import * as Envelope from "../../src/answer/Envelope.ts"
 import * as Locale from "../../src/answer/Locale.ts"
 import * as Minimize from "../../src/answer/Minimize.ts"
 import * as Tool from "../../src/answer/Tool.ts"
 import { marksIn } from "../../src/answer/Truncated.ts"
 import * as Errors from "../../src/base/Errors.ts"
+import { getExecution, listExecutions } from "../../src/tools/executions/index.ts"
+import { document, failed as failedRun, holding, node } from "../executions/runData.ts"
 
 /** A direction override, spelled out in six characters. */
 const hidden = "\u202e"
@@ -55,6 +59,11 @@ const listing = (data: Data, more: { readonly annotations?: Tool.Annotations; re
 }
 
 const one = (text: string, apiKey?: string): Data => ({ rows: [apiKey === undefined ? { text } : { text, apiKey }] })
+
+const failed = document({ Pay: [failedRun(0, { message: `${"x".repeat(1_100)} card declined` })] }, {
+  status: "error",
+  nodes: [node("Pay")]
+})
 
 describe("a call", () => {
   it.effect("decodes, handles, summarizes, redacts, minimizes and encodes, in this order", () =>
@@ -130,7 +139,7 @@ describe("an answer", () => {
   it.effect("has secrets redacted and hidden characters escaped", () =>
     Effect.gen(function*() {
       const { tool } = listing(one(`a${hidden}b`, `se${hidden}cret`))
-      assert.deepStrictEqual(yield* tool.call({ name: "a" }), {
+      assert.deepStrictEqual((yield* tool.answer({ name: "a" })).data, {
         rows: [{ text: `a${spelled}b`, apiKey: "[redacted]" }],
         count: 1
       })
@@ -139,7 +148,9 @@ describe("an answer", () => {
   it.effect("keeps secrets without redaction, but hidden characters are escaped", () =>
     Effect.gen(function*() {
       const { tool } = listing(one("a", `secret${hidden}`))
-      const { rows } = yield* tool.call({ name: "a" }).pipe(Effect.provideService(Tool.RedactSecrets, false))
+      const { data: { rows } } = yield* tool.answer({ name: "a" }).pipe(
+        Effect.provideService(Tool.RedactSecrets, false)
+      )
       assert.strictEqual(rows[0]?.apiKey, `secret${spelled}`)
     }))
 
@@ -147,7 +158,7 @@ describe("an answer", () => {
     Effect.gen(function*() {
       const rows = Array.from({ length: 300 }, () => ({ text: hidden.repeat(20) }))
       const { tool } = listing({ rows })
-      const data = yield* tool.call({ name: "a" }).pipe(Effect.provideService(Minimize.MaxResultChars, 6_000))
+      const { data } = yield* tool.answer({ name: "a" }).pipe(Effect.provideService(Minimize.MaxResultChars, 6_000))
       const size = Minimize.cost(data)
       assert.isAtMost(size, 6_000)
       assert.isAbove(size, 4_500)
@@ -160,7 +171,7 @@ describe("an answer", () => {
   it.effect("is cut once, so that a note counts all cut characters", () =>
     Effect.gen(function*() {
       const { tool } = listing(one(hidden.repeat(9_000)))
-      const { rows: [row] } = yield* tool.call({ name: "a" }).pipe(
+      const { data: { rows: [row] } } = yield* tool.answer({ name: "a" }).pipe(
         Effect.provideService(Minimize.MaxResultChars, 4_000)
       )
       const [, kept = "", count] = /^(.*)… \[\+(\d+) chars\]$/.exec(row?.text ?? "") ?? []
@@ -173,7 +184,10 @@ describe("an answer", () => {
       const { tool } = listing({ rows, total: 900 })
       const name = `a${hidden}`
       const marks = (chars: number) =>
-        tool.call({ name }).pipe(Effect.map(marksIn), Effect.provideService(Minimize.MaxResultChars, chars))
+        tool.answer({ name }).pipe(
+          Effect.map(({ data }) => marksIn(data)),
+          Effect.provideService(Minimize.MaxResultChars, chars)
+        )
       const next = (kept: number) => `list_rows(name: 'a${spelled}', offset: ${kept})`
       assert.deepStrictEqual(yield* marks(40_000), [{ path: "rows", kept: 50, total: 900, next: next(50) }])
       const [mark] = yield* marks(4_000)
@@ -185,7 +199,7 @@ describe("an answer", () => {
     Effect.gen(function*() {
       const rows = Array.from({ length: 300 }, () => ({ text: "text" }))
       const { tool } = listing({ rows }, { maxChars: 1_000 })
-      assert.isAtMost(Minimize.cost(yield* tool.call({ name: "a" })), 1_000)
+      assert.isAtMost(Minimize.cost((yield* tool.answer({ name: "a" })).data), 1_000)
     }))
 
   it.effect("has a message without secrets or hidden characters, of bounded length, in the caller's language", () =>
@@ -199,6 +213,116 @@ describe("an answer", () => {
       assert.strictEqual(yield* message(`token=abcdefghijklmnop ${hidden}`), `Rows of 'token=[redacted] ${spelled}'`)
       assert.strictEqual(yield* message("a", "ja"), "'a' の行")
       assert.isAtMost((yield* message("very long ".repeat(100))).length, 300)
+    }))
+})
+
+describe("a program's call", () => {
+  it.effect("takes what a client would send: defaults apply, and what the Schema refuses is a ValidationError", () =>
+    Effect.gen(function*() {
+      const { failure } = yield* getExecution.call({ id: "77" })
+      assert.deepStrictEqual([failure?.node, failure?.error.message], ["Pay", `${"x".repeat(1_100)} card declined`])
+      const refusals = yield* Effect.forEach([
+        Effect.asVoid(listExecutions.call({ startedAfter: "yesterday" })),
+        Effect.asVoid(listExecutions.call({ limit: 100_000 })),
+        Effect.asVoid(getExecution.call({ id: "" }))
+      ], Effect.flip)
+      assert.deepStrictEqual(
+        refusals.map((error) => error._tag === "ValidationError" ? error.field : error),
+        ["startedAfter", "limit", "id"]
+      )
+    }).pipe(Effect.provide(holding(failed))))
+
+  it.effect("is not cut and has hidden characters as they are, but no secrets", () =>
+    Effect.gen(function*() {
+      const rows = Array.from({ length: 500 }, () => ({ text: hidden.repeat(200), apiKey: "hunter2hunter2" }))
+      const { steps, tool } = listing({ rows, total: 900 })
+      const data = yield* tool.call({ name: "a" })
+      assert.deepStrictEqual(data.rows, rows.map(({ text }) => ({ text, apiKey: "[redacted]" })))
+      assert.deepStrictEqual(steps, ["handle a", "summarize"])
+      const next = "list_rows(name: 'a', offset: 500)"
+      assert.deepStrictEqual<unknown>(marksIn(data), [{ path: "rows", kept: 500, total: 900, next }])
+    }))
+
+  it.effect("gives decoded data, and its answer the same encoded", () =>
+    Effect.gen(function*() {
+      const tool = Tool.make({
+        name: "add_day",
+        title: "Add a day",
+        description: "The day after.",
+        annotations: Tool.readOnly,
+        input: Schema.Struct({
+          day: Schema.DateTimeUtcFromString,
+          by: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(1)))
+        }),
+        output: Schema.Struct({ day: Schema.DateTimeUtcFromString }),
+        handler: ({ by, day }) => Effect.succeed(DateTime.add(day, { days: by })),
+        summarize: (day) => ({ day }),
+        message: () => "The day after"
+      })
+      const { day } = yield* tool.call({ day: "2026-01-31T00:00:00.000Z" })
+      assert.isTrue(DateTime.isDateTime(day))
+      const answer = yield* tool.answer({ day: "2026-01-31T00:00:00.000Z", by: 2 })
+      assert.deepStrictEqual(answer, {
+        success: true,
+        message: "The day after",
+        data: { day: "2026-02-02T00:00:00.000Z" }
+      })
+      const input: Tool.Input<typeof tool> = { day: "2026-01-31T00:00:00.000Z" }
+      const output: Tool.Output<typeof tool> = { day }
+      assert.hasAllKeys({ ...input, ...output }, ["day"])
+      assert.hasAllKeys(tool.input.fields, ["day", "by"])
+    }))
+})
+
+describe("a wrapped tool", () => {
+  class Denied extends Schema.TaggedError<Denied>()("Denied", { hint: Schema.String }) {
+    override readonly message = "policy: no"
+  }
+  const deny = new Denied({ hint: "Ask for it." })
+
+  it.effect("is denied in every way of calling it, with the error that was given", () =>
+    Effect.gen(function*() {
+      const { steps, tool } = listing(one("x"))
+      const denied = Tool.wrap(tool, () => Effect.fail(deny))
+      const calls: ReadonlyArray<Effect.Effect<unknown, Errors.Failure>> = [
+        denied.call({ name: "a" }),
+        denied.answer({ name: "a" }),
+        denied.run({ name: "a" })
+      ]
+      for (const call of calls) assert.strictEqual(yield* Effect.flip(call), deny)
+      assert.deepStrictEqual(steps, [])
+      assert.deepStrictEqual(Envelope.fromError(deny), {
+        name: "Denied",
+        message: "policy: no",
+        context: {},
+        hint: "Ask for it."
+      })
+    }))
+
+  it.effect("runs with another input, and its data is changed before it is redacted and cut", () =>
+    Effect.gen(function*() {
+      const { tool } = listing({ rows: [{ text: "x" }], total: 9 })
+      const seen: Array<unknown> = []
+      const wrapped = Tool.wrap(tool, (run, input) =>
+        Effect.map(run({ ...input, name: "b" }), (data) => {
+          seen.push(input)
+          return { ...data, rows: [{ text: `password=hunter2hunter2${hidden}` }] }
+        }))
+      const twice = Tool.wrap(wrapped, (run, input) => Effect.andThen(run(input), run(input)))
+      const { data } = yield* twice.answer({ name: "a" })
+      assert.deepStrictEqual(data.rows, [{ text: "password=[redacted]" }])
+      assert.deepStrictEqual(marksIn(data).map(({ total }) => total), [9])
+      assert.deepStrictEqual(seen, [{ name: "a" }, { name: "a" }])
+      assert.deepStrictEqual([twice.name, twice.inputSchema], [tool.name, tool.inputSchema])
+    }))
+
+  it.effect("changes nothing on a read-only server, and keeps what was set on the tool", () =>
+    Effect.gen(function*() {
+      const { steps, tool } = listing(one("x"), { annotations: Tool.destructive })
+      const wrapped = Tool.wrap({ ...tool, description: "Other." }, (run, input) => run(input))
+      assert.strictEqual(wrapped.description, "Other.")
+      const error = yield* Effect.flip(wrapped.call({ name: "a" })).pipe(Effect.provideService(Tool.ReadOnly, true))
+      assert.deepStrictEqual([error._tag, steps], ["ValidationError", []])
     }))
 })
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
+import * as Tool from "../../src/answer/Tool.ts"
 import * as Services from "../../src/app/Services.ts"
 import { arr } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
@@ -86,13 +87,19 @@ describe("resources", () => {
       assert.include(yield* resources.execution.complete("sync orders"), "239")
       assert.include(yield* resources.node.complete("google sheets"), "n8n-nodes-base.googleSheets")
       assert.deepStrictEqual(yield* resources.node.complete(""), [])
-    }).pipe(Effect.provide(Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory))))
+    }).pipe(
+      Tool.serving(tools.all),
+      Effect.provide(Layer.merge(FakeN8n.layer(Demo.seed), Services.layerMemory))
+    ))
 
   it.effect("of an n8n that is not there fail where one asks, and are simply none where a client looks", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(resources.workflow.complete("x"))
-      assert.strictEqual(error._tag, "ValidationError")
-    }).pipe(Effect.provide(Layer.merge(N8nClient.layerUnconfigured(["N8N_URL"]), Services.layerMemory))))
+      assert.strictEqual(error.message, "Cannot list workflows: N8N_URL not set")
+    }).pipe(
+      Tool.serving(tools.all),
+      Effect.provide(Layer.merge(N8nClient.layerUnconfigured(["N8N_URL"]), Services.layerMemory))
+    ))
 })
 
 describe("prompts", () => {

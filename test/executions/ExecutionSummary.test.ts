@@ -241,6 +241,26 @@ describe("what is left to say", () => {
       assert.deepStrictEqual<unknown>(none.failure, { node: "Insert", error: { message: "bad row" } })
     }))
 
+  it.effect("of a null that the code did not expect: ask for the field that few items lack", () =>
+    Effect.gen(function*() {
+      const whereOf = (message: string, ...rows: ReadonlyArray<unknown>) =>
+        summaryOf(document({
+          Rows: [run(0, { main: [items(...rows)] })],
+          Code: [failed(1, { message }, { source: [from("Rows")] })]
+        }, { status: "error" })).pipe(
+          Effect.map(({ _guidance }) => parseCall(_guidance.example ?? "").args["where"])
+        )
+      const trim = "Cannot read properties of null (reading 'trim') [line 2]"
+      const rows = [{ no: 1, note: null, email: "a" }, { no: 2, note: null, email: null }, {
+        no: 3,
+        email: "c",
+        note: 1
+      }]
+      assert.strictEqual(yield* whereOf(trim, ...rows), "email == null")
+      assert.strictEqual(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }), "no == null")
+      assert.strictEqual(yield* whereOf("the note is too long", ...rows), "note == null")
+    }))
+
   it.effect("of a workflow whose data is gone: the name that it has now", () =>
     Effect.gen(function*() {
       const bare = { ...document({ A: [run(0, { main: [items({})] })] }), workflowData: undefined }

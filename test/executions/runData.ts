@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Tool from "../../src/answer/Tool.ts"
+import { markable } from "../../src/answer/Truncated.ts"
 import type { NodeCatalogue } from "../../src/catalogue/NodeCatalogue.ts"
 import type { Execution } from "../../src/executions/Execution.ts"
 import { ExecutionReader } from "../../src/executions/executionReader.ts"
@@ -96,13 +97,17 @@ const validators = new Map<string, ReturnType<typeof ajv.compile>>()
  * What a tool answers, as its client gets it. Fails where that is not what its `outputSchema` promises, or where
  * something that had been cut or marked was lost on the way.
  */
-export const ask = Effect.fnUntraced(function*<In, Out, R>(tool: Tool.Tool<string, In, Out, R>, input: In) {
-  const answer = yield* tool.run(input)
+export const ask = Effect.fnUntraced(function*<I extends Tool.Any["input"], O extends Tool.Any["output"], R>(
+  tool: Tool.Tool<string, I, O, R>,
+  input: I["Encoded"]
+) {
+  const answer = yield* tool.answer(input)
   const json = JSON.parse(JSON.stringify(answer))
   const valid = validators.get(tool.name) ?? ajv.compile(tool.outputSchema)
   validators.set(tool.name, valid)
   assert.isTrue(valid(json), `${tool.name} ${JSON.stringify(input)}: ${JSON.stringify(valid.errors)}`)
-  const data = yield* tool.call(input)
+  const decode = Schema.decodeUnknownEffect(markable<O["Type"], unknown>(tool.output))
+  const data: O["Type"] = yield* Effect.orDie(decode(json.data))
   assert.deepStrictEqual(json.data, JSON.parse(JSON.stringify(data)))
   return { data, answer }
 })

@@ -45,10 +45,12 @@ describe("a client", () => {
     Effect.gen(function*() {
       const instance = (env: Record<string, string>) =>
         N8nClient.N8nClient.useSync((n8n) => n8n.instance.url).pipe(
-          Effect.provide(N8nClient.layerConfig.pipe(
-            Layer.provide(N8nApi.layer({ workflows: [], executions: [] })),
-            Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
-          ))
+          Effect.provide(
+            N8nClient.layerConfig().pipe(
+              Layer.provide(N8nApi.layer({ workflows: [], executions: [] })),
+              Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+            )
+          )
         )
       assert.strictEqual(
         yield* instance({ N8N_URL: "https://n8n.test/api/v1", N8N_API_KEY: apiKey }),

@@ -8,7 +8,6 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Errors from "../../src/base/Errors.ts"
@@ -76,7 +75,10 @@ interface RecordedRequest {
 /** A client of an n8n that gives these answers in turn and repeats the last; `requests` are those received so far. */
 export const scriptedClient = Effect.fnUntraced(function*(
   script: readonly [Answer, ...ReadonlyArray<Answer>],
-  options: { readonly url?: string; readonly apiKey?: string; readonly retry?: Schedule.Schedule<unknown> } = {}
+  options: Partial<Pick<N8nClient.Options, "retry" | "timeout">> & {
+    readonly url?: string
+    readonly apiKey?: string
+  } = {}
 ) {
   const requests: Array<RecordedRequest> = []
   const http = HttpClient.make(Effect.fnUntraced(function*(request, url, signal) {
@@ -87,7 +89,8 @@ export const scriptedClient = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient.make({
     url: new URL(options.url ?? "https://n8n.test/"),
     apiKey: Redacted.make(options.apiKey ?? apiKey),
-    retry: options.retry
+    retry: options.retry,
+    timeout: options.timeout
   }).pipe(Effect.provideService(HttpClient.HttpClient, http))
   return { n8n, requests }
 })

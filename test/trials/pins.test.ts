@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { obj, str } from "../../src/base/Json.ts"
 import * as pins from "../../src/trials/pins.ts"
+import { Key } from "../support/arbitrary.ts"
 
 const node = { id: "n", name: "N", type: "x.any", position: [0, 0] }
 const before = { id: "b", name: "before N" }
@@ -36,7 +37,7 @@ const trimmed = (outputs: ReadonlyArray<Items>) =>
 // JSON has no negative zero.
 const Whole = Schema.Int.check(Schema.isGreaterThan(0))
 
-const Item = Schema.Struct({ json: Schema.Record(Schema.String, Whole) })
+const Item = Schema.Struct({ json: Schema.Record(Key, Whole) })
 const Runs = Schema.Array(Schema.Array(Schema.Array(Item)))
 
 describe("pinned nodes", () => {
@@ -55,6 +56,18 @@ describe("pinned nodes", () => {
         { json: { b: "</script>\u2028" } }
       ]])
     }
+  })
+
+  it("give constant items by output in every run where they are lists", () => {
+    const pin = pins.constant([[], [{ error: "x" }, { json: { error: "y" } }]])
+    for (const run of [0, 7]) {
+      assert.deepStrictEqual(given(pin, run), [[], [{ json: { error: "x" } }, { json: { error: "y" } }]])
+    }
+  })
+
+  it("are of objects only", () => {
+    for (const items of [[], [{}], [[], [{}]]]) assert.isTrue(pins.arePinnable(items))
+    for (const items of [[1], [null], [{}, []], [[{}], {}], [["a"]]]) assert.isFalse(pins.arePinnable(items))
   })
 
   it("keep binary data, and links to those input items that are there", () => {

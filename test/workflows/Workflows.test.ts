@@ -140,7 +140,7 @@ for (const version of ["2", "1"] as const) {
         })
         for (const attempt of [Effect.asVoid(add), Effect.asVoid(edit)]) {
           const error = yield* Effect.flip(run(attempt))
-          assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+          assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
         }
         assert.isFalse((yield* api.requests).some(({ method }) => method === "PUT"))
       }))

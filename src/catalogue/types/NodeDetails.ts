@@ -24,6 +24,8 @@ export interface Lacking {
   readonly field: keyof Ask
   readonly value: string
   readonly candidates: ReadonlyArray<string>
+  /** Of an operation that was asked for with a resource: that resource, and operations of others that may be meant. */
+  readonly of?: { readonly resource: string; readonly elsewhere: ReadonlyArray<string> }
 }
 
 /** What is known of the n8n that the answer is for, and of the type besides its descriptions. */
@@ -106,6 +108,18 @@ const operationsOf = (description: NodeType.Description, version: number) => {
   )
 }
 
+/** Operations of other resources with that name, or about the resource: GitHub lists issues as `getIssues` of `repository`. */
+const elsewhere = (
+  byResource: { readonly [resource: string]: ReadonlyArray<string> },
+  resource: string,
+  operation: string
+): ReadonlyArray<string> =>
+  Object.entries(byResource).filter(([other]) => other !== resource).flatMap(([other, operations]) =>
+    operations
+      .filter((each) => each === operation || each.toLowerCase().includes(resource.toLowerCase()))
+      .map((each) => `${other}: ${each}`)
+  )
+
 /** The selected resource and operation; an operation that only one resource has needs no resource. */
 const selection = (
   description: NodeType.Description,
@@ -125,7 +139,12 @@ const selection = (
   const candidates = resource === undefined && resources.length > 0
     ? [...new Set(Object.values(byResource).flat())]
     : operations
-  return Result.fail({ field: "operation", value: operation, candidates })
+  return Result.fail({
+    field: "operation",
+    value: operation,
+    candidates,
+    ...(resource === undefined ? {} : { of: { resource, elsewhere: elsewhere(byResource, resource, operation) } })
+  })
 }
 
 /** Shows as many as fit in a line each; then, from the first, in more lines while there is room. */

@@ -31,10 +31,10 @@ const bearer = /^Bearer +(\S+) *$/i
  * All digests are compared, in constant time: the duration tells nothing about a token.
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined): Access => {
-  const known = grants.map(({ client, token }, index) => ({
-    digest: digest(Redacted.value(token)),
-    caller: { client, key: `token ${index}` }
-  }))
+  const known = grants.map(({ client, token }, index) => {
+    const own = digest(Redacted.value(token))
+    return { digest: own, caller: { client, key: `token ${index}`, principal: own.toString("base64url") } }
+  })
   if (known.length === 0) return () => ({ client: openTo, key: "everybody" })
   return (authorization) => {
     const requested = digest(bearer.exec(authorization ?? "")?.[1] ?? "")

@@ -4,11 +4,10 @@
  * | | |
  * | --- | --- |
  * | `GET /health` | that it serves, its version, and whether n8n answers |
- * | `POST /mcp` | Streamable HTTP: one JSON answer, or an event stream when the call brought a progressToken |
+ * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
  */
-import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -22,6 +21,7 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { IncomingMessage } from "node:http"
 import { version } from "../../base/Version.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
+import * as Rpc from "../Rpc.ts"
 import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Exchange from "./exchange.ts"
@@ -76,7 +76,7 @@ const checkSource = (names: Hosts.Names) =>
     const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
     const twice = Hosts.ambiguous(rawHeaders)
     if (twice !== undefined) {
-      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' is there twice.`, ErrorCode.InvalidRequest))
+      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' is there twice.`, Rpc.codes.invalidRequest))
     }
     if (!Hosts.isOwnHost(names, host, socket?.localAddress)) return yield* Effect.fail(Refusal.foreignHost(host))
     if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
@@ -84,11 +84,14 @@ const checkSource = (names: Hosts.Names) =>
     }
   })
 
+/** What a page's client has to send with each request. */
+const protocolHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
+
 const cors = ({ allowedOrigins }: Hosts.Names) =>
   allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
     allowedOrigins: (origin) => allowedOrigins.includes(origin),
     allowedMethods: ["GET", "POST"],
-    allowedHeaders: ["authorization", "content-type", "accept", "mcp-protocol-version", "x-request-id"],
+    allowedHeaders: ["authorization", "content-type", "accept", "x-request-id", ...protocolHeaders],
     exposedHeaders: ["x-request-id", "retry-after"]
   })
 
@@ -116,9 +119,7 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
           "/health": { method: "GET", answer: health },
           "/mcp": {
             method: "POST",
-            answer: post((caller, body) =>
-              Effect.flatMap(served.makeServer(caller), (server) => Exchange.streamable(server, body))
-            )
+            answer: post((caller, body) => Exchange.streamable(served, caller, body))
           },
           "/mcp/tools": {
             method: "POST",

@@ -1,10 +1,10 @@
 /** The older server's interface: the tools, without MCP. */
-import { ErrorCode } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import { obj } from "../../base/Json.ts"
 import type { Caller, Failure, Served } from "../McpTransport.ts"
+import * as Rpc from "../Rpc.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
@@ -38,7 +38,7 @@ const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}
 export const call = Effect.fnUntraced(function*({ call }: Served, caller: Caller, body: unknown) {
   const { name, parameters = {}, ...others } = obj(body) ?? {}
   if (typeof name !== "string" || obj(parameters) === undefined || Object.keys(others).length > 0) {
-    return yield* Effect.fail(Refusal.invalid(usage, ErrorCode.InvalidRequest))
+    return yield* Effect.fail(Refusal.invalid(usage, Rpc.codes.invalidRequest))
   }
   yield* AccessLog.note({ call: name })
   const result = yield* call(caller, name, parameters).pipe(

@@ -1,17 +1,19 @@
 /**
- * MCP over stdin and stdout: one JSON-RPC message a line.
+ * MCP over stdin and stdout: one JSON-RPC message a line, of either era on one connection.
  *
  * The SDK's own stdio transport ends itself, silently, at a message over 10 MB, answers nothing to what is no message,
  * and does not notice the end of stdin. This one reads lines up to 64 MB, answers an invalid one with an error, and ends
  * when stdin does, after the calls in flight were answered.
  */
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import type { Readable, Writable } from "node:stream"
-import { obj } from "../../base/Json.ts"
-import { closed, connect, McpTransport, type Served } from "../McpTransport.ts"
+import * as Modern from "../eras/Modern.ts"
+import { McpTransport, type Served } from "../McpTransport.ts"
+import * as Rpc from "../Rpc.ts"
 
 /** A workflow with all its pinned data has some MB; more is a mistake or an attack. */
 const maxLineBytes = 64 * 1024 * 1024
@@ -20,17 +22,10 @@ const drainMillis = 700
 
 const newline = 0x0a
 
-type Id = string | number
-
-const idOf = (message: unknown): Id | undefined => {
-  const id = obj(message)?.["id"]
-  return typeof id === "string" || typeof id === "number" ? id : undefined
-}
-
-class LineTransport implements Transport {
-  onmessage?: (message: JSONRPCMessage) => void
+/** Lines in, lines out. */
+class Lines {
+  onmessage?: (message: Rpc.Message) => void
   onclose?: () => void
-  onerror?: (error: Error) => void
 
   /** The beginning of an incomplete line. */
   #pending: Array<Buffer> = []
@@ -38,7 +33,7 @@ class LineTransport implements Transport {
   #skipping = false
   #ended = false
   /** Requests without an answer yet. */
-  readonly #open = new Set<Id>()
+  readonly #open = new Set<Rpc.Id>()
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
   readonly #input: Readable
   readonly #output: Writable
@@ -48,29 +43,26 @@ class LineTransport implements Transport {
     this.#output = output
   }
 
-  start = () => {
+  start() {
     this.#input.on("data", this.#read)
     this.#input.once("end", this.#end)
     this.#input.once("error", this.#end)
     // The reader is gone.
     this.#output.once("error", () => this.#close())
-    return Promise.resolve()
   }
 
-  send = (message: JSONRPCMessage) => {
+  send(message: object) {
     if (!("method" in message)) {
-      const id = idOf(message)
+      const id = Rpc.idOf(message)
       if (id !== undefined) this.#open.delete(id)
     }
     this.#write(message)
     this.#closeWhenDone()
-    return Promise.resolve()
   }
 
-  close = () => {
+  stop() {
     this.#input.off("data", this.#read)
     this.#input.pause()
-    return Promise.resolve()
   }
 
   #read = (chunk: Buffer) => {
@@ -89,7 +81,7 @@ class LineTransport implements Transport {
     if (this.#pendingBytes > maxLineBytes) {
       this.#skipping = true
       this.#pending = []
-      this.#refuse(-32600, `message over ${maxLineBytes} bytes`)
+      this.#refuse(Rpc.codes.invalidRequest, `message over ${maxLineBytes} bytes`)
     } else {
       this.#pending.push(part)
     }
@@ -109,28 +101,27 @@ class LineTransport implements Transport {
       if (line.trim() === "") return
       value = JSON.parse(line)
     } catch (error) {
-      return this.#refuse(-32700, error instanceof SyntaxError ? "not JSON" : "not UTF-8")
+      return this.#refuse(Rpc.codes.parseError, error instanceof SyntaxError ? "not JSON" : "not UTF-8")
     }
-    const message = JSONRPCMessageSchema.safeParse(value)
-    if (!message.success) return this.#refuse(-32600, "not a JSON-RPC 2.0 message", idOf(value))
-    this.#note(message.data)
-    this.onmessage?.(message.data)
+    const message = Rpc.parse(value)
+    if (message === undefined) {
+      return this.#refuse(Rpc.codes.invalidRequest, "not a JSON-RPC 2.0 message", Rpc.idOf(value))
+    }
+    this.#note(message)
+    this.onmessage?.(message)
   }
 
-  #note(message: JSONRPCMessage) {
-    if (!("method" in message)) return
-    const id = idOf(message)
-    if (id !== undefined) this.#open.add(id)
-    const cancelled = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined
-    if (typeof cancelled === "string" || typeof cancelled === "number") this.#open.delete(cancelled)
+  #note(message: Rpc.Message) {
+    if (Rpc.isRequest(message)) this.#open.add(message.id)
+    const cancelled = cancelledBy(message)
+    if (cancelled !== undefined) this.#open.delete(cancelled)
   }
 
-  #refuse(code: number, message: string, id: Id | null = null) {
-    this.onerror?.(new Error(message))
-    this.#write({ jsonrpc: "2.0", id, error: { code, message } })
+  #refuse(code: number, message: string, id: Rpc.Id | null = null) {
+    this.#write(Rpc.failure(id, { code, message }))
   }
 
-  #write(message: unknown) {
+  #write(message: object) {
     if (this.#output.writable) this.#output.write(`${JSON.stringify(message)}\n`)
   }
 
@@ -149,12 +140,72 @@ class LineTransport implements Transport {
   }
 }
 
+/** The request that a message cancels. */
+const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return undefined
+  return Rpc.idOf({ id: message.params?.["requestId"] })
+}
+
+const caller = { client: undefined }
+
+/** Answers the requests of both eras; what begins with `initialize` goes to the SDK, which is loaded for it. */
+const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
+  const fibers = yield* FiberSet.make()
+  const run = yield* FiberSet.runtime(fibers)()
+  const runPromise = yield* FiberSet.runtimePromise(fibers)()
+  const scope = yield* Effect.scope
+  /** The calls of modern requests, to be cancelled. */
+  const calls = new Map<Rpc.Id, Fiber.Fiber<unknown>>()
+  let legacy: Promise<(message: Rpc.Message) => void> | undefined
+
+  const connectLegacy = Effect.promise(() => import("../eras/Legacy.ts")).pipe(
+    Effect.flatMap((Legacy) => Legacy.converse(served, caller, (message) => lines.send(message))),
+    Effect.provideService(Scope.Scope, scope),
+    Effect.map(({ receive }) => receive)
+  )
+
+  const answer = (request: Rpc.Request) => {
+    const refusal = Modern.refusal(request, undefined)
+    if (refusal !== undefined) return lines.send(refusal.body)
+    if (calls.has(request.id)) {
+      return lines.send(Rpc.failure(request.id, {
+        code: Rpc.codes.invalidRequest,
+        message: "A request with this id is not answered yet"
+      }))
+    }
+    const call = Modern.answer(served, caller, request, (message) => lines.send(message)).pipe(
+      Effect.map(({ body }) => lines.send(body)),
+      Effect.ensuring(Effect.sync(() => calls.delete(request.id)))
+    )
+    const fiber = run(call)
+    // It may have been answered at once.
+    if (fiber.pollUnsafe() === undefined) calls.set(request.id, fiber)
+  }
+
+  lines.onmessage = (message) => {
+    const cancelled = cancelledBy(message)
+    const call = cancelled === undefined ? undefined : calls.get(cancelled)
+    if (call !== undefined) return void run(Fiber.interrupt(call))
+    if (Rpc.isRequest(message)) {
+      const isInitialize = message.method === "initialize" && !Modern.isModern(message)
+      if (isInitialize) legacy ??= runPromise(connectLegacy)
+      if (legacy === undefined || Modern.isModern(message)) return answer(message)
+    }
+    void legacy?.then((receive) => receive(message))
+  }
+})
+
 /** Serves on two streams; ends when the input does. */
 export const layerStreams = (input: Readable, output: Writable): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
-    serve: Effect.fnUntraced(function*({ makeServer }: Served) {
-      const server = yield* connect(yield* makeServer({ client: undefined }), new LineTransport(input, output))
-      yield* closed(server)
+    serve: Effect.fnUntraced(function*(served: Served) {
+      const lines = new Lines(input, output)
+      yield* Effect.addFinalizer(() => Effect.sync(() => lines.stop()))
+      yield* converse(served, lines)
+      yield* Effect.callback<void>((resume) => {
+        lines.onclose = () => resume(Effect.void)
+        lines.start()
+      })
     }, Effect.scoped)
   })
 

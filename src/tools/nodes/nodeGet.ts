@@ -23,12 +23,16 @@ const input = {
 }
 
 /** Refuses what the type does not have, naming what it has. */
-const missingError = (type: string, { candidates, field, value }: NodeDetails.Lacking) =>
-  new Errors.ValidationError({
-    reason: `${type} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
+const missingError = (type: string, { candidates, field, of, value }: NodeDetails.Lacking) => {
+  const owner = of === undefined ? type : `${type}, resource '${of.resource}',`
+  const others = of?.elsewhere ?? []
+  const own = candidates.length === 0 ? `Leave ${field} out: it has none.` : suggestion(value, candidates, 40)
+  return new Errors.ValidationError({
+    reason: `${owner} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
     field,
-    hint: candidates.length === 0 ? `Leave ${field} out: it has none.` : suggestion(value, candidates, 40)
+    hint: others.length === 0 ? own : `${own} Other resources have ${others.slice(0, 8).join(", ")}.`
   })
+}
 
 /** One type of node from the catalogue: what it is for, and the parameters that apply. */
 export const nodeGet = Tool.make({

@@ -52,7 +52,8 @@ const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArra
 /** The part under a key; one whose key is itself a secret is shown as such. */
 export const at = ({ shown, value }: Seen, key: string | number): Seen => {
   const inner = own(value, key)
-  return { value: inner, shown: inner === undefined ? undefined : own(shown, key) ?? marker }
+  const isAbsent = inner === undefined || inner === null
+  return { value: inner, shown: isAbsent ? inner : own(shown, key) ?? marker }
 }
 
 /** Whether the value is as expected. */

@@ -35,7 +35,10 @@ export const TestCase = Schema.Struct({
   /** An execution whose data it is tested with. */
   replay: Schema.optionalKey(Schema.Union([Schema.NonEmptyString, Schema.Int])),
   pins: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Union([Schema.Array(Item), Schema.Literal("run")]))
+    Schema.Record(
+      Schema.String,
+      Schema.Union([Schema.Array(Schema.Union([Item, Schema.Array(Item)])), Schema.Literal("run")])
+    )
   ),
   startNode: Schema.optionalKey(Schema.NonEmptyString),
   endNode: Schema.optionalKey(Schema.NonEmptyString),

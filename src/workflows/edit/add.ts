@@ -12,6 +12,7 @@ import * as Patch from "./patch.ts"
 import * as Place from "./place.ts"
 import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
+import { update } from "./update.ts"
 
 /** What a new node is made of. */
 export interface Kind {
@@ -81,7 +82,7 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
 /** Adds a node, and connects it. */
 export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
   Result.gen(function*() {
-    const { after, parameters = {}, position } = operation
+    const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
     const nodes = workflow["nodes"] ?? []
     if (!Array.isArray(nodes)) {
       return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
@@ -92,7 +93,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
     const keys = Object.keys(parameters)
     const made = { description, typeVersion, parameters }
     yield* Patch.refuseUnknown(made, keys, lookups)
-    const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, operation.name)]
+    const [id, name] = [freshId(workflow, lookups), nameOf(workflow, kind, wanted)]
     const bare = { parameters: Patch.withFilters(made, keys, lookups), type, typeVersion, position: [0, 0], id, name }
     const checked = Step.read({ node: bare }, lookups)
     const isSub = checked !== undefined && isSubNode(checked)
@@ -103,8 +104,15 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
         : [Math.round(position.x), Math.round(position.y)],
       ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
     }
-    const added = { ...workflow, nodes: [...nodes, node] }
-    const what = `added '${name}' (${Step.typed(type, typeVersion)})`
+    const { workflow: added } = yield* update(
+      { ...workflow, nodes: [...nodes, node] },
+      { op: "update", node: id, ...properties },
+      lookups
+    )
+    const extra = Object.keys(properties)
+    const what = `added '${name}' (${Step.typed(type, typeVersion)}${
+      extra.length === 0 ? "" : `, ${extra.join(", ")}`
+    })`
     if (anchor === undefined) return { workflow: added, changes: [what], added: id }
     const self = { index: nodes.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]

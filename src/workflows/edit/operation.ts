@@ -45,7 +45,11 @@ const members = {
 }
 
 const Member = Schema.Union(
-  Object.values({ ...members, update: Schema.StructWithRest(members.update, [Fields]) })
+  Object.values({
+    ...members,
+    add: Schema.StructWithRest(members.add, [Fields]),
+    update: Schema.StructWithRest(members.update, [Fields])
+  })
 )
 
 type Op = keyof typeof members
@@ -54,6 +58,7 @@ const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
 /** The operations whose keys need more words than their names. */
 const explained: { readonly [op: string]: string } = {
+  add: "type, name?, parameters?, position?, after?, other keys of a node",
   update: "node, parameters? (merge patch; null removes), other keys of a node",
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
@@ -85,7 +90,7 @@ const fault = (wire: Obj): string | undefined => {
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
   const keys = Object.keys(members[op].fields)
   const missing = keysOf(op).filter((key) => !key.endsWith("?") && !Object.hasOwn(wire, key))
-  const extra = op === "update" ? [] : Object.keys(wire).filter((key) => !keys.includes(key))
+  const extra = op === "add" || op === "update" ? [] : Object.keys(wire).filter((key) => !keys.includes(key))
   return missing.length + extra.length === 0
     ? undefined
     : `Invalid keys: ${op} takes ${listed(keysOf(op))}` + (extra.length === 0 ? "" : `, not ${quoted(extra)}`) +

@@ -74,7 +74,13 @@ export interface Service {
   ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
   /** A folder of workflows, which may not exist yet, with what lies beside them; the first root is `.`. */
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
-  /** The workflows in and below a folder (the first root), by path; node_modules and dot folders are passed by. */
+  /**
+   * The workflows in and below a folder (the first root), by path: all, or those of a page.
+   *
+   * **Details**
+   *
+   * node_modules and dot folders are passed by. Over 20,000 `.json` files are refused, never cut.
+   */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 

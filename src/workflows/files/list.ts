@@ -30,7 +30,7 @@ export interface Listing {
   readonly unreadableCount: number
 }
 
-/** Which of them. */
+/** Which of them; without `limit` all. */
 export interface Page {
   readonly offset?: number | undefined
   readonly limit?: number | undefined
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
     return [listed]
   }, Effect.scoped)
 
-  return Effect.fn("WorkflowFiles.list")(function*(directory?: string, { limit = 100, offset = 0 }: Page = {}) {
+  return Effect.fn("WorkflowFiles.list")(function*(directory?: string, { limit = Infinity, offset = 0 }: Page = {}) {
     const target: Target = { kind: "Folder", path: directory ?? "." }
     yield* Locate.checkName(target)
     const [files, root] = yield* Effect.gen(function*() {

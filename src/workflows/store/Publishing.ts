@@ -34,9 +34,15 @@ export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void>
 export const isUncertain = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
-/** The workflow as it is after a write whose answer was lost; where that cannot be read either, the write's error says more. */
+const mayBeDone: Hint = "It may have been done all the same: read the workflow before you write again."
+
+/** The workflow as it is after a write whose answer was lost; where that cannot be read either, the error says so. */
 export const afterUncertain = (id: string, error: Errors.ApiError) =>
-  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(Effect.mapError(() => error))
+  N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
+    Effect.mapError(() =>
+      new Errors.ApiError({ ...error, hint: [mayBeDone, ...Array.isArray(error.hint) ? error.hint : [error.hint]] })
+    )
+  )
 
 /** Where a production webhook of the workflow answers. */
 const webhooks = (workflow: Workflow.Workflow) =>

@@ -145,6 +145,15 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
       })
 
+    /** What was written is written, also where n8n then fails to show it. */
+    const readBack = (written: Workflow.Workflow, notes: Array<string>) =>
+      Effect.flatMap(N8nClient, (n8n) =>
+        Effect.catch(n8n.getWorkflow(written.id), (error) => {
+          const { context, message } = Errors.report(error)
+          notes.push(`done, but it could not be read back: ${context["errorDetails"] ?? message}`)
+          return Effect.succeed(written)
+        }))
+
     /** What is named as a test copy is removed as one. */
     const checkName = (name: unknown) =>
       typeof name === "string" && TestMark.isTaken(name)
@@ -189,9 +198,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
         Effect.catchIf(isUncertain, (error) =>
           Effect.flatMap(afterUncertain(before.id, error), (now) => {
-            if (holds(now, body)) return Effect.succeed({ workflow: now, warnings: [] })
-            return isSameVersion(now, before, Object.keys(body))
-              ? Effect.fail(error)
+            // First: what is looked for below may have been there before, with other settings or credentials.
+            if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
+            return holds(now, body)
+              ? Effect.succeed({ workflow: now, warnings: [] })
               : moved(snapshots, before.versionId ?? "?", now, before)
           }))
       )
@@ -245,11 +255,13 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         const notes: Array<string> = [...warnings]
         let isDraft: boolean | undefined
         let versionId: string | null | undefined
+        let written = before
         if (isPut) {
           const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
             Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
           )
           versionId = after.versionId
+          written = after
           notes.push(...refused, ...yield* slippedIn(before, after))
           if (before.active && Workflow.hasDraft(after)) {
             // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
@@ -262,11 +274,16 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         if (tags !== undefined) {
           notes.push(...yield* orWarning("the tags could not be set", Effect.as(n8n.setWorkflowTags(id, tags), [])))
         }
-        if (active === false && before.active) yield* unpublished(id)
+        if (active === false && before.active) {
+          const off = Effect.as(unpublished(id), [])
+          notes.push(
+            ...yield* isPut || tags !== undefined ? orWarning("written, but it could not be unpublished", off) : off
+          )
+        }
         if (active === true && !before.active) {
           notes.push(...yield* orWarning("written, but it could not be published", published(before)))
         }
-        const workflow = yield* n8n.getWorkflow(id)
+        const workflow = yield* readBack(written, notes)
         if (isPut) notes.push(...notKept(body, workflow))
         return {
           before,
@@ -307,10 +324,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
     const setActive: Service["setActive"] = (id, active) =>
       Effect.gen(function*() {
         const n8n = yield* N8nClient
-        const warnings = active
-          ? yield* Effect.flatMap(n8n.getWorkflow(id), (before) => published(before))
-          : yield* Effect.as(unpublished(id), [])
-        return { workflow: yield* n8n.getWorkflow(id), warnings }
+        const before = yield* n8n.getWorkflow(id)
+        const warnings = [...active ? yield* published(before) : yield* Effect.as(unpublished(id), [])]
+        return { workflow: yield* readBack({ ...before, active }, warnings), warnings }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 
     return WorkflowStore.of({ create, update, modify, remove, setActive })

@@ -19,10 +19,14 @@ export const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" 
 /** What a write has to bring about, to tell whether one whose answer was lost did. */
 export const holds = (workflow: Workflow.Workflow, body: Obj) =>
   workflow.name === body["name"] && isDeepStrictEqual(workflow.connections, body["connections"]) &&
-  isDeepStrictEqual(workflow.nodes.map((node) => [node.name, node.parameters]), namesAndParameters(body["nodes"]))
+  isDeepStrictEqual(essentials(workflow.nodes), essentials(body["nodes"]))
 
-const namesAndParameters = (nodes: unknown) =>
-  (Array.isArray(nodes) ? nodes : []).map((node) => [obj(node)?.["name"], obj(node)?.["parameters"]])
+/** The parts of nodes that n8n stores as they are sent. */
+const essentials = (nodes: unknown) =>
+  (Array.isArray(nodes) ? nodes : []).map((node) => {
+    const { disabled, name, parameters, type } = obj(node) ?? {}
+    return { name, type, parameters, disabled: disabled === true }
+  })
 
 /** The versions that n8n tells of, newest first: none where it has no history, or does not answer. */
 const versionsOf = Effect.fnUntraced(function*(id: string) {
@@ -83,6 +87,7 @@ export const moved = Effect.fnUntraced(function*(
     operation: "update workflow",
     resourceType: "Workflow",
     resourceId: now.id,
+    reason: "VersionConflict",
     statusCode: 409,
     errorDetails: details.join(", "),
     hint: ["Nothing was written.", { _tag: "ReadAgain" }]

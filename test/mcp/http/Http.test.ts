@@ -12,10 +12,12 @@ import { request as httpRequest } from "node:http"
 import * as Tool from "../../../src/answer/Tool.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as Errors from "../../../src/base/Errors.ts"
-import { obj } from "../../../src/base/Json.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
 import { version } from "../../../src/base/Version.ts"
 import * as Access from "../../../src/mcp/http/Access.ts"
+import type * as Rpc from "../../../src/mcp/Rpc.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { headersOf, request as modernRequest } from "../eras/modern.ts"
 import { served } from "./served.ts"
 
 interface Answer {
@@ -126,6 +128,74 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
       assert.strictEqual(again.headers.get("x-request-id"), "balancer-1")
       const odd = yield* post(`${url}/mcp`, call, { "x-request-id": "a b" })
       assert.notStrictEqual(odd.headers.get("x-request-id"), "a b")
+    }))
+
+  it.effect("2026-07-28 on the same endpoint: JSON, or progress and answer in a stream", () =>
+    Effect.gen(function*() {
+      const { release, tool } = yield* slow()
+      const { url } = yield* served({}, [tool])
+      yield* release
+      const modern = (message: Rpc.Request, headers = {}) =>
+        post(`${url}/mcp`, message, { ...headersOf(message), ...headers })
+      const resultOf = ({ json }: Answer) => obj(obj(json)?.["result"]) ?? {}
+      const discovered = resultOf(yield* modern(modernRequest("server/discover")))
+      assert.deepStrictEqual([discovered["resultType"], discovered["cacheScope"]], ["complete", "public"])
+      const listed = yield* modern(modernRequest("tools/list"))
+      assert.lengthOf(resultOf(listed)["tools"] as ReadonlyArray<unknown>, tools.all.length + 1)
+      const call = modernRequest("tools/call", { name: "slow", _meta: { progressToken: 0 } })
+      const streamed = yield* modern(call)
+      assert.strictEqual(streamed.headers.get("content-type"), "text/event-stream")
+      assert.strictEqual(streamed.headers.get("x-accel-buffering"), "no")
+      const events = [...streamed.text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => obj(parsed(data)) ?? {})
+      assert.deepStrictEqual(events.map(({ id, method }) => id ?? method), ["notifications/progress", 7])
+      assert.strictEqual(obj(events[1]?.["result"])?.["resultType"], "complete")
+      // What is refused is refused before there is a stream.
+      const mismatched = yield* modern(call, { "mcp-name": "other" })
+      assert.deepStrictEqual([mismatched.status, obj(obj(mismatched.json)?.["error"])?.["code"]], [400, -32020])
+      const unknown = yield* modern(modernRequest("nothing"))
+      assert.deepStrictEqual([unknown.status, obj(obj(unknown.json)?.["error"])?.["code"]], [404, -32601])
+      const older = yield* post(`${url}/mcp`, rpc("tools/list"), { "mcp-protocol-version": "2025-11-25" })
+      assert.isUndefined(resultOf(older)["resultType"])
+      const odd = [
+        { ...rpc("tools/list"), more: 1 },
+        rpc("tools/list", { _meta: { progressToken: {} } }),
+        rpc("tools/list", { _meta: 5 })
+      ]
+      for (const message of odd) assert.include([200, 400], (yield* post(`${url}/mcp`, message)).status)
+      const never = yield* post(`${url}/mcp`, rpc("tools/list"), { "mcp-protocol-version": "1999-01-01" })
+      assert.deepStrictEqual([never.status, obj(obj(never.json)?.["error"])?.["code"]], [400, -32022])
+    }))
+
+  it.effect("a deletion over HTTP is asked first, and what was asked is bound to the token", () =>
+    Effect.gen(function*() {
+      const grants = ["alice-token", "mallory-token"].map((token) => ({ token: Redacted.make(token), client: "prod" }))
+      const { url } = yield* served({ access: Access.make(grants, undefined) })
+      const call = (params: object, token = "alice-token") => {
+        const message = modernRequest("tools/call", { name: "delete_workflow", ...params }, { elicitation: {} })
+        return Effect.map(
+          post(`${url}/mcp`, message, { ...headersOf(message), ...bearer(token) }),
+          ({ json }) => obj(obj(json)?.["result"]) ?? { error: obj(obj(json)?.["error"]) }
+        )
+      }
+      const listed = yield* post(
+        `${url}/mcp/execute`,
+        { name: "list_workflows", parameters: {} },
+        bearer("alice-token")
+      )
+      const workflows = arr(obj(obj(listed.json)?.["data"])?.["workflows"])
+      const id = String(obj(workflows[0])?.["id"])
+      const args = { arguments: { id } }
+      const ask = yield* call(args)
+      const [name = ""] = Object.keys(obj(ask["inputRequests"]) ?? {})
+      assert.include(JSON.stringify(ask["inputRequests"]), `Delete workflow ${id}`)
+      const yes = {
+        ...args,
+        requestState: ask["requestState"],
+        inputResponses: { [name]: { action: "accept", content: { confirm: true } } }
+      }
+      assert.isDefined((yield* call(yes, "mallory-token"))["error"])
+      assert.deepInclude((yield* call(yes))["structuredContent"], { success: true, data: { id } })
+      assert.isDefined((yield* call(yes))["error"])
     }))
 
   it.effect("the older server's way: /mcp/tools and /mcp/execute", () =>
@@ -317,10 +387,14 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
 
   it.effect("a caller who goes away ends the call, JSON or stream, and makes room", () =>
     Effect.gen(function*() {
-      for (const meta of [undefined, { progressToken: 1 }]) {
+      const modern = (_meta: object) => modernRequest("tools/call", { name: "slow", _meta })
+      const older = (_meta: object) => toolCall("slow", {}, _meta)
+      const calls = [older({}), older({ progressToken: 1 }), modern({}), modern({ progressToken: 1 })]
+      for (const [index, message] of calls.entries()) {
         const { interrupted, started, tool } = yield* slow()
         const { url } = yield* served({ maxInFlight: 1 }, [tool])
-        const call = yield* Effect.forkChild(post(`${url}/mcp`, toolCall("slow", {}, meta)))
+        const headers = index < 2 ? {} : headersOf(message as Rpc.Request)
+        const call = yield* Effect.forkChild(post(`${url}/mcp`, message, headers))
         yield* started
         yield* Fiber.interrupt(call)
         yield* Deferred.await(interrupted)

@@ -98,11 +98,29 @@ describe("stdio", () => {
       assert.include(stdout, "message over 67108864 bytes")
     }))
 
-  it.live("answers -32601 to server/discover, which clients try first", () =>
+  it.live("serves 2026-07-28 without the SDK, and 2025-11-25 on the same connection", () =>
     Effect.gen(function*() {
-      const { stdout } = yield* talk([request(5, "server/discover"), initialize])
-      assert.include(stdout, "-32601")
-      assert.isTrue(messages(stdout).some(({ id, result }) => id === 0 && result !== undefined))
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+      }
+      const modern = [
+        request(5, "server/discover", { _meta }),
+        request(6, "tools/list", { _meta }),
+        request(7, "tools/call", { _meta, name: "get_execution", arguments: { id: "239" } })
+      ]
+      const more = request(8, "tools/call", { _meta, name: "list_workflows" })
+      const { code, stdout } = yield* talk([...modern, initialize, call(1, "list_executions"), more])
+      assert.strictEqual(code, 0)
+      const answers = messages(stdout).map(({ id, result }) => [id, (result as { resultType?: string }).resultType])
+      assert.deepStrictEqual(answers.toSorted(), [
+        [0, undefined],
+        [1, undefined],
+        [5, "complete"],
+        [6, "complete"],
+        [7, "complete"],
+        [8, "complete"]
+      ])
     }))
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

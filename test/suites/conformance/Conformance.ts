@@ -1,6 +1,5 @@
 /** Runs the official conformance suite once against every server; tests read its results. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -11,6 +10,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import * as Schema from "effect/Schema"
 import { fileURLToPath } from "node:url"
+import * as Versions from "../../../src/mcp/eras/Versions.ts"
 import { ConformanceError } from "./ConformanceError.ts"
 import { all, type Expected, type Server, type Verdict } from "./expected.ts"
 import { start } from "./servers.ts"
@@ -31,8 +31,8 @@ export const verdict = (checks: ReadonlyArray<Check>): Verdict => {
   return checks.some(({ id, status }) => status === "SUCCESS" && id !== universalCheck) ? "passed" : "untested"
 }
 
-/** The label of the version that the suite chooses if the SDK supports none of a scenario. */
-const beyond = "beyond the SDK"
+/** The label of the version that the suite chooses for a scenario that is of no version. */
+const beyond = "the suite's own"
 
 /** The checks of a scenario at one protocol version; empty if it was not run or broke off. */
 export interface Outcome {
@@ -44,7 +44,7 @@ export interface Outcome {
 export interface Service {
   /** The names of all scenarios. */
   readonly scenarios: ReadonlyArray<string>
-  /** The outcomes of a scenario on its server, at each of its protocol versions that the SDK supports. */
+  /** The outcomes of a scenario on its server, at each of its protocol versions. */
   readonly outcomes: (expected: Expected) => ReadonlyArray<Outcome>
 }
 
@@ -60,7 +60,7 @@ const listed = Effect.gen(function*() {
   const lines = yield* spawner.lines(command(["list", "--server"]))
   return new Map(lines.flatMap((line) => {
     const [, name, versions = ""] = /^ {2}- (\S+) \[(.*)\]$/.exec(line) ?? []
-    const spoken = versions.split(",").filter((version) => SUPPORTED_PROTOCOL_VERSIONS.includes(version))
+    const spoken = versions.split(",").filter((version) => Versions.supported.includes(version))
     return name === undefined ? [] : [[name, spoken.length === 0 ? [beyond] : spoken] as const]
   }))
 })

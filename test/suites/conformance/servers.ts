@@ -9,6 +9,7 @@ import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
+import * as Sealing from "../../../src/mcp/eras/Sealing.ts"
 import * as Http from "../../../src/mcp/http/Http.ts"
 import * as NodeServer from "../../../src/mcp/http/NodeServer.ts"
 import * as McpServer from "../../../src/mcp/McpServer.ts"
@@ -16,7 +17,7 @@ import { McpTransport, UnknownTool } from "../../../src/mcp/McpTransport.ts"
 import { options } from "../../mcp/http/served.ts"
 import { ConformanceError } from "./ConformanceError.ts"
 import type { Server } from "./expected.ts"
-import { makeServer } from "./fixtures/byHand.ts"
+import * as byHand from "./fixtures/byHand.ts"
 import { prompts, resources, tools } from "./fixtures/ours.ts"
 
 const root = fileURLToPath(new URL("../../../", import.meta.url))
@@ -75,9 +76,10 @@ export const start: Effect.Effect<
   demo: program,
   ours: listening(McpServer.serve({ name: "ours", version: "0", tools, resources, prompts })),
   byHand: listening(
-    Effect.flatMap(McpTransport, ({ serve }) =>
+    Effect.flatMap(Effect.all([McpTransport, Sealing.memory]), ([{ serve }, sealing]) =>
       serve({
-        makeServer: () => Effect.sync(makeServer),
+        ...byHand,
+        sealing,
         list: () => Effect.succeed([]),
         call: (_caller, name) => Effect.fail(new UnknownTool({ message: name }))
       }))

@@ -215,6 +215,18 @@ export const cases = (it: It) => {
     300_000
   )
 
+  it.effect("test: a case that takes too long is stopped and says what ran", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderWith({
+        "slow.json": JSON.stringify(slow),
+        "slow.test.json": JSON.stringify({ workflow: "slow.json", timeout: 1_500 })
+      })
+      const { code, stdout } = yield* run(folder, "--update")
+      assert.strictEqual(code, 1)
+      assert.include(stdout, "It was stopped after 1500 ms; until then ran: T")
+      assert.deepStrictEqual(yield* copiesLeft, [])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+
   it.effect("test: interrupted, it leaves nothing on n8n and is no success", () =>
     Effect.gen(function*() {
       const folder = yield* folderWith({

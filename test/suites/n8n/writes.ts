@@ -269,7 +269,7 @@ export const writes = (it: It, v2: boolean) => {
       const error = yield* Effect.flip(
         tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen, raw: false })
       )
-      assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+      assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
       assert.include(Hints.text(error.hint), "get_workflow")
       assert.include(says(yield* get(id)), "theirs")
     }))
@@ -290,7 +290,9 @@ export const writes = (it: It, v2: boolean) => {
       )
       const results = (yield* Effect.all([mine, theirs], { concurrency: 2 })).flat()
       for (const result of results) {
-        if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+        if (result._tag === "Failure") {
+          assert.deepInclude(result.failure, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
+        }
       }
       assert.isTrue(results.some((result) => result._tag === "Success"))
       assert.match(says(yield* get(id)) ?? "", /mine|theirs/)
@@ -411,7 +413,7 @@ export const writes = (it: It, v2: boolean) => {
         : []
       for (const { result, seen } of ours) {
         if (result._tag === "Failure") {
-          assert.deepInclude(result.failure, { _tag: "ApiError", statusCode: 409 })
+          assert.deepInclude(result.failure, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
           continue
         }
         const { versionId, warnings = [] } = result.success

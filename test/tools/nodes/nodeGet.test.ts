@@ -32,6 +32,12 @@ describe("node_get", () => {
         assert.include(yield* hint({ type: "n8n-nodes-base.slak" }), type)
         assert.include(yield* hint({ resource: "mesage" }), "'message'")
         assert.include(yield* hint({ version: 99 }), "2")
+        const github = { type: "n8n-nodes-base.github", resource: "issue", operation: "getAll" }
+        assert.include(yield* hint(github), "repository: getIssues")
+        assert.include(
+          (yield* Effect.flip(tools.nodeGet.run(github))).message,
+          "resource 'issue', has no operation 'getAll'"
+        )
         assert.strictEqual((yield* Effect.flip(tools.nodeGet.run({ type: "" }))).message, "Node type is required")
       }))
 

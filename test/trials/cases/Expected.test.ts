@@ -51,6 +51,13 @@ describe("expected values", () => {
     ])
   })
 
+  it("show null as null, not as a secret", () => {
+    assert.deepStrictEqual(
+      Expected.differences(seen({ a: 1, b: null }), seen({ a: null, b: 2 }), "item"),
+      [{ path: "item.a", expected: 1, actual: null }, { path: "item.b", expected: null, actual: 2 }]
+    )
+  })
+
   it("show what may be shown, and keep no secret in what is written", () => {
     const actual = seen({ password: "hunter2", user: "ada", keys: ["k"] }, {
       password: "[redacted]",

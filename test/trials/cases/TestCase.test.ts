@@ -41,7 +41,7 @@ describe("a case", () => {
         "expect.nodes[\"Sum up\"].itmes: there is no such key",
         "workflow: Missing key",
         "pins.Mail: Expected array | \"run\"",
-        "pins[\"Store it\"][0]: Expected object",
+        "pins[\"Store it\"][0]: Expected object | array",
         "timeout: Expected a value between 1000 and 3600000",
         "expect.nodes[\"Sum up\"].count: Expected a value greater than or equal to 0",
         "expect.nodes[\"Sum up\"].items[0]: Expected object | \"*\"",

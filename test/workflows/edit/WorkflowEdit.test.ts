@@ -66,6 +66,26 @@ describe("the list", () => {
     same(workflow["connections"], joined(["Hook", "Fields"], ["Fields", "End"]))
   })
 
+  it("adds a node with its other properties, checked as in an update", () => {
+    const credentials = { slackApi: { id: "7", name: "Team" } }
+    const { changes, workflow } = edit(
+      flow([hook]),
+      { op: "add", type: `${base}slack`, name: "Post", after: "Hook", onError: "continueErrorOutput", credentials }
+    )
+    same(changes.map((change) => change.replace(/ [\d.]+,/, ",")), [
+      "added 'Post' (n8n-nodes-base.slack, onError, credentials) after 'Hook'"
+    ])
+    const [, post] = workflow["nodes"] as ReadonlyArray<Record<string, unknown>>
+    same({ onError: post?.["onError"], credentials: post?.["credentials"] }, {
+      onError: "continueErrorOutput",
+      credentials
+    })
+    same(
+      refusal(flow([hook]), { op: "add", type: `${base}noOp`, onFail: "x" } as never).field,
+      "operations[0].onFail"
+    )
+  })
+
   it("is refused as a whole, with the place and the field", () => {
     same(
       refusal(flow([hook, set("Edit Fields")]), { op: "disable", node: "Hook" }, { op: "remove", node: "Edit Field" }),

@@ -45,6 +45,15 @@ layer(platform)("workflow files are listed", (it) => {
       }
     }))
 
+  it.effect("all of them, unless a page is asked for", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 250 }, (_, index) => `${index + 1_000}.json`)
+      const root = yield* folderWith(Object.fromEntries(names.map((name) => [name, workflow()])))
+      assert.deepStrictEqual((yield* list(root)).workflows.map(({ path }) => path), names)
+      const page = yield* list(root, undefined, { limit: 100 })
+      assert.deepStrictEqual([page.workflows.length, page.total], [100, 250])
+    }))
+
   it.effect("once, also through links, but not out of the roots or in circles", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -9,6 +9,7 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
+import type { N8nError } from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
@@ -191,7 +192,7 @@ for (const version of ["2", "1"] as const) {
             Effect.provide(n8n.layer)
           )
         )
-        assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+        assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
         assert.include(JSON.stringify(error), "changed: changed 'Say'")
         if (v2) assert.include(JSON.stringify(error), "by Somebody Else")
         assert.strictEqual(textOf(yield* stored(n8n, id)), "theirs")
@@ -209,7 +210,7 @@ for (const version of ["2", "1"] as const) {
             const error = yield* Effect.flip(
               tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
             )
-            assert.deepInclude(error, { _tag: "ApiError", statusCode: 409 })
+            assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
             const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
             assert.match(details, /changed: changed 'Say' \([^)]*\), name; Say: .*"hi".* → /)
             assert.isBelow(details.length, 700)
@@ -322,10 +323,10 @@ for (const version of ["2", "1"] as const) {
     it.effect("is read-only when told so, at the call as well", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        const all: ReadonlyArray<Tool.Any> = tools.all
+        const all: ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services, N8nError>> = tools.all
         const writing = all.filter(({ annotations }) => !annotations.readOnlyHint)
         assert.isAtLeast(writing.length, 10)
-        for (const tool of writing as ReadonlyArray<Tool.Any<N8nClient.N8nClient | Services.Services>>) {
+        for (const tool of writing) {
           const args = {
             id: "1",
             version: "v",

@@ -1,0 +1,99 @@
+/** Tools as a `Toolkit` of `effect/ai`, for language models that Effect calls itself. */
+import * as AiTool from "effect/ai/Tool"
+import * as AiToolkit from "effect/ai/Toolkit"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Envelope from "./Envelope.ts"
+import type * as Tool from "./Tool.ts"
+import { markable } from "./Truncated.ts"
+
+/** A failed call as a model is told it; `hint` says what to do next. */
+export const Failure = Schema.Struct({
+  name: Schema.String,
+  message: Schema.String,
+  statusCode: Schema.optionalKey(Schema.Int),
+  context: Schema.Record(Schema.String, Schema.String),
+  hint: Schema.String
+})
+
+/** The answer of a tool as a model is shown it: encoded. */
+export type Success<T extends Tool.Any> = Schema.Codec<Tool.Answer<T["output"]["Encoded"]>>
+
+/** A tool as `effect/ai` has them. */
+export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
+    T["name"],
+    {
+      readonly parameters: Tool.JsonSchema
+      readonly success: Success<T>
+      readonly failure: typeof Failure
+      readonly failureMode: "return"
+    }
+  >
+  : never
+
+/** Tools by name. */
+export type ByName<Tools extends ReadonlyArray<Tool.Any>> = {
+  readonly [T in Tools[number] as T["name"]]: Ai<T>
+}
+
+const convert = (tool: Tool.Any): AiTool.Any =>
+  AiTool.dynamic(tool.name, {
+    description: tool.description,
+    parameters: tool.inputSchema,
+    success: Schema.toEncoded(
+      Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(tool.output) })
+    ),
+    failure: Failure,
+    failureMode: "return"
+  })
+    .annotate(AiTool.Title, tool.title)
+    .annotate(AiTool.Readonly, tool.annotations.readOnlyHint)
+    .annotate(AiTool.Destructive, tool.annotations.destructiveHint)
+    .annotate(AiTool.Idempotent, tool.annotations.idempotentHint)
+    .annotate(AiTool.OpenWorld, tool.annotations.openWorldHint)
+
+/**
+ * Makes a `Toolkit` of tools, and the layer of its handlers.
+ *
+ * **Details**
+ *
+ * A model is told and shown what it would be over MCP: the same schemas, lenient reading of arguments, answers within
+ * the budget. A failure is a result with a hint, not the end of the conversation.
+ *
+ * **Example** (Asking a model why a run failed)
+ *
+ * ```ts
+ * import { Toolkit } from "effect-n8n-mcp/mcp"
+ * import { getExecution, listExecutions } from "effect-n8n-mcp/tools/executions"
+ * import * as Effect from "effect/Effect"
+ * import * as LanguageModel from "effect/ai/LanguageModel"
+ *
+ * const n8n = Toolkit.make([listExecutions, getExecution])
+ *
+ * export const program = LanguageModel.generateText({
+ *   prompt: "Why did the last run fail?",
+ *   toolkit: n8n.toolkit
+ * }).pipe(Effect.provide(n8n.layer))
+ * ```
+ */
+export const make = <const Tools extends ReadonlyArray<Tool.Any>>(tools: Tools): {
+  readonly toolkit: AiToolkit.Toolkit<ByName<Tools>>
+  readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<Tools>>, never, Tool.Services<Tools[number]>>
+} => {
+  // The names and schemas of the tools are known to the types only one by one.
+  const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
+  const handlers = Effect.map(
+    Effect.context<Tool.Services<Tools[number]>>(),
+    (context: Context.Context<never>) =>
+      Object.fromEntries(
+        tools.map((tool) => [
+          tool.name,
+          (args: unknown) =>
+            tool.run(args).pipe(Effect.mapError(Envelope.fromError), Effect.provideContext(context as never))
+        ])
+      )
+  )
+  return { toolkit, layer: toolkit.toLayer(handlers as never) as never }
+}

@@ -1,0 +1,90 @@
+/** JSON-RPC 2.0 as MCP has it: messages, and errors with MCP's codes. */
+import * as Data from "effect/Data"
+import { type Obj, obj } from "../base/Json.ts"
+
+/** The codes of JSON-RPC, and those that MCP adds. */
+export const codes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022
+} as const
+
+/** A request's id. */
+export type Id = string | number
+
+/** A message that wants an answer. */
+export interface Request {
+  readonly jsonrpc: "2.0"
+  readonly id: Id
+  readonly method: string
+  readonly params?: Obj
+}
+
+/** A message that wants none. */
+export interface Notification {
+  readonly jsonrpc: "2.0"
+  readonly method: string
+  readonly params?: Obj
+}
+
+/** The answer to a request. */
+export interface Response {
+  readonly jsonrpc: "2.0"
+  readonly id: Id
+  readonly result?: Obj
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+export type Message = Request | Notification | Response
+
+/** A request that is refused; `code` and `data` reach the client. */
+export class RpcError extends Data.TaggedError("RpcError")<{
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}> {}
+
+/** The parameters are not what the method takes. */
+export const invalidParams = (message: string, data?: unknown): RpcError =>
+  new RpcError({ code: codes.invalidParams, message, data })
+
+/** The answer that refuses a request. */
+export const failure = <I extends Id | null>(
+  id: I,
+  { code, data, message }: Pick<RpcError, "code" | "data" | "message">
+) => ({
+  jsonrpc: "2.0" as const,
+  id,
+  error: { code, message, ...(data === undefined ? {} : { data }) }
+})
+
+const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
+
+/** The id of anything that has one. */
+export const idOf = (value: unknown): Id | undefined => {
+  const id = obj(value)?.["id"]
+  return isId(id) ? id : undefined
+}
+
+/** The value as a message, if it is one; what else it holds is left out. */
+export const parse = (value: unknown): Message | undefined => {
+  const { error, id, jsonrpc, method, params, result } = obj(value) ?? {}
+  if (jsonrpc !== "2.0" || id !== undefined && !isId(id)) return undefined
+  if (typeof method === "string") {
+    const own = obj(params)
+    if (params !== undefined && own === undefined) return undefined
+    return { jsonrpc, ...(id === undefined ? {} : { id }), method, ...(own === undefined ? {} : { params: own }) }
+  }
+  if (method !== undefined || id === undefined) return undefined
+  const success = obj(result)
+  if (success !== undefined) return { jsonrpc, id, result: success }
+  const { code, data, message } = obj(error) ?? {}
+  return Number.isSafeInteger(code) ? failure(id, { code: Number(code), data, message: String(message) }) : undefined
+}
+
+export const isRequest = (message: Message): message is Request => "method" in message && "id" in message

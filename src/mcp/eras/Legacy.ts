@@ -1,0 +1,132 @@
+/**
+ * MCP up to 2025-11-25, which begins with `initialize`: the official SDK's low-level `Server` in front of the methods.
+ *
+ * Nothing else loads the SDK, and this is loaded when a client needs it.
+ */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js"
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import {
+  JSONRPCMessageSchema,
+  ResultSchema,
+  type ServerCapabilities,
+  type ServerNotification,
+  type ServerRequest
+} from "@modelcontextprotocol/sdk/types.js"
+import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import { type Obj, obj } from "../../base/Json.ts"
+import type { Caller, Protocol } from "../McpTransport.ts"
+import * as Methods from "../Methods.ts"
+import * as Rpc from "../Rpc.ts"
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+
+/** The methods check what they are asked; the SDK's own validator, one a server, would never be used. */
+const noValidator: jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "not validated here" })
+}
+
+const ask = (capabilities: Obj, { sendRequest }: Extra): Methods.Request["ask"] => (questions) =>
+  Effect.andThen(
+    Methods.checkCanAsk(capabilities, questions),
+    Effect.map(
+      Effect.forEach(
+        Object.entries(questions),
+        ([name, { method, params }]) =>
+          Effect.tryPromise({
+            try: () => sendRequest({ method, params } as ServerRequest, ResultSchema),
+            catch: (error) =>
+              new Rpc.RpcError({ code: Rpc.codes.internalError, message: `${method} failed: ${String(error)}` })
+          }).pipe(Effect.map((answer) => [name, answer] as const)),
+        { concurrency: "unbounded" }
+      ),
+      (answers) => Object.fromEntries(answers)
+    )
+  )
+
+const make = (
+  { about, methods }: Protocol,
+  caller: Caller
+): Effect.Effect<Server, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const runPromise = yield* FiberSet.makeRuntimePromise()
+    const { capabilities, instructions, name, version } = about
+    const server = new Server({ name, version }, {
+      jsonSchemaValidator: noValidator,
+      capabilities: capabilities as ServerCapabilities,
+      ...(instructions === undefined ? {} : { instructions })
+    })
+    server.fallbackRequestHandler = (request, extra) => {
+      const capabilities: Obj = { ...server.getClientCapabilities() }
+      const answer = Methods.run(methods, request.method, {
+        params: obj(request.params) ?? {},
+        caller,
+        capabilities,
+        notify: (method, params) =>
+          Effect.ignore(Effect.tryPromise(() => extra.sendNotification({ method, params } as ServerNotification))),
+        ask: ask(capabilities, extra)
+      })
+      return runPromise(Effect.result(answer), { signal: extra.signal })
+        .then(Result.getOrThrowWith((error) => error))
+        .then((result) => ({ ...result }))
+    }
+    return server
+  })
+
+/** Connects a fresh server to the transport, until the scope ends. */
+export const connect = (
+  protocol: Protocol,
+  caller: Caller,
+  transport: Transport
+): Effect.Effect<Server, never, Scope.Scope> =>
+  Effect.flatMap(make(protocol, caller), (server) =>
+    Effect.acquireRelease(
+      Effect.as(Effect.promise(() => server.connect(transport)), server),
+      () => Effect.promise(() => server.close())
+    ))
+
+/** A connection; its messages go to `receive`, and the server's to `send`. */
+export const converse = (
+  protocol: Protocol,
+  caller: Caller,
+  send: (message: Rpc.Message) => void
+): Effect.Effect<{ readonly receive: (message: Rpc.Message) => void }, never, Scope.Scope> => {
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(transport.onclose?.()),
+    send: (message) => Promise.resolve(send(message as Rpc.Message))
+  }
+  return Effect.as(connect(protocol, caller, transport), {
+    receive: (message) => {
+      const { data, error } = JSONRPCMessageSchema.safeParse(message)
+      // The SDK would say nothing to what it does not know.
+      if (error === undefined) transport.onmessage?.(data)
+      else if (Rpc.isRequest(message)) {
+        const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
+        send(Rpc.failure(message.id, Rpc.invalidParams(`Invalid request: ${problems.join("; ").slice(0, 500)}`)))
+      }
+    }
+  })
+}
+
+/** Answers one request by a server of its own; interrupting it cancels the call. */
+export const answer = (
+  protocol: Protocol,
+  caller: Caller,
+  request: Rpc.Request,
+  notify: (message: Rpc.Notification) => void
+): Effect.Effect<Rpc.Response> =>
+  Effect.gen(function*() {
+    const answered = yield* Deferred.make<Rpc.Response>()
+    const { receive } = yield* converse(protocol, caller, (message) => {
+      if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
+      else if (!("id" in message)) notify(message)
+    })
+    receive(request)
+    return yield* Deferred.await(answered)
+  }).pipe(Effect.scoped)

@@ -1,0 +1,229 @@
+/**
+ * MCP 2026-07-28: each request brings its version and the client's capabilities, and stands alone.
+ *
+ * What a handler asks ends the request with `input_required`; the client repeats it with the answers, and the handler
+ * begins anew and finds them.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { createHash } from "node:crypto"
+import { type Obj, obj } from "../../base/Json.ts"
+import type { Caller, Protocol } from "../McpTransport.ts"
+import * as Methods from "../Methods.ts"
+import * as Rpc from "../Rpc.ts"
+import * as Versions from "./Versions.ts"
+
+/** An answer, with the status that HTTP gives it. */
+export interface Answer {
+  readonly status: number
+  readonly body: object
+}
+
+/** HTTP's headers by lower-case name. */
+type Headers = { readonly [name: string]: string | undefined }
+
+/** How long a client may keep a result, in milliseconds, and for whom. */
+interface Cache {
+  readonly ttlMs: number
+  readonly cacheScope: "private" | "public"
+}
+
+/** Told by a process until it ends; a newer one may tell otherwise soon. */
+const untilRestart = 10 * 60_000
+
+/** The results that clients may keep. What depends on the caller's n8n is theirs alone, and changes at any time. */
+const cached: { readonly [method: string]: Cache } = {
+  "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
+  "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
+  "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },
+  "resources/templates/list": { ttlMs: untilRestart, cacheScope: "public" },
+  "resources/list": { ttlMs: 0, cacheScope: "private" },
+  "resources/read": { ttlMs: 0, cacheScope: "private" }
+}
+
+/** The methods that may ask, with the parameter that `Mcp-Name` repeats. */
+const names: { readonly [method: string]: string } = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri"
+}
+
+/** Whether a message is of this version, or of a newer one: it says so itself, or its header does. */
+export const isModern = (message: Rpc.Message, headers: Headers = {}): boolean =>
+  Versions.metaOf(message)[Versions.meta.version] !== undefined ||
+  "method" in message && message.method === "server/discover" ||
+  headers["mcp-protocol-version"]?.trim() === Versions.modern
+
+const decoded = (value: string | undefined): string | undefined => {
+  const [, base64] = /^=\?base64\?(.*)\?=$/.exec(value ?? "") ?? []
+  return base64 === undefined ? value : Buffer.from(base64, "base64").toString("utf8")
+}
+
+/** The header that contradicts the request, or lacks. */
+const mismatch = ({ method, params = {} }: Rpc.Request, version: string, headers: Headers): string | undefined => {
+  const name = names[method]
+  const repeated: ReadonlyArray<readonly [string, unknown]> = [
+    ["MCP-Protocol-Version", version],
+    ["Mcp-Method", method],
+    ...name === undefined ? [] : [["Mcp-Name", params[name]] as const]
+  ]
+  return repeated.find(([header, value]) => decoded(headers[header.toLowerCase()]?.trim()) !== value)?.[0]
+}
+
+const problem = (request: Rpc.Request, headers: Headers | undefined): Rpc.RpcError | undefined => {
+  const meta = Versions.metaOf(request)
+  const version = meta[Versions.meta.version]
+  if (typeof version !== "string") {
+    return Rpc.invalidParams(`_meta needs ${Versions.meta.version}, or the connection an initialize first`)
+  }
+  const header = headers === undefined ? undefined : mismatch(request, version, headers)
+  if (header !== undefined) {
+    return new Rpc.RpcError({
+      code: Rpc.codes.headerMismatch,
+      message: `The header ${header} is missing, or says something else than the body`
+    })
+  }
+  if (version !== Versions.modern) return Versions.unsupported(version)
+  if (obj(meta[Versions.meta.capabilities]) === undefined) {
+    return Rpc.invalidParams(`_meta needs ${Versions.meta.capabilities}: {} if the client can do nothing`)
+  }
+}
+
+/** HTTP's status for what is refused before a method has it, and for what no method answers. */
+const statusOf = (code: number) =>
+  code === Rpc.codes.methodNotFound ? 404 : code <= Rpc.codes.headerMismatch && code >= -32099 ? 400 : 200
+
+const failed = (id: Rpc.Id, error: Rpc.RpcError, status = statusOf(error.code)): Answer => ({
+  status,
+  body: Rpc.failure(id, error)
+})
+
+/** Why a request is refused before it runs; `headers` are HTTP's. */
+export const refusal = (request: Rpc.Request, headers: Headers | undefined): Answer | undefined => {
+  const error = problem(request, headers)
+  return error === undefined ? undefined : failed(request.id, error, 400)
+}
+
+/** The value as text, the same whatever the order of keys. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => {
+    const object = obj(inner)
+    return object === undefined
+      ? inner
+      : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
+  })
+
+const digest = (value: unknown) => createHash("sha256").update(canonical(value)).digest("base64url")
+
+/** What a state is of: the same caller repeats the same request. */
+const aboutOf = ({ principal = "" }: Caller, { method, params = {} }: Rpc.Request) => {
+  const { _meta, inputResponses: _, requestState: __, ...rest } = params
+  return digest([principal, method, rest])
+}
+
+/** What was asked and answered in earlier rounds: digests of questions, and the answers to them, by name. */
+interface Rounds {
+  readonly asked: Methods.Named<unknown>
+  readonly answers: Methods.Named<unknown>
+}
+
+const rounds = Effect.fnUntraced(function*({ sealing }: Protocol, caller: Caller, request: Rpc.Request) {
+  const { inputResponses = {}, requestState } = request.params ?? {}
+  const responses = obj(inputResponses)
+  if (responses === undefined || Object.values(responses).some((each) => obj(each) === undefined)) {
+    return yield* Rpc.invalidParams("inputResponses holds an object for each name in inputRequests")
+  }
+  if (requestState === undefined) return { earlier: { asked: {}, answers: {} }, responses }
+  const content = typeof requestState === "string"
+    ? yield* sealing.open(requestState, aboutOf(caller, request))
+    : undefined
+  if (content === undefined) {
+    return yield* Rpc.invalidParams(
+      "requestState is not of this caller and request, or was used, or has expired: call again without it"
+    )
+  }
+  const earlier: Rounds = { asked: obj(content["asked"]) ?? {}, answers: obj(content["answers"]) ?? {} }
+  return { earlier, responses }
+})
+
+/** Gives the answers that are there, else ends the request with the questions. */
+const asker = (
+  capabilities: Obj,
+  { earlier, responses }: Effect.Success<ReturnType<typeof rounds>>,
+  end: (questions: Methods.Named<Methods.Question>, rounds: Rounds) => Effect.Effect<never>
+): Methods.Request["ask"] => {
+  const answers = { ...earlier.answers }
+  return (questions) =>
+    Effect.gen(function*() {
+      yield* Methods.checkCanAsk(capabilities, questions)
+      for (const [name, { isOpen = false, ...question }] of Object.entries(questions)) {
+        const isAnswer = isOpen || earlier.asked[name] === digest(question)
+        if (isAnswer && Object.hasOwn(responses, name)) answers[name] = responses[name]
+      }
+      const open = Object.entries(questions).filter(([name]) => !Object.hasOwn(answers, name))
+      if (open.length > 0) {
+        return yield* end(Object.fromEntries(open), {
+          answers,
+          asked: Object.fromEntries(open.map(([name, { method, params }]) => [name, digest({ method, params })]))
+        })
+      }
+      return answers
+    })
+}
+
+const discovered = ({ about }: Protocol) => ({
+  supportedVersions: Versions.supported,
+  capabilities: about.capabilities,
+  ...(about.instructions === undefined ? {} : { instructions: about.instructions })
+})
+
+/** Answers a request that is not refused. Interrupting it cancels the call. */
+export const answer = (
+  protocol: Protocol,
+  caller: Caller,
+  request: Rpc.Request,
+  notify: (message: Rpc.Notification) => void
+): Effect.Effect<Answer> => {
+  const { id, method, params = {} } = request
+  const { about, methods, sealing } = protocol
+  const serverInfo = { name: about.name, version: about.version }
+  const result = (value: Obj): Answer => ({
+    status: 200,
+    body: {
+      jsonrpc: "2.0",
+      id,
+      result: {
+        resultType: "complete",
+        ...value,
+        _meta: { ...obj(value["_meta"]), [Versions.meta.server]: serverInfo }
+      }
+    }
+  })
+  const complete = (value: Obj) => result({ ...value, ...cached[method] })
+  if (method === "server/discover") return Effect.succeed(complete(discovered(protocol)))
+
+  const capabilities = obj(Versions.metaOf(request)[Versions.meta.capabilities]) ?? {}
+  const { inputResponses: _, requestState: __, ...own } = params
+  const send: Methods.Request["notify"] = (method, params) =>
+    Effect.sync(() => notify({ jsonrpc: "2.0", method, params }))
+  const run = (ask: Methods.Request["ask"]) =>
+    Effect.map(Methods.run(methods, method, { params: own, caller, capabilities, notify: send, ask }), complete)
+
+  const answered = names[method] === undefined
+    ? run(() => Effect.die(new Error(`${method} must not ask`)))
+    : Effect.gen(function*() {
+      const known = yield* rounds(protocol, caller, request)
+      const questions = yield* Deferred.make<Answer>()
+      const ask = asker(capabilities, known, (open, rounds) =>
+        Effect.gen(function*() {
+          const inputRequests = Object.fromEntries(
+            Object.entries(open).map(([name, { method, params }]) => [name, { method, params }])
+          )
+          const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
+          yield* Deferred.succeed(questions, result({ resultType: "input_required", inputRequests, requestState }))
+          return yield* Effect.never
+        }))
+      return yield* Effect.raceFirst(run(ask), Deferred.await(questions))
+    })
+  return Effect.catch(answered, (error) => Effect.succeed(failed(id, error)))
+}

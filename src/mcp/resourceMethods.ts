@@ -1,0 +1,53 @@
+/** MCP's methods for resources: lists, templates, reading. */
+import * as Effect from "effect/Effect"
+import * as Resource from "../answer/Resource.ts"
+import * as Deadline from "../base/Deadline.ts"
+import { str } from "../base/Json.ts"
+import { orRpcError, shorten, text } from "./handling.ts"
+import type { Request } from "./Methods.ts"
+import * as Rpc from "./Rpc.ts"
+
+const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
+
+const listed = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
+  entries.map(({ id, title }) => ({ uri: Resource.uri(resource, id), name: title, mimeType: mimeTypeOf(resource) }))
+
+/** `resources/list`: those that are always there, then the first kind that can be listed; an n8n that does not answer has none. */
+export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {
+  const cursor = str(params["cursor"])
+  const fixed = cursor === undefined ? resources.flatMap((each) => listed(each, each.entries ?? [])) : []
+  const listable = resources.find((resource) => resource.list !== undefined)
+  if (listable?.list === undefined) return Effect.succeed({ resources: fixed })
+  return Deadline.bounded(listable.list(cursor), false).pipe(
+    Effect.map(({ entries, nextCursor }) => ({
+      resources: [...fixed, ...listed(listable, entries)],
+      ...(nextCursor === undefined ? {} : { nextCursor })
+    })),
+    Effect.catch((error) => Effect.as(Effect.logDebug(error.message), { resources: fixed }))
+  )
+}
+
+/** `resources/templates/list`. */
+export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
+  resourceTemplates: resources.map((resource) => ({
+    name: resource.name,
+    title: resource.title,
+    description: resource.description,
+    uriTemplate: resource.uriTemplate,
+    mimeType: mimeTypeOf(resource)
+  }))
+})
+
+/** `resources/read`. */
+export const read = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) =>
+  Effect.gen(function*() {
+    const uri = yield* text(params, "uri")
+    const match = Resource.find(resources, uri)
+    if (match === undefined) {
+      const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
+      const name = shorten(uri)
+      return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
+    }
+    const body = yield* orRpcError(match.resource.read(match.id), { uri })
+    return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
+  })

@@ -1,0 +1,209 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import { inspect } from "node:util"
+import type * as Errors from "../../src/base/Errors.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import {
+  answers,
+  apiFailure,
+  apiKey,
+  fails,
+  memoryClient,
+  neverAnswers,
+  refuses,
+  says,
+  scriptedClient,
+  settle,
+  versions
+} from "./clients.ts"
+
+describe("the reason of an ApiError", () => {
+  it.effect("tells what happened, with what the connection failed with", () =>
+    Effect.gen(function*() {
+      const failing = Effect.fnUntraced(function*(answer: typeof answers) {
+        const { n8n } = yield* scriptedClient([answer], { retry: Schedule.recurs(0) })
+        return yield* apiFailure(n8n.getWorkflow("1"))
+      })
+      const refused = yield* failing(fails("ECONNREFUSED"))
+      assert.deepInclude(refused, { reason: "Unreachable" })
+      assert.deepInclude((refused.cause as Error).cause, { code: "ECONNREFUSED" })
+      assert.deepInclude(yield* failing(neverAnswers), { reason: "Timeout" })
+      assert.deepInclude(yield* failing(refuses(500)), { reason: "Status", statusCode: 500 })
+      assert.deepInclude(yield* failing(says("<html>")), { reason: "Unreadable" })
+      assert.deepInclude(yield* failing(says({ id: 7 })), { reason: "Unreadable" })
+    }))
+
+  it.effect("has no cause that repeats the API key", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([fails("ERR_INVALID_CHAR", `invalid header ${apiKey}`)], {
+        retry: Schedule.recurs(0)
+      })
+      const error = yield* apiFailure(n8n.getWorkflow("1"))
+      assert.isUndefined(error.cause)
+      assert.notInclude(inspect(error, { depth: 10 }), apiKey)
+    }))
+
+  it("is only of what a method can fail with", () => {
+    const methods = null as unknown as N8nClient.Service
+    const listed = (): Effect.Effect<unknown, Errors.ApiError | Errors.ValidationError> =>
+      methods.listWorkflows({ limit: 1, archived: false })
+    const one = () => methods.getWorkflow("1")
+    // @ts-expect-error A workflow may be missing.
+    const missing = (): Effect.Effect<unknown, Errors.ApiError | Errors.ValidationError> => one()
+    assert.lengthOf([listed, missing], 2)
+  })
+})
+
+describe("retries", () => {
+  it.effect("follow a schedule that sees the error", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const retry = Schedule.recurs(5).pipe(
+        Schedule.setInputType<Errors.N8nError>(),
+        Schedule.while(({ input }) => {
+          seen.push(input._tag === "ApiError" ? `${input.reason} ${input.statusCode ?? ""}` : input._tag)
+          return input._tag === "ApiError" && input.reason === "Unreachable"
+        })
+      )
+      const { n8n, requests } = yield* scriptedClient([fails("ECONNREFUSED"), refuses(503), answers], { retry })
+      yield* apiFailure(n8n.getWorkflow("1"))
+      assert.deepStrictEqual([seen, requests.length], [["Unreachable ", "Status 503"], 2])
+    }))
+})
+
+describe("the timeout", () => {
+  const timedOut = (
+    timeout: N8nClient.Options["timeout"],
+    call: (n8n: N8nClient.Service) => Effect.Effect<unknown, Errors.N8nError>
+  ) =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([neverAnswers], { timeout })
+      const start = yield* Clock.currentTimeMillis
+      yield* apiFailure(Effect.asVoid(call(n8n)))
+      return Math.round(((yield* Clock.currentTimeMillis) - start) / 1000)
+    })
+  const read = (n8n: N8nClient.Service) => n8n.getWorkflow("1")
+  const data = (n8n: N8nClient.Service) => n8n.readExecution("1", {}, () => Effect.void)
+
+  it.effect.each([
+    { timeout: undefined, read: 45, data: 180 },
+    { timeout: "2 minutes" as const, read: 120, data: 180 },
+    { timeout: "5 minutes" as const, read: 300, data: 300 },
+    { timeout: "3 seconds" as const, read: 3, data: 180 }
+  ])("is $timeout: $read s to read, $data s with data", (expected) =>
+    Effect.gen(function*() {
+      assert.approximately(yield* timedOut(expected.timeout, read), expected.read, 1)
+      assert.approximately(yield* timedOut(expected.timeout, data), expected.data, 1)
+    }))
+})
+
+describe("streams", () => {
+  for (const version of versions) {
+    it.effect(`read every page, and no more than is taken (${version}.x)`, () =>
+      Effect.gen(function*() {
+        const workflows = Array.from({ length: 620 }, (_, index) => ({
+          id: `w${index}`,
+          name: `W ${index}`,
+          active: index % 2 === 0,
+          isArchived: false,
+          nodes: [],
+          connections: {}
+        }))
+        const executions = Array.from({ length: 620 }, (_, index) => ({
+          id: String(index + 1),
+          workflowId: "w1",
+          status: index % 31 === 0 ? "error" : "success",
+          startedAt: new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString()
+        }))
+        const { count, n8n } = yield* memoryClient({ workflows, executions }, version)
+        const ids = (stream: Stream.Stream<{ readonly id: string | number }, Errors.N8nError>) =>
+          Effect.map(Stream.runCollect(stream), (all) => [...all].map(({ id }) => String(id)))
+        assert.sameMembers(yield* ids(n8n.streamWorkflows()), workflows.map(({ id }) => id))
+        assert.lengthOf(yield* ids(n8n.streamWorkflows({ active: true })), 310)
+        assert.deepStrictEqual(yield* ids(n8n.streamExecutions()), executions.map(({ id }) => id).toReversed())
+        const startedAfter = executions[300]?.startedAt
+        assert.lengthOf(yield* ids(n8n.streamExecutions({ startedAfter })), 320)
+        assert.lengthOf(yield* ids(n8n.streamExecutions({ status: "error" })), 20)
+        const before = yield* count
+        yield* ids(Stream.take(n8n.streamExecutions(), 3))
+        assert.strictEqual((yield* count) - before, 1)
+      }))
+  }
+
+  it.effect("fail rather than go round in circles", () =>
+    Effect.gen(function*() {
+      const page = { data: [{ id: "1", name: "a", type: "t" }], nextCursor: "same" }
+      const { n8n } = yield* scriptedClient([says(page)])
+      assert.deepInclude(yield* apiFailure(Stream.runDrain(n8n.streamCredentials)), { reason: "Unreadable" })
+    }))
+})
+
+describe("the client from configuration", () => {
+  it.effect("is read from other names, and a missing one is named", () =>
+    Effect.gen(function*() {
+      const instance = (env: Record<string, string>) =>
+        N8nClient.N8nClient.useSync((n8n) => [n8n.instance.url, n8n.webhookAddress("in")]).pipe(
+          Effect.provide(
+            N8nClient.layerConfig({
+              url: Config.URL("PROD_URL"),
+              apiKey: Config.Redacted("PROD_KEY"),
+              webhookUrl: Config.URL("PROD_HOOKS"),
+              timeout: Config.Duration("PROD_TIMEOUT")
+            }).pipe(
+              Layer.provide(Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.never))),
+              Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+            )
+          )
+        )
+      const env = { PROD_URL: "https://a.test", PROD_HOOKS: "https://b.test", PROD_KEY: "k", PROD_TIMEOUT: "2 minutes" }
+      assert.deepStrictEqual(yield* instance(env), ["https://a.test/", "https://b.test/webhook/in"])
+      const { PROD_KEY: _, ...without } = env
+      assert.include((yield* Effect.flip(instance(without))).message, "PROD_KEY")
+    }))
+})
+
+describe("the span of a method", () => {
+  it.effect("has what was sent where and what came of it, and no secret", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const traced = <A, E>(effect: Effect.Effect<A, E>) =>
+        settle(Effect.exit(effect)).pipe(Effect.provideService(Tracer.Tracer, tracer))
+      const { n8n } = yield* scriptedClient([refuses(503), answers, refuses(401), answers], {
+        url: "https://n8n.test:8443/",
+        apiKey
+      })
+      yield* traced(n8n.getWorkflow("1"))
+      yield* traced(n8n.listCredentials({ limit: 5 }))
+      yield* traced(n8n.callWebhook("secret-path", { method: "POST", body: { token: "t0ken" }, seconds: 5 }))
+      const of = (name: string) => Object.fromEntries(spans.find((span) => span.name === name)?.attributes ?? [])
+      assert.deepInclude(of("N8nClient.getWorkflow"), {
+        "http.request.method": "GET",
+        "server.address": "n8n.test",
+        "server.port": 8443,
+        "url.path": "/api/v1/workflows/1",
+        "http.request.resend_count": 1
+      })
+      assert.deepInclude(of("N8nClient.listCredentials"), {
+        "http.response.status_code": 401,
+        "error.type": "401"
+      })
+      assert.notProperty(of("N8nClient.callWebhook"), "url.path")
+      const told = inspect(spans.map(({ attributes }) => [...attributes]), { depth: 6 })
+      for (const secret of [apiKey, "t0ken"]) assert.notInclude(told, secret)
+    }))
+})

@@ -1,0 +1,38 @@
+/** The test clock, for what waits for files as well. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+
+const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+/** Whether this process reads or writes files or unpacks something: that takes no time of the test clock. */
+const isBusy = () =>
+  process.getActiveResourcesInfo().some((resource) => resource.startsWith("FSReq") || resource.startsWith("ZLIB"))
+
+/** Lets everything happen that needs no time. */
+const idle = Effect.gen(function*() {
+  for (let quiet = 0; quiet < 4; quiet = isBusy() ? 0 : quiet + 1) yield* turn
+})
+
+/** Advances the clock until the condition is met, for so many seconds at most; whether it was. */
+export const until = Effect.fnUntraced(function*(isDone: () => boolean, seconds: number) {
+  for (let waited = 0; !isDone() && waited < seconds; waited += 0.5) {
+    yield* idle
+    if (isDone()) return true
+    yield* TestClock.adjust("500 millis")
+  }
+  return isDone()
+})
+
+/** Runs an effect to its end and measures how many seconds of the clock it took. */
+export const timed = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const start = yield* Clock.currentTimeMillis
+  const fiber = yield* Effect.forkChild(Effect.exit(effect))
+  yield* until(() => fiber.pollUnsafe() !== undefined, 600)
+  const exit = yield* Fiber.join(fiber)
+  return { exit, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
+})
+
+/** Runs an effect to its end; waiting takes no time. */
+export const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flatMap(timed(effect), ({ exit }) => exit)
