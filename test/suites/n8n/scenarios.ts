@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -200,11 +201,12 @@ export const awaitStatus = Effect.fn("scenarios.awaitStatus")(function*(
 })
 
 /**
- * Waits for the first execution of a workflow after that one, until it has one of these statuses.
+ * Waits for the first execution of a workflow after that one, and until it has one of these statuses.
  *
  * **Details**
  *
- * It requests the next ids one by one: until a restart 1.x lists a waiting execution under no status.
+ * It asks for a list, and for the next ids one by one: 1.x lists an execution that waits under no status at all until
+ * it restarts. Ids of executions that were deleted lie between.
  */
 export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
   workflowId: string,
@@ -212,17 +214,32 @@ export const awaitExecution = Effect.fn("scenarios.awaitExecution")(function*(
   statuses?: ReadonlyArray<string>
 ) {
   const next = Array.from({ length: 20 }, (_, index) => String(after + 1 + index))
-  const step = `waiting for an execution of ${workflowId}`
-  const executionId = yield* Effect.findFirst(next, (id) =>
+  const isIts = (id: string) =>
     request("GET", `executions/${id}`).pipe(
       Effect.map(({ body }) => Schema.is(Execution)(body) && body.workflowId === workflowId)
-    )).pipe(
-      Effect.flatMap((found) =>
-        Effect.fromOption(found, () => new RealN8nError({ step, detail: `none after ${after}` }))
-      ),
-      Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 }),
-      live
     )
+  const listed = Effect.forEach(
+    ["", "&status=running"],
+    (filter) => fetchJson(`executions?workflowId=${workflowId}&limit=50${filter}`).pipe(Effect.flatMap(as(Executions)))
+  ).pipe(
+    Effect.map((pages) =>
+      pages.flatMap(({ data }) => data.map(({ id }) => Number(id))).filter((id) => id > after)
+        .toSorted((a, b) => a - b).map(String)
+    )
+  )
+  const executionId = yield* Effect.flatMap(
+    listed,
+    ([first]) => first === undefined ? Effect.findFirst(next, isIts) : Effect.succeed(Option.some(first))
+  ).pipe(
+    Effect.flatMap((found) =>
+      Effect.fromOption(
+        found,
+        () => new RealN8nError({ step: `waiting for an execution of ${workflowId}`, detail: `none after ${after}` })
+      )
+    ),
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 300 }),
+    live
+  )
   return { executionId, status: yield* awaitStatus(executionId, statuses) }
 })
 

@@ -145,7 +145,7 @@ export const versions = (it: It, v2: boolean) => {
         assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${from}` })).same)
       }
       yield* Fiber.interrupt(polling)
-      assert.isAbove(answers.length, 3)
+      assert.isNotEmpty(answers)
       for (const answer of answers) assert.match(answer, expected)
       if (v2) {
         yield* tools.activateWorkflow.call({ id })
