@@ -42,6 +42,7 @@ export const calls = (
     list_credentials: [{}],
     node_search: [{ keyword: "code" }],
     node_get: [{ type: "n8n-nodes-base.code" }],
+    sync_status: [{}],
     // What only shows what it would do reads, too.
     workflow_edit: [id, file].map((workflowId) => ({
       workflowId,
@@ -51,7 +52,9 @@ export const calls = (
     workflow_restore: [
       ...versions.map((version) => ({ id, version, dryRun: true })),
       { id: file, version: fileVersion, dryRun: true }
-    ]
+    ],
+    sync_pull: [{ dryRun: true }],
+    sync_push: [{ dryRun: true }]
   }
 }
 

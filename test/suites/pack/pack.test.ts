@@ -25,7 +25,8 @@ describe("the package", () => {
         ".claude-plugin/skills/n8n/SKILL.md",
         "dist/NOTICES.md",
         "dist/nodes.data",
-        "dist/nodes.data.LICENSE.md"
+        "dist/nodes.data.LICENSE.md",
+        "dist/start.json"
       ])
       assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
     }))
