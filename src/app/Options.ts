@@ -58,7 +58,7 @@ export const general = {
     [],
     "toolsets NAMES",
     `Offer only these tools: ${Object.keys(tools.toolsets).join(", ")}; ${repeatable}`,
-    { defaultText: "all" }
+    { defaultText: `all but ${tools.optional.join(", ")}` }
   ),
   tools: withDefault(list, [], "tools NAMES", "Offer these tools, besides those of --toolsets"),
   excludeTools: withDefault(

@@ -8,7 +8,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import { defined, int, obj } from "../base/Json.ts"
+import { defined, int, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
@@ -182,6 +182,17 @@ const byKey = Effect.fnUntraced(function*(
   return { partner: (index: number) => partners[index], keys, withoutKey, sharedKeys }
 })
 
+/** Where a link leads that is not to the run's own input: a loop's later batches come from what entered it first. */
+const sourceOf = (execution: Execution.Execution, overwrite: unknown): Side | undefined => {
+  const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = obj(overwrite) ?? {}
+  const [node, index, run] = [str(previousNode), int(previousNodeOutput), int(previousNodeRun)]
+  if (node === undefined || index === undefined || run === undefined) return undefined
+  const output = execution.runs.get(node)?.[run]?.outputs.find((each) => each.type === "main" && each.index === index)
+  return output === undefined
+    ? undefined
+    : { slot: { node, run, side: "output", port: { type: "main", index } }, count: output.count }
+}
+
 /** n8n's own links from an item to those it was made of, over any number of nodes; `undefined` where they lead nowhere. */
 const byLinks = Effect.fnUntraced(
   function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
@@ -203,10 +214,16 @@ const byLinks = Effect.fnUntraced(
       for (const part of Execution.inputs(execution, slot.node, run)) {
         if (part.source !== undefined) origins.set(part.input, yield* resolve({ slot: part.slot, count: part.count }))
       }
+      const elsewhere: Array<{ readonly index: number; readonly place: number; readonly side: Side }> = []
       yield* eachItem(execution, slot, false, ({ stored }, index) => {
         const paired = obj(stored)?.["pairedItem"]
         for (const link of Array.isArray(paired) ? paired : [paired]) {
           const place = int(link) ?? int(obj(link)?.["item"])
+          const side = sourceOf(execution, obj(link)?.["sourceOverwrite"])
+          if (side !== undefined && place !== undefined) {
+            elsewhere.push({ index, place, side })
+            return
+          }
           const origin = place === undefined ? undefined : origins.get(int(obj(link)?.["input"]) ?? 0)?.[place]
           if (origin !== undefined && origin >= 0) {
             positions[index] = origin
@@ -214,6 +231,7 @@ const byLinks = Effect.fnUntraced(
           }
         }
       })
+      for (const { index, place, side } of elsewhere) positions[index] = (yield* resolve(side))[place] ?? -1
       return positions
     })
     const positions = yield* resolve(to)

@@ -30,7 +30,7 @@ export const bundleManifest = {
       env: environment(bundleQuestions)
     }
   },
-  tools: tools.all.map(({ description, name }) => ({ name, description })),
+  tools: tools.byDefault.map(({ description, name }) => ({ name, description })),
   compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: metadata.engines.node } },
   user_config: form(bundleQuestions)
 }

@@ -16,12 +16,12 @@ import * as tools from "../tools/index.ts"
 const caller = { client: undefined }
 
 /** None of the methods that are run here needs anything. */
-const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.all[number]>>
+const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.byDefault[number]>>
 
 /** What a server without options says of itself, of its tools and its prompts. */
 export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
   const caught = yield* Deferred.make<Served>()
-  yield* McpServer.serveWith(Mcp.options(tools.all), () => Effect.succeed(nothing))
+  yield* McpServer.serveWith(Mcp.options(tools.byDefault), () => Effect.succeed(nothing))
     .pipe(
       Effect.provide(
         Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(caught, served)) })

@@ -1,14 +1,63 @@
-/** An in-memory n8n behind the real client, for tests here and in applications that use these tools. */
+/**
+ * An in-memory n8n behind the real client, for tests here and in applications that use these tools.
+ *
+ * **Example** (A test of an app's logic)
+ *
+ * ```ts
+ * import { N8nClient } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const workflow = {
+ *   id: "w1",
+ *   name: "Orders",
+ *   nodes: [{ id: "n1", name: "Pay", type: "n8n-nodes-base.code", typeVersion: 2, position: [0, 0], parameters: {} }]
+ * }
+ *
+ * export const test = Effect.gen(function*() {
+ *   const fake = yield* FakeN8n.FakeN8n
+ *   const n8n = yield* N8nClient.N8nClient
+ *   yield* fake.addExecution(FakeN8n.failedExecution({ workflow, node: "Pay", message: "card declined" }))
+ *   yield* fake.failTimes(1, 503)
+ *   return yield* Stream.runCollect(n8n.streamExecutions({ status: "error" }))
+ * }).pipe(Effect.provide(FakeN8n.layer({ workflows: [workflow], executions: [] })))
+ * ```
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as N8nClient from "../n8n/N8nClient.ts"
 import * as N8nApi from "./n8nApi/N8nApi.ts"
 
+export {
+  Disconnected,
+  type Execution,
+  type NewExecution,
+  type Options,
+  type RecordedRequest,
+  type Seed,
+  type Workflow
+} from "./n8nApi/N8nApi.ts"
+export { type Built, type Failed, failedExecution, succeededExecution } from "./runs.ts"
+
+/** The n8n in memory, to be looked at and changed beside its client. */
+export class FakeN8n extends Context.Service<FakeN8n, N8nApi.N8nApi>()("effect-n8n-mcp/FakeN8n") {}
+
 /** A reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
-/** A client of an in-memory n8n that holds `seed`; each build of the layer has its own. */
-export const layer = (seed: N8nApi.Seed, options: N8nApi.Options = {}): Layer.Layer<N8nClient.N8nClient> =>
-  N8nClient.layer({ url, apiKey: Redacted.make(options.apiKey ?? "fake-key") }).pipe(
-    Layer.provide(N8nApi.layer(seed, options))
+/** A client of an in-memory n8n that holds `seed`, and that n8n; each build of the layer has its own. */
+export const layer = (
+  seed: N8nApi.Seed,
+  options: N8nApi.Options = {}
+): Layer.Layer<N8nClient.N8nClient | FakeN8n> => {
+  const fake = Layer.effect(FakeN8n, N8nApi.make(seed, options))
+  const http = Layer.effect(HttpClient.HttpClient, Effect.map(FakeN8n, ({ client }) => client))
+  return N8nClient.layer({ url, apiKey: Redacted.make(options.apiKey ?? "fake-key") }).pipe(
+    Layer.provide(http),
+    Layer.provideMerge(fake)
   )
+}

@@ -2,9 +2,9 @@
 import * as Result from "effect/Result"
 import type * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
-import { all, toolsets } from "./index.ts"
+import { all, byDefault, toolsets } from "./index.ts"
 
-/** The options; without toolsets and tools, all are served. */
+/** The options; without toolsets and tools, all but the optional ones are served. */
 export interface Selection {
   /** Names of toolsets; `all` is every one. */
   readonly toolsets: ReadonlyArray<string>
@@ -37,11 +37,13 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
   if (wrong !== undefined) return Result.fail(wrong)
   const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
   const ofToolsets: ReadonlySet<Tool.Any> = new Set(
-    Object.entries(toolsets).flatMap(([name, tools]): ReadonlyArray<Tool.Any> =>
-      isDefault || selection.toolsets.includes("all") || selection.toolsets.includes(name) ? tools : []
-    )
+    isDefault ?
+      byDefault :
+      Object.entries(toolsets).flatMap(([name, tools]): ReadonlyArray<Tool.Any> =>
+        selection.toolsets.includes("all") || selection.toolsets.includes(name) ? tools : []
+      )
   )
-  const ofFiles: ReadonlySet<Tool.Any> = new Set(toolsets.files)
+  const ofFiles: ReadonlySet<Tool.Any> = new Set([...toolsets.files, ...toolsets.sync])
   const selected = all.filter((tool) =>
     (ofToolsets.has(tool) || selection.tools.includes(tool.name)) &&
     !selection.excludeTools.includes(tool.name) &&

@@ -5,6 +5,7 @@ import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
 import nodes from "./nodes/index.ts"
+import sync from "./sync/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -14,14 +15,18 @@ export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./nodes/index.ts"
+export * from "./sync/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
 /** The tools by what they are for; `--toolsets` takes these names. */
-export const toolsets = { workflows, files, history, executions, credentials, nodes, editing, testing } as const
+export const toolsets = { workflows, files, history, executions, credentials, nodes, editing, testing, sync } as const
 
-/** All of them, in the order in which clients see them. */
-export const all = [
+/** Toolsets that are served only when they are asked for. */
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+
+/** Those that are served unless others are asked for, in the order in which clients see them. */
+export const byDefault = [
   ...toolsets.workflows,
   ...toolsets.files,
   ...toolsets.history,
@@ -31,3 +36,6 @@ export const all = [
   ...toolsets.editing,
   ...toolsets.testing
 ] as const
+
+/** All of them, in the order in which clients see them. */
+export const all = [...byDefault, ...toolsets.sync] as const

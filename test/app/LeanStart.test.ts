@@ -65,7 +65,7 @@ describe("LeanStart", () => {
       assert.deepStrictEqual(built, JSON.parse(JSON.stringify(yield* prepared)))
       const questions = ["server/discover", ...LeanStart.constant].map((method, id) => request(method, {}, {}, id))
       const lean = yield* talk([], {}, questions)
-      const whole = yield* talk(["--toolsets", "all"], {}, questions)
+      const whole = yield* talk(["--locale", "en"], {}, questions)
       const byId = (answers: ReadonlyArray<object>) =>
         answers.toSorted((a, b) => Number(obj(a)?.["id"]) - Number(obj(b)?.["id"]))
       assert.lengthOf(lean.answers, 4)

@@ -170,10 +170,11 @@ describe("the selection of tools", () => {
       onFailure: (message) => message
     })
 
-  it("is all, in sets that share no tool", () => {
-    assert.deepStrictEqual(names({}), tools.all.map(({ name }) => name))
-    assert.strictEqual(new Set(names({})).size, tools.all.length)
-    assert.deepStrictEqual(names({ toolsets: ["all"] }), names({}))
+  it("is all but the optional ones, in sets that share no tool", () => {
+    assert.deepStrictEqual(names({}), tools.byDefault.map(({ name }) => name))
+    assert.deepStrictEqual(names({ toolsets: ["all"] }), tools.all.map(({ name }) => name))
+    assert.strictEqual(new Set(names({ toolsets: ["all"] })).size, tools.all.length)
+    assert.deepStrictEqual(names({ toolsets: ["sync"] }), ["sync_status", "sync_pull", "sync_push"])
   })
 
   it("adds single tools to sets, takes out what is excluded, and keeps the order", () => {
@@ -187,7 +188,7 @@ describe("the selection of tools", () => {
       "list_credentials"
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
-    assert.lengthOf(arr(names({ files: false })), tools.all.length - tools.toolsets.files.length)
+    assert.lengthOf(arr(names({ files: false })), tools.byDefault.length - tools.toolsets.files.length)
   })
 
   it("names what is not there, and refuses to leave nothing", () => {

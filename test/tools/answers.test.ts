@@ -106,6 +106,9 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("workflow_diff", { a: `${made}@${text(oldest)}` })
     yield* ask("workflow_restore", { id: made, version: oldest, confirm: true })
     yield* ask("delete_workflow", { id: made, confirm: true })
+    yield* ask("sync_pull", { folder: "synced" })
+    yield* ask("sync_status", { folder: "synced" })
+    yield* ask("sync_push", { folder: "synced", dryRun: true })
 
     // Its runs need an n8n that runs: testing/testWorkflow.test.ts has them.
     const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))

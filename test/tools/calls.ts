@@ -73,7 +73,10 @@ export const calls: Readonly<Record<string, Obj>> = {
   workflow_load: { workflowIdOrPath: file },
   workflow_diff: { a: id, b: file },
   workflow_list: {},
-  test_workflow: { workflowId: id }
+  test_workflow: { workflowId: id },
+  sync_status: {},
+  sync_pull: {},
+  sync_push: { only: [file] }
 }
 
 function nameOf(position: number): string | undefined {

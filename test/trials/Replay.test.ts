@@ -90,6 +90,17 @@ describe("a replay", () => {
       assert.match(yield* refusal("merge", { startNode: "Merge" }), /'Merge' received items by several inputs/)
     }).pipe(Effect.provide(recorded)))
 
+  it.effect("that starts in the middle has what the nodes gave that others refer to, linked to its items", () =>
+    Effect.gen(function*() {
+      const before = subject("fail").nodes.find(({ name }) => name !== "Boom" && name !== "Webhook")?.name ?? ""
+      const refers = changed("fail", "Boom", { parameters: { jsCode: `return $('${before}').all()` } })
+      const { earlier } = yield* replay("fail", { startNode: "Boom", subject: refers })
+      assert.deepStrictEqual([...earlier?.keys() ?? []], [before])
+      assert.lengthOf(earlier?.get(before)?.items ?? [], 120)
+      assert.deepStrictEqual(earlier?.get(before)?.origins, Array.from({ length: 120 }, (_, index) => index))
+      assert.isUndefined((yield* replay("fail", { subject: refers })).earlier)
+    }).pipe(Effect.provide(recorded)))
+
   it.effect("says why there is none", () =>
     Effect.gen(function*() {
       assert.match(yield* refusal("merge", { executionId: "999" }), /Execution '999' not found/)

@@ -72,6 +72,37 @@ describe("a copy", () => {
     assert.strictEqual(created.nodeCount, 1)
   })
 
+  it("that starts later gives it what earlier nodes gave, where it refers to them, linked item by item", () => {
+    const refers = node("Use", "n8n-nodes-base.set", {
+      parameters: { a: "={{ $('A').item.json.x }} {{ $('B').first() }}" }
+    })
+    const subject = {
+      nodes: [manual, node("A"), node("B"), node("Unnamed"), refers],
+      connections: { T: to("A"), A: to("B"), B: to("Unnamed"), Unnamed: to("Use") }
+    }
+    const earlier = new Map<string, TestCopy.Earlier>([
+      ["A", { items: [{ x: 1 }, { x: 2 }], origins: [1, undefined] }],
+      ["B", { items: [{ y: 1 }, { y: 2 }], origins: [0, 1] }],
+      ["Unnamed", { items: [{ z: 1 }] }]
+    ])
+    const created = copy(subject, { startNode: "Use", testData: [{ a: 1 }, { a: 2 }], earlier })
+    assert.deepStrictEqual(linksOf(created).slice(1), [
+      "test_workflow id main[0] > A main[0]",
+      "A main[0] > B main[0]",
+      "B main[0] > test_workflow items main[0]",
+      "test_workflow items main[0] > Use main[0]"
+    ])
+    const codeOf = (name: string) => String(obj(find(created, name)?.parameters)?.["jsCode"])
+    assert.include(codeOf("B"), JSON.stringify([{ json: { y: 1 }, pairedItem: 1 }, { json: { y: 2 } }]))
+    assert.include(
+      codeOf("test_workflow items"),
+      JSON.stringify([{ json: { a: 1 }, pairedItem: 0 }, { json: { a: 2 }, pairedItem: 1 }])
+    )
+    assert.deepStrictEqual(created.pinned, ["A", "B"])
+    assert.isFalse(created.addedNodes.includes("A"))
+    assert.isUndefined(find(created, "Unnamed"))
+  })
+
   it("reports the execution's id in its answer, or if the workflow responds, on 1.x in its static data", () => {
     const respond = (more: object = {}) => ({
       nodes: [manual, node("R", "n8n-nodes-base.respondToWebhook", more)],

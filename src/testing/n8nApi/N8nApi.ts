@@ -32,7 +32,7 @@ import * as workflows from "./workflows.ts"
 /** How many of the latest requests are kept: the memory of a long-running demo must not grow. */
 const maxRequests = 10_000
 
-export type { Credential, Execution, Seed, Stored, Workflow } from "./state.ts"
+export type { Credential, Execution, NewExecution, Seed, Stored, Workflow } from "./state.ts"
 
 /** A request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
@@ -86,6 +86,19 @@ export interface N8nApi {
     id: string,
     change: (workflow: State.Stored) => State.Workflow,
     author?: string
+  ) => Effect.Effect<void>
+  /** The stored executions, oldest first, read without a request. */
+  readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
+  /** Stores an execution: under the next free id and begun now, unless it says otherwise. */
+  readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
+  /**
+   * Fails that many of the next requests with a status (0: the connection breaks) and, if given, a `Retry-After` in
+   * seconds. Failed requests have no effect.
+   */
+  readonly failTimes: (
+    times: number,
+    status: number,
+    options?: { readonly retryAfter?: number; readonly message?: string }
   ) => Effect.Effect<void>
 }
 
@@ -141,8 +154,9 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
     const { after, before, deletionLag = 0, version = "2", webhookLag = 0 } = options
-    const state = State.make(seed)
+    const state = State.make(seed, version)
     const requests: Array<RecordedRequest> = []
+    const failures: Array<Effect.Effect<Response, Disconnected>> = []
 
     const answer = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       const { headers, method } = request
@@ -172,6 +186,8 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     const exchange = Effect.fnUntraced(function*(request: RecordedRequest, url: URL) {
       requests.push(request)
       if (requests.length > maxRequests) requests.shift()
+      const failure = failures.shift()
+      if (failure !== undefined) return yield* failure
       const instead = yield* before?.(request, n8n) ?? Effect.void
       if (instead instanceof Response) return instead
       const response = yield* answer(request, url)
@@ -193,7 +209,20 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
       workflows: Effect.sync(() => [...state.workflows.values()]),
       edit: (id, change, author = "Somebody Else") =>
         Effect.map(Clock.currentTimeMillis, (clock) =>
-          workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author))
+          workflows.edit({ version, state, now: state.timestamp(clock) }, id, change, author)),
+      executions: Effect.sync(() =>
+        [...state.executions.values()].toSorted((a, b) => Number(a.id) - Number(b.id))
+      ),
+      addExecution: (execution) =>
+        Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
+      failTimes: (times, status, { message = "n8n was told to fail", retryAfter } = {}) =>
+        Effect.sync(() => {
+          const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
+          const failure = status === 0
+            ? Effect.fail(new Disconnected())
+            : Effect.sync(() => Response.json({ message }, { status, headers }))
+          failures.push(...Array.from({ length: times }, () => failure))
+        })
     }
     return n8n
   })

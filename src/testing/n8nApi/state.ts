@@ -21,6 +21,17 @@ export interface Execution {
   readonly [key: string]: unknown
 }
 
+/** An execution that is not stored yet. */
+export interface NewExecution {
+  /** Default: the next free one. */
+  readonly id?: string
+  readonly workflowId: string
+  readonly status: string
+  /** ISO 8601. Default: now. */
+  readonly startedAt?: string
+  readonly [key: string]: unknown
+}
+
 /** A credential as `GET /credentials` lists it: its secrets never leave n8n. */
 export interface Credential {
   readonly id: string
@@ -131,6 +142,51 @@ export interface State {
 /** The owner of everything that is written through the API. */
 export const owner = { project: "fakeOwnerProject", user: "00000000-0000-4000-8000-00000000feed", name: "Test Owner" }
 
+/** Settings that 1.x fills in before merging: a change that does not name them resets them. */
+export const defaultSettings: Readonly<Record<"1" | "2", Obj>> = {
+  "1": { callerPolicy: "workflowsFromSameOwner", availableInMCP: false },
+  "2": {}
+}
+
+const share = (workflowId: string, projectId: string, now: string) => {
+  const dates = { createdAt: now, updatedAt: now }
+  const details = { creatorId: owner.user, icon: null, description: null, customTelemetryTags: [] }
+  const project = { id: projectId, name: `${owner.name} <owner@example.com>`, type: "personal", ...details, ...dates }
+  return { role: "workflow:owner", workflowId, projectId, project, ...dates }
+}
+
+/** A workflow without content, as n8n stores a new one. */
+export const blank = ({ id, name, now, projectId = owner.project, versionId }: {
+  readonly id: string
+  readonly name: string
+  readonly versionId: string
+  readonly projectId?: string
+  readonly now: string
+}): Stored => ({
+  id,
+  name,
+  description: null,
+  active: false,
+  activeVersionId: null,
+  createdAt: now,
+  updatedAt: now,
+  isArchived: false,
+  versionId,
+  versionCounter: 1,
+  sourceWorkflowId: null,
+  triggerCount: 0,
+  nodes: [],
+  connections: {},
+  nodeGroups: [],
+  settings: {},
+  staticData: null,
+  pinData: null,
+  meta: null,
+  tags: [],
+  shared: [share(id, projectId, now)],
+  activeVersion: null
+})
+
 /** The object without these keys. */
 export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
@@ -210,6 +266,25 @@ export const complete = (state: State, workflow: Workflow): Stored => {
   return full
 }
 
+/** Stores an execution, with the next free id and as begun now unless it has its own. */
+export const addExecution = (
+  state: State,
+  execution: NewExecution,
+  clock: number
+): Execution => {
+  const now = state.timestamp(clock)
+  const isOver = execution.status !== "running" && execution.status !== "new" && execution.status !== "waiting"
+  const stored: Execution = {
+    createdAt: now,
+    stoppedAt: isOver ? now : null,
+    ...execution,
+    startedAt: execution.startedAt ?? now,
+    id: execution.id ?? String(Math.max(0, ...[...state.executions.keys()].map(Number)) + 1)
+  }
+  state.executions.set(stored.id, stored)
+  return stored
+}
+
 /** The production webhooks of nodes. */
 export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =>
   nodes.flatMap((node) => {
@@ -224,8 +299,8 @@ const latestDate = (seed: Seed) =>
     .flatMap((each) => [each["createdAt"], each["updatedAt"], each["startedAt"], each["stoppedAt"]])
     .reduce<number>((latest, date) => Math.max(latest, Date.parse(Json.str(date) ?? "") || 0), 0)
 
-/** Makes the state of an n8n that holds the seed. */
-export const make = (seed: Seed): State => {
+/** Makes the state of an n8n that holds the seed; what a workflow in it lacks is as in one that was created so. */
+export const make = (seed: Seed, major: "1" | "2"): State => {
   let last = latestDate(seed)
   let count = 0
   const next = () => String(++count)
@@ -243,6 +318,17 @@ export const make = (seed: Seed): State => {
     timestamp: (clock) => new Date(last = Math.max(clock, last + 1)).toISOString()
   }
   for (const workflow of seed.workflows) {
+    const { id, name } = workflow
+    const now = Json.str(workflow["updatedAt"]) ?? Json.str(workflow["createdAt"]) ?? state.timestamp(0)
+    const versionId = Json.str(workflow["versionId"]) ?? state.uuid()
+    const stored = complete(state, {
+      ...blank({ id, name, versionId, now }),
+      settings: defaultSettings[major],
+      ...Object.fromEntries(Object.entries(workflow).filter(([, value]) => value !== undefined))
+    } as Workflow)
+    if (stored.activeVersionId !== null && !stored.activeVersion) {
+      state.workflows.set(id, { ...stored, activeVersion: activeVersion(state, id, stored.activeVersionId) })
+    }
     for (const { name, ...tag } of workflow.tags ?? []) {
       const id = Json.str(tag["id"]) ?? `tag-${name}`
       const date = "2026-01-01T00:00:00.000Z"

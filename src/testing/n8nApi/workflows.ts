@@ -10,7 +10,9 @@ import { api, type Call, type Handler } from "./server.ts"
 import {
   activeVersion,
   addVersion,
+  blank,
   complete,
+  defaultSettings,
   isInProject,
   type Node,
   type Obj,
@@ -80,12 +82,6 @@ const withIds = (nodes: ReadonlyArray<Node>, { state, version }: Call): Readonly
 
 const parsed = (data: unknown): unknown => typeof data === "string" ? JSON.parse(data) : data
 
-/** Settings that 1.x fills in before merging: a change that does not name them resets them. */
-const defaults: Record<Major, Obj> = {
-  "1": { callerPolicy: "workflowsFromSameOwner", availableInMCP: false },
-  "2": {}
-}
-
 const contentKeys = ["name", "nodes", "connections", "nodeGroups", "staticData", "pinData", "description"]
 
 /** The part of a body that is stored. 2.x silently drops three settings. */
@@ -96,7 +92,7 @@ const storedContent = ({ body, state, version }: Call) => {
     ...(staticData !== undefined && { staticData: parsed(staticData) }),
     nodes: withCredentials(nodes as ReadonlyArray<Node>, state),
     settings: {
-      ...defaults[version],
+      ...defaultSettings[version],
       ...without(obj(settings), ...(version === "2" ? ["binaryMode", "credentialResolverId", "redactionPolicy"] : []))
     }
   }
@@ -115,13 +111,6 @@ const checkFolder = ({ body }: Call) => {
   return folder === null || folder === "0" ? Effect.void : refuse(404, `Could not find the folder: ${folder}`)
 }
 
-const share = (workflowId: string, projectId: string, now: string) => {
-  const dates = { createdAt: now, updatedAt: now }
-  const details = { creatorId: owner.user, icon: null, description: null, customTelemetryTags: [] }
-  const project = { id: projectId, name: `${owner.name} <owner@example.com>`, type: "personal", ...details, ...dates }
-  return { role: "workflow:owner", workflowId, projectId, project, ...dates }
-}
-
 const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   const { body, now, state, version } = call
   const { name, projectId = owner.project } = body as { readonly name: string; readonly projectId?: string }
@@ -132,28 +121,9 @@ const createWorkflow: Handler = Effect.fnUntraced(function*(call) {
   if (!isKnown) return yield* refuse(404, "Project not found")
   const id = state.nanoid()
   const workflow: Stored = {
-    id,
-    name,
-    description: null,
-    active: false,
-    activeVersionId: null,
-    createdAt: now,
-    updatedAt: now,
-    isArchived: false,
-    versionId: state.uuid(),
-    versionCounter: 1,
-    sourceWorkflowId: null,
-    triggerCount: 0,
+    ...blank({ id, name, versionId: state.uuid(), projectId, now }),
     nodes: withIds(nodes, call),
-    connections: {},
-    nodeGroups: [],
-    staticData: null,
-    pinData: null,
-    meta: null,
-    ...content,
-    tags: [],
-    shared: [share(id, projectId, now)],
-    activeVersion: null
+    ...content
   }
   if (version === "2") yield* Effect.andThen(checkContent(workflow), checkFolder(call))
   state.workflows.set(id, workflow)

@@ -117,9 +117,11 @@ const responseOf = (
 }
 
 const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
-  const [node] = notRun
-  if (node !== undefined) {
-    return `'${node}' reaches outside, and the execution has no data of it: give its items in pins, or "run" to run it.`
+  if (notRun.length > 0) {
+    const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
+    return `${names} ${
+      notRun.length === 1 ? "reaches" : "reach"
+    } outside, and the execution has no data of it: give its items in pins, or "run" to run it.`
   }
   const [first] = shortOfRuns
   return first === undefined
@@ -223,8 +225,10 @@ export const testWorkflow = Tool.make({
       failure: ExecutionSummary.failureOf(execution)
     })
   },
-  message: ({ executionTime, status }, { workflowId }) => ({
-    en: `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}`,
+  message: ({ executionTime, notRun, status }, { workflowId }) => ({
+    en: `Test of '${workflowId}': ${status}${executionTime === undefined ? "" : ` after ${executionTime} ms`}${
+      notRun === undefined ? "" : `, but ${counted(notRun.length, "node")} did not run`
+    }`,
     ja: "ワークフローをテストしました"
   }),
   totals: ({ output: { total } }) => defined({ "data.items": total }),

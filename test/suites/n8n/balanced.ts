@@ -39,7 +39,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
     Effect.sync(() => {
       const started = spawn(
         process.execPath,
-        [main, "--transport", "http", "--port", String(port), "--files-root", folder],
+        [main, "--transport", "http", "--port", String(port), "--files-root", folder, "--toolsets", "all"],
         {
           stdio: ["ignore", "ignore", "pipe"],
           env: {

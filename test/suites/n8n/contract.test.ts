@@ -6,14 +6,17 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Services from "../../../src/app/Services.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import * as tools from "../../../src/tools/index.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as scenarios from "./scenarios.ts"
 
-const failing = {
+const failing = (path: string) => ({
   name: "Fails",
   nodes: [
     {
@@ -22,7 +25,7 @@ const failing = {
       type: "n8n-nodes-base.webhook",
       typeVersion: 2,
       position: [0, 0],
-      parameters: { path: "fails", httpMethod: "POST" },
+      parameters: { path, httpMethod: "POST" },
       webhookId: "8a1c0f5e-0000-4000-8000-000000000001"
     },
     {
@@ -36,16 +39,16 @@ const failing = {
   ],
   connections: { Hook: { main: [[{ node: "Stop", type: "main", index: 0 }]] } },
   settings: {}
-}
+})
 
 const patient = Schedule.spaced("250 millis").pipe(Schedule.upTo({ times: 120 }))
 
 /** A workflow that failed once, and its execution. */
-const failed = Effect.gen(function*() {
+const failed = Effect.fnUntraced(function*(path: string) {
   const n8n = yield* N8nClient.N8nClient
-  const { id: workflowId } = yield* n8n.createWorkflow(failing)
+  const { id: workflowId } = yield* n8n.createWorkflow(failing(path))
   yield* n8n.publishWorkflow(workflowId)
-  yield* n8n.callWebhook("fails", { method: "POST", body: {}, seconds: 10 }).pipe(
+  yield* n8n.callWebhook(path, { method: "POST", body: {}, seconds: 10 }).pipe(
     Effect.filterOrFail((answer) => !N8nClient.isUnregistered(answer), () => "not published yet"),
     Effect.retry(patient)
   )
@@ -79,7 +82,7 @@ for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) 
 
     it.effect("answers about an execution as the fake that holds it", () =>
       Effect.gen(function*() {
-        const { id, workflowId } = yield* failed
+        const { id, workflowId } = yield* failed("fails")
         const seed = {
           workflows: [obj(yield* scenarios.fetchJson(`workflows/${workflowId}`)) as never],
           executions: [obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`)) as never]
@@ -91,6 +94,44 @@ for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) 
           workflowId
         })
         assert.deepStrictEqual(yield* Effect.provideService(same, HttpClient.HttpClient, fake.client), answers)
+      }))
+
+    it.effect("fails as what the fake builds does, for who reads it", () =>
+      Effect.gen(function*() {
+        const { id, workflowId } = yield* failed("fails-too")
+        const told = Effect.fnUntraced(function*(id: string) {
+          const { availableNodes, failure, statistics } = yield* tools.getExecution.call({ id })
+          const { input } = yield* tools.getExecutionByNode.call({ id, nodeName: "Stop" })
+          const { message } = failure?.error ?? {}
+          return { availableNodes, statistics, node: failure?.node, item: failure?.inputItem, message, input }
+        }, Effect.provide(Services.layerMemory))
+        const real = yield* told(id)
+        const workflow: FakeN8n.Workflow = obj(yield* scenarios.fetchJson(`workflows/${workflowId}`)) as never
+        const built = FakeN8n.failedExecution({
+          workflow,
+          node: "Stop",
+          message: real.message ?? "none",
+          items: { Hook: [obj(real.item) ?? {}] }
+        })
+        const again = Effect.gen(function*() {
+          const { id } = yield* (yield* FakeN8n.FakeN8n).addExecution(built)
+          return yield* told(id)
+        })
+        const layer = FakeN8n.layer({ workflows: [workflow], executions: [] }, { version })
+        assert.deepStrictEqual(yield* Effect.provide(again, layer), real)
+      }))
+
+    it.effect("reads as a seed of the fake with the same content", () =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient.N8nClient
+        const { id } = yield* n8n.createWorkflow({ ...failing("first-seed"), name: "First" })
+        const { connections, name, nodes } = yield* n8n.getWorkflow(id)
+        const real = yield* contract.reads(yield* instance, id)
+        const seeded = { id: "fakeworkflow0001", name, nodes, connections }
+        const { client } = yield* N8nApi.make({ workflows: [seeded], executions: [] }, { version })
+        const fake = contract.reads({ version, url: new URL("http://n8n.test/"), apiKey: "k" }, seeded.id)
+        assert.deepStrictEqual(yield* Effect.provideService(fake, HttpClient.HttpClient, client), real)
+        yield* n8n.deleteWorkflow(id)
       }))
   })
 }

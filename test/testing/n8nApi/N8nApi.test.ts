@@ -200,7 +200,7 @@ describe("GET /executions", () => {
 describe("one workflow, one execution", () => {
   it.effect("are complete, with an execution's data only on request", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual((yield* ask("/workflows/b")).body, { ...seed.workflows[2] })
+      assert.deepInclude((yield* ask("/workflows/b")).body, { ...seed.workflows[2] })
       assert.deepStrictEqual((yield* ask("/executions/10?includeData=true")).body, { ...seed.executions[1] })
       const { body } = yield* ask("/executions/10")
       assert.isFalse("data" in body || "workflowData" in body)

@@ -297,6 +297,14 @@ export const exchanges = Effect.fnUntraced(function*({ version, ...instance }: I
   return exchanges
 })
 
+/** Reads one workflow, alone and in a list. */
+export const reads = Effect.fnUntraced(function*(instance: Instance, id: string) {
+  const { ask, exchanges } = yield* recorder(instance)
+  yield* ask("GET", `/workflows/${id}`)
+  yield* ask("GET", "/workflows?name=FIR")
+  return exchanges
+})
+
 /** Sends the requests about a failed execution, which the seed of a simulated n8n must contain. */
 export const executionExchanges = Effect.fnUntraced(function*(
   { version, ...instance }: Instance,

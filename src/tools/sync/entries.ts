@@ -1,0 +1,66 @@
+/** What the sync tools take and answer. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Hints from "../../answer/Hints.ts"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Errors from "../../base/Errors.ts"
+import { defined } from "../../base/Json.ts"
+import type * as Sync from "../../sync/Sync.ts"
+
+const Entry = Schema.Struct({
+  status: Schema.String,
+  id: Schema.optionalKey(Schema.String),
+  name: Schema.String,
+  file: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  /** What was done, or in a dry run would be. */
+  action: Schema.optionalKey(Schema.String),
+  changed: Schema.optionalKey(Schema.String),
+  /** Of a pushed workflow that is published: whether what was pushed runs. */
+  published: Schema.optionalKey(Schema.Boolean),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  error: Schema.optionalKey(Schema.String)
+})
+
+/** All that are not the same, and how many of each status. */
+export const Output = Schema.Struct({
+  counts: Schema.Record(Schema.String, Schema.Int),
+  entries: Schema.Array(Entry),
+  hint: Schema.optionalKey(Schema.String)
+})
+
+/** The folder of files. */
+export const folder = Schema.String.annotate({ description: "Under the files root; default: the root." }).pipe(
+  Schema.withDecodingDefaultKey(Effect.succeed("."))
+)
+
+/** A choice of workflows. */
+export const only = Schema.optionalKey(
+  Schema.Array(Schema.String).annotate({ description: "Only these: ids, or paths in the folder." })
+)
+
+const explain = (error: Errors.N8nError) => {
+  const { context, message } = Errors.report(error)
+  const details = context["errorDetails"]
+  return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
+}
+
+/** The report without what is the same. */
+export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
+  defined({
+    counts: report.counts as { readonly [status: string]: number },
+    entries: report.entries.filter(({ status }) => status !== "same").map(({ error, ...entry }) =>
+      defined({ ...entry, error: error && explain(error) })
+    ),
+    hint: report.hasConflicts ? conflictHint : undefined
+  })
+
+/** In words, such as `498 same, 1 changed here`. */
+export const counted = ({ counts }: typeof Output.Type): string =>
+  Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(", ") || "No workflows on either side"
+
+/** Reports each step to the client. */
+export const onStep = (step: Sync.Step) =>
+  step._tag === "Secrets"
+    ? Effect.void
+    : Effect.flatMap(CallContext, ({ progress }) => progress(step.count, step.total, step.outcome.name))

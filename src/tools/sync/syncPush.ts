@@ -1,0 +1,24 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Sync from "../../sync/Sync.ts"
+import * as writing from "../shared/Writing.ts"
+import * as entries from "./entries.ts"
+
+const settle =
+  "Nothing was pushed: both means that n8n's changes would be lost. Ask the user which to keep, then sync_pull with resolve and only."
+
+/** From files to n8n. */
+export const syncPush = Tool.make({
+  name: "sync_push",
+  title: "Push workflows",
+  searchHint: "deploy workflow files from git to n8n, upload a folder, workflows as code",
+  description:
+    "Write what is new or changed in a folder to n8n, unpublished (on n8n 1.x active ones change at once). Undo: workflow_restore.",
+  annotations: Tool.destructive,
+  scopes: ["workflow:list", "workflow:read", "workflow:create", "workflow:update"],
+  input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),
+  output: entries.Output,
+  handler: ({ folder, ...options }) => Sync.push(folder, { ...options, onStep: entries.onStep }),
+  summarize: (report) => entries.summarize(report, settle),
+  message: (data) => ({ en: entries.counted(data), ja: "ファイルを n8n に反映しました" })
+})
