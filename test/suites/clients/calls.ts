@@ -30,10 +30,10 @@ export const assertInline = ({ shown, wire }: ClaudeCode.Transcript) =>
 export const assertNoWarnings = (stderr: ReadonlyArray<string>) =>
   assert.notMatch(stderr.join("\n"), /level=(WARN|ERROR|FATAL)/)
 
-/** The methods that Claude Code sends at the start of every conversation. */
+/** The methods that Claude Code sends at the start of every conversation, sorted: its lists are asked for at once. */
 export const startupMethods = [
-  "server/discover",
-  "tools/list",
   "prompts/list",
-  "resources/list"
+  "resources/list",
+  "server/discover",
+  "tools/list"
 ]

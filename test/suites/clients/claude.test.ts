@@ -67,7 +67,7 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
       })
       assertDebugged(talked)
       assertInline(talked)
-      assert.deepStrictEqual(talked.wire.methods.slice(0, startupMethods.length), startupMethods)
+      assert.deepStrictEqual(talked.wire.methods.slice(0, startupMethods.length).toSorted(), startupMethods)
       assertNoWarnings(talked.wire.stderr)
     }))
 
@@ -80,13 +80,34 @@ layer(installed(claudeCodeMain), options)("in a conversation with Claude Code", 
         at: { url: served.url, token: Served.token }
       })
       assertDebugged(talked)
-      assert.deepStrictEqual(Served.methods(served), [
-        ...startupMethods,
+      const methods = Served.methods(served)
+      assert.deepStrictEqual(methods.slice(0, startupMethods.length).toSorted(), startupMethods)
+      assert.deepStrictEqual(methods.slice(startupMethods.length), [
         "list_executions",
         "get_execution",
         "get_execution_by_node"
       ])
       assertNoWarnings(served.stderr())
+    }))
+
+  it.effect("deletes nothing, over stdio or HTTP, before a person has said yes", () =>
+    Effect.gen(function*() {
+      const served = yield* Served.start
+      const list: Model.Turn = () => [{ name: ClaudeCode.tool("list_workflows"), input: {} }]
+      const remove: Model.Turn = ([first = ""]) => [
+        { name: ClaudeCode.tool("delete_workflow"), input: { id: /"id":"([^"]+)"/.exec(first)?.[1] ?? "" } }
+      ]
+      for (const at of [{ args: ["--demo"] }, { url: served.url, token: Served.token }]) {
+        // In print mode Claude Code answers a question with a cancel.
+        const { shown } = yield* ClaudeCode.talk(yield* folderWith(), {
+          prompt: "Delete the first workflow",
+          turns: [list, remove, list],
+          at
+        })
+        const [before, deletion, after] = ours(shown)
+        assert.include(deletion?.text, "The user did not agree")
+        assert.strictEqual(after?.text, before?.text)
+      }
     }))
 
   it.effect("builds a workflow as a file of the project", () =>
