@@ -26,6 +26,7 @@ import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import * as scenarios from "./scenarios.ts"
+import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
 import { validation } from "./validation.ts"
@@ -611,5 +612,6 @@ export const suite = (version: Version) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
+    if (v2) syncing(it)
   })
 }
