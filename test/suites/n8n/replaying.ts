@@ -309,7 +309,11 @@ export const replaying = (it: It) => {
             code("Rows", "return [5, 6, 7, 8].map((no) => ({ json: { no } }))"),
             node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
             set("Other", "{ batch: $runIndex }"),
-            set("Use", "{ no: $('Rows').item.json.no, batch: $json.batch }")
+            // In a Set node 1.123 does not find what a Code node gave.
+            node("Use", "code", 2, {
+              mode: "runOnceForEachItem",
+              jsCode: "return { json: { no: $('Rows').item.json.no, batch: $json.batch } }"
+            })
           ],
           [...chain("Orders", "Rows", "Loop"), ["Loop", "Other", 1], ...chain("Other", "Use", "Loop")]
         )
