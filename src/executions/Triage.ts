@@ -105,9 +105,9 @@ export const triage = Effect.fn("Triage.triage")(function*(
       ), { concurrency, discard: true })
   }).pipe(Effect.timeoutOption(`${patience} seconds`), Effect.map(Option.isSome))
 
-  if (fault !== undefined && failures.size === 0) return yield* Effect.fail(fault)
+  if (fault !== undefined && failures.size === 0) return yield* fault
   if (!isInTime && executions.length === 0) {
-    return yield* Effect.fail(HttpErrors.timeoutError({ operation: "list executions" }, patience))
+    return yield* HttpErrors.timeoutError({ operation: "list executions" }, patience)
   }
   const failed = executions.flatMap((execution) => failures.get(execution) ?? [])
   return {

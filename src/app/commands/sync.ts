@@ -90,7 +90,7 @@ const inFolder = <A, R>(
       return yield* refuse(`There is no folder '${userPath}': pull makes one`)
     }
     return yield* run.pipe(
-      Effect.catch((error) => Effect.fail(refuse(SyncReport.explain(error)))),
+      Effect.mapError((error) => refuse(SyncReport.explain(error))),
       Effect.provide(ToolContext.layer({ ...options, transport: "stdio", filesRoot: [absolute] }))
     )
   })

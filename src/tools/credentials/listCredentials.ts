@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -54,7 +55,7 @@ export const listCredentials = Tool.make({
       url
     }),
   message: ({ count }) => ({
-    en: `Found ${count} credential${count === 1 ? "" : "s"}`,
+    en: `Found ${counted(count, "credential")}`,
     ja: "認証情報の一覧を取得しました"
   })
 })

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
+import { counted } from "../../base/Plural.ts"
 import { Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { Outdated } from "../../workflows/Outdated.ts"
@@ -38,8 +39,6 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   const errors = problems.filter(({ severity }) => severity === "error").length
   return { errors, warnings: problems.length - errors }
 }
-
-const countOf = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`
 
 /** Checks a workflow as n8n does, and beyond. */
 export const validateWorkflow = Tool.make({
@@ -86,7 +85,7 @@ export const validateWorkflow = Tool.make({
     ...(outdated.length === 0 ? {} : { outdated })
   }),
   message: ({ counts: { errors, warnings }, valid }) => ({
-    en: `${valid ? "Valid" : `Not valid: ${countOf(errors, "error")}`}, ${countOf(warnings, "warning")}`,
+    en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"
   })
 })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { truncated } from "../../answer/Truncated.ts"
+import { counted } from "../../base/Plural.ts"
 import { Problem } from "../../base/Problem.ts"
 import { problems } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
@@ -55,8 +56,8 @@ export const workflowEdit = Tool.make({
     ...editing.outcome(changed, raw)
   }),
   message: ({ applied, changes, problems }) => ({
-    en: `${applied ? "Made" : "Would make"} ${changes.length} change${changes.length === 1 ? "" : "s"}${
-      problems.length === 0 ? "" : `; ${problems.length} new problem${problems.length === 1 ? "" : "s"}`
+    en: `${applied ? "Made" : "Would make"} ${counted(changes.length, "change")}${
+      problems.length === 0 ? "" : `; ${counted(problems.length, "new problem")}`
     }`,
     ja: applied ? "ワークフローを編集しました" : "変更内容を確認しました"
   })

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { counted } from "../../base/Plural.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
@@ -55,7 +56,7 @@ export const nodeSearch = Tool.make({
   message: ({ count }) => ({
     en: count === 0
       ? "No node for this: try other words, or n8n-nodes-base.httpRequest, which calls any API"
-      : `Found ${count} node${count === 1 ? "" : "s"}`,
+      : `Found ${counted(count, "node")}`,
     ja: "ノードを検索しました"
   })
 })

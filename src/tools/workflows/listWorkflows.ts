@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
@@ -73,7 +74,7 @@ export const listWorkflows = Tool.make({
       url
     }),
   message: ({ count }) => ({
-    en: `Found ${count} workflow${count === 1 ? "" : "s"}`,
+    en: `Found ${counted(count, "workflow")}`,
     ja: "ワークフロー一覧を取得しました"
   }),
   next: ({ limit }) => (path) =>

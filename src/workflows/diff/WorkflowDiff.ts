@@ -8,6 +8,7 @@
  * {@link view} is what a reader is shown of it.
  */
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as TextDiff from "./TextDiff.ts"
@@ -494,11 +495,11 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
     ...changed.length === 0 ? [] : changed.length > 3
       ? [`changed ${changed.length} nodes`]
       : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
-    ...count === 0 ? [] : [`${count} connection${count === 1 ? "" : "s"}`],
+    ...count === 0 ? [] : [counted(count, "connection")],
     ...fieldNames(rest)
   ]
   const moved = named("moved").length
-  return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${moved} node${moved === 1 ? "" : "s"}` : "nothing"
+  return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${counted(moved, "node")}` : "nothing"
 }
 
 const inLine = (value: unknown, excerpt: string) =>

@@ -1,14 +1,13 @@
 /** Gives nodes other names, and takes nodes away. */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Links from "./links.ts"
 import * as Names from "./names.ts"
 import type { Of } from "./operation.ts"
 import * as Step from "./step.ts"
-
-const count = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
 
 /** A name like it that is not taken, as n8n makes it: `Set`, `Set1`, `Set2`. */
 export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wanted): string => {
@@ -71,8 +70,8 @@ export const rename = (
       link.from === name || link.to === name
     ).length
     const follow = [
-      ...(links === 0 ? [] : [count(links, "connection")]),
-      ...(expressions === 0 ? [] : [count(expressions, "expression")])
+      ...(links === 0 ? [] : [counted(links, "connection")]),
+      ...(expressions === 0 ? [] : [counted(expressions, "expression")])
     ]
     return {
       workflow: within(
@@ -130,13 +129,13 @@ export const remove = (
       )
     const still = naming.length === 0
       ? ""
-      : `; ${count(naming.length, "expression")} still name${naming.length === 1 ? "s" : ""} it: ` +
+      : `; ${counted(naming.length, "expression")} still name${naming.length === 1 ? "s" : ""} it: ` +
         naming.slice(0, 5).join(", ") + (naming.length > 5 ? " …" : "")
     return {
       workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
       changes: [
         `removed ${name === "" ? `nodes[${index}]` : quoted([name])}` +
-        (links.length === 0 ? "" : ` and ${count(links.length, "connection")}`) + still
+        (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`) + still
       ]
     }
   })

@@ -1,5 +1,6 @@
 /** Gives nodes positions from left to right, along their links. */
 import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as Place from "./place.ts"
 import type { Lookups, Step } from "./step.ts"
@@ -177,5 +178,5 @@ export const tidy = (workflow: Obj, lookups: Lookups): Step => {
   })
   return count === 0
     ? { workflow, changes: ["every node is in its place already"] }
-    : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${count} node${count === 1 ? "" : "s"}`] }
+    : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${counted(count, "node")}`] }
 }
