@@ -6,7 +6,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { version } from "../../src/base/Version.ts"
-import { say } from "../suites/n8n/processes.ts"
+import { say } from "../support/processes.ts"
 
 /** Runs a command and exits with 1 if it failed, or else with its own exit code; failures go to stderr. */
 export const main = <Name extends string, Input, ContextInput, E extends Error>(

@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import { homedir } from "node:os"
-import * as processes from "../n8n/processes.ts"
+import * as npm from "../../support/npm.ts"
 import { ClientError } from "./ClientError.ts"
 
 /** A client and its npm package. */
@@ -20,48 +19,11 @@ export const inspector: Client = { name: "@modelcontextprotocol/inspector", vers
 /** Claude Code, whose program is in a package per platform. */
 export const claudeCode: Client = { name: "@anthropic-ai/claude-code", version: "2.1.330" }
 
-/** Variables of the test run that would affect npm. */
-const excluded = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|npm_.*|pnpm_.*)$/
-
-const environment = () =>
-  Object.fromEntries(
-    Object.entries(process.env).flatMap(([key, value]) =>
-      value === undefined || excluded.test(key) ? [] : [[key, value]]
-    )
-  )
-
-const cacheRoot = Effect.map(
-  Path.Path,
-  (path) => path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "clients")
-)
-
 /** The `node_modules` of a client, which is installed if needed, without install scripts. */
-const install = Effect.fn("install")(function*({ name, version }: Client) {
-  const fs = yield* FileSystem.FileSystem
+const install = Effect.fn("install")(function*(client: Client) {
   const path = yield* Path.Path
-  const folder = path.join(yield* cacheRoot, `${path.basename(name)}-${version}`)
-  const modules = path.join(folder, "node_modules")
-  if (yield* fs.exists(modules)) return modules
-  yield* processes.say(`installing ${name} ${version} into ${folder}, once`)
-  const temporary = `${folder}.installing-${process.pid}`
-  yield* fs.makeDirectory(temporary, { recursive: true })
-  return yield* Effect.gen(function*() {
-    yield* fs.writeFileString(
-      path.join(temporary, "package.json"),
-      JSON.stringify({ private: true, dependencies: { [name]: version } })
-    )
-    yield* processes.run(
-      `installing ${name} ${version}`,
-      "npm",
-      ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
-      { cwd: temporary, env: environment() }
-    )
-    yield* fs.rename(temporary, folder).pipe(
-      // Another run may have installed it first.
-      Effect.catch((error) => Effect.flatMap(fs.exists(modules), (there) => there ? Effect.void : Effect.fail(error)))
-    )
-    return modules
-  }).pipe(Effect.ensuring(Effect.ignore(fs.remove(temporary, { recursive: true, force: true }))))
+  const folder = path.join(yield* npm.cache("clients"), `${path.basename(client.name)}-${client.version}`)
+  return yield* npm.install(folder, client, { arguments: ["--ignore-scripts"] })
 }, Effect.mapError(({ message }) => new ClientError({ step: "installing a client", detail: message })))
 
 /** The path of the Inspector's launcher for Node. */

@@ -18,9 +18,9 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { createServer } from "node:net"
+import * as processes from "../../support/processes.ts"
 import * as FakeOpenAi from "./FakeOpenAi.ts"
 import { install, type Installed, type Version } from "./install.ts"
-import * as processes from "./processes.ts"
 import { RealN8nError } from "./RealN8nError.ts"
 
 export type { Version } from "./install.ts"
@@ -61,7 +61,7 @@ export class RealN8n extends Context.Service<RealN8n, Service>()("effect-n8n-mcp
   static readonly layer = (
     version: Version,
     options: { readonly env?: Readonly<Record<string, string>> } = {}
-  ): Layer.Layer<RealN8n, RealN8nError> =>
+  ): Layer.Layer<RealN8n, RealN8nError | processes.ProcessError> =>
     Layer.effect(RealN8n, make(version, options.env ?? {})).pipe(
       Layer.provide([NodeServices.layer, FetchHttpClient.layer, Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())])
     )

@@ -11,8 +11,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schedule from "effect/Schedule"
-import { homedir } from "node:os"
-import * as processes from "./processes.ts"
+import * as npm from "../../support/npm.ts"
+import * as processes from "../../support/processes.ts"
 import { RealN8nError } from "./RealN8nError.ts"
 
 /** The releases that the suite runs against. */
@@ -48,23 +48,10 @@ export interface Installed {
   readonly bin: string
 }
 
-const cacheRoot = Effect.map(Path.Path, (path) => {
+const cacheRoot = Effect.gen(function*() {
+  const path = yield* Path.Path
   const explicit = process.env["N8N_TEST_CACHE"]
-  return explicit
-    ? path.resolve(explicit)
-    : path.join(process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "effect-n8n-mcp", "n8n")
-})
-
-/** Variables of the test run that would affect npm, pnpm or a compiler. */
-const excluded = /^(NODE_ENV|NODE_OPTIONS|NODE_PATH|INIT_CWD|VITEST.*|TEST|PROD|DEV|MODE|npm_(package|lifecycle)_.*)$/
-
-const environment = (extra: Record<string, string>): Record<string, string> => ({
-  ...Object.fromEntries(
-    Object.entries(process.env).flatMap(([key, value]) =>
-      value === undefined || excluded.test(key) ? [] : [[key, value]]
-    )
-  ),
-  ...extra
+  return explicit ? path.resolve(explicit) : yield* npm.cache("n8n")
 })
 
 /** Node 24 with headers from the npm package of this platform, which needs no install script. */
@@ -83,7 +70,7 @@ const npmNode = Effect.fn("npmNode")(function*(root: string) {
       "installing Node 24",
       "npm",
       ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", `${name}@24`],
-      { cwd: folder, env: environment({}) }
+      { cwd: folder, env: npm.environment({}) }
     )
     yield* fs.writeFileString(path.join(folder, ".ready"), "")
   }
@@ -150,7 +137,7 @@ const sqlite3Folder = Effect.fn("sqlite3Folder")(function*(folder: string) {
 const installInto = Effect.fn("installInto")(function*(folder: string, version: Version, node: Node) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const env = environment({
+  const env = npm.environment({
     PATH: `${path.dirname(node.bin)}:${process.env["PATH"] ?? ""}`,
     ...(node.headers === undefined ? {} : { npm_config_nodedir: node.headers })
   })
@@ -171,7 +158,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   yield* processes.run(step, "npm", ["run", "install", "--foreground-scripts"], { cwd: sqlite3, env }).pipe(
     // sqlite3's node-gyp is too old for Python 3.12.
     Effect.catchTag(
-      "RealN8nError",
+      "ProcessError",
       () => processes.run(step, "npx", ["-y", "node-gyp@11", "rebuild"], { cwd: sqlite3, env })
     )
   )

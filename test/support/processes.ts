@@ -3,8 +3,18 @@ import * as Effect from "effect/Effect"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import type * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { RealN8nError } from "./RealN8nError.ts"
+
+/** A process could not be started, did not end, or failed; `detail` ends with the last lines of its output. */
+export class ProcessError extends Schema.TaggedError<ProcessError>()("ProcessError", {
+  step: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `${this.step}: ${this.detail}`
+  }
+}
 
 /** The last lines of an output. */
 export interface Tail {
@@ -51,13 +61,13 @@ export const run = Effect.fn("run")(
     }).pipe(
       Effect.tap((handle) => follow(handle, tail)),
       Effect.flatMap((handle) => handle.exitCode),
-      Effect.catch((error) => new RealN8nError({ step, detail: `${error.message}\n${tail.text()}` })),
+      Effect.catch((error) => new ProcessError({ step, detail: `${error.message}\n${tail.text()}` })),
       Effect.timeoutOrElse({
         duration: "20 minutes",
-        orElse: () => new RealN8nError({ step, detail: `not finished after 20 minutes\n${tail.text()}` })
+        orElse: () => new ProcessError({ step, detail: `not finished after 20 minutes\n${tail.text()}` })
       })
     )
-    if (code !== 0) return yield* new RealN8nError({ step, detail: `ended with ${code}\n${tail.text()}` })
+    if (code !== 0) return yield* new ProcessError({ step, detail: `ended with ${code}\n${tail.text()}` })
   },
   Effect.scoped
 )
