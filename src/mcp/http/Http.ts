@@ -7,6 +7,7 @@
  * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
+ * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients get a token (RFC 9728) |
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -28,6 +29,7 @@ import * as Exchange from "./exchange.ts"
 import * as Execute from "./execute.ts"
 import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
+import type { Resource } from "./OAuth.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
 
@@ -35,6 +37,8 @@ import * as RequestBody from "./requestBody.ts"
 export interface Options extends Gate.Options, Hosts.Names {
   /** What `/health` says of n8n: one word, soon. */
   readonly n8n: Effect.Effect<string>
+  /** Where clients learn how they get a token, if they do. */
+  readonly resource?: Pick<Resource, "metadata" | "paths"> | undefined
 }
 
 interface Route<R> {
@@ -92,7 +96,7 @@ const cors = ({ allowedOrigins }: Hosts.Names) =>
     allowedOrigins: (origin) => allowedOrigins.includes(origin),
     allowedMethods: ["GET", "POST"],
     allowedHeaders: ["authorization", "content-type", "accept", "x-request-id", ...protocolHeaders],
-    exposedHeaders: ["x-request-id", "retry-after"]
+    exposedHeaders: ["x-request-id", "retry-after", "www-authenticate"]
   })
 
 /** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused. */
@@ -103,6 +107,12 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
       const http = yield* Effect.context<HttpServer.HttpServer>()
       const { admit, identify } = yield* Gate.make(options)
       const health = Effect.map(options.n8n, (n8n) => HttpServerResponse.jsonUnsafe({ status: "ok", version, n8n }))
+
+      const { metadata = {}, paths = [] } = options.resource ?? {}
+      const metadataRoute = {
+        method: "GET",
+        answer: Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata))
+      } as const
 
       const routes = (served: Served) => {
         /** A body takes no place before it is whole: whoever sends it slowly keeps nobody out. */
@@ -116,6 +126,7 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
             return yield* answer(caller, body)
           })
         return {
+          ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
           "/health": { method: "GET", answer: health },
           "/mcp": {
             method: "POST",
