@@ -29,7 +29,6 @@ import * as Exchange from "./exchange.ts"
 import * as Execute from "./execute.ts"
 import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
-import type { Resource } from "./OAuth.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
 
@@ -37,8 +36,8 @@ import * as RequestBody from "./requestBody.ts"
 export interface Options extends Gate.Options, Hosts.Names {
   /** What `/health` says of n8n: one word, soon. */
   readonly n8n: Effect.Effect<string>
-  /** Where clients learn how they get a token, if they do. */
-  readonly resource?: Pick<Resource, "metadata" | "paths"> | undefined
+  /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */
+  readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
 interface Route<R> {
