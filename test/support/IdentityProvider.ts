@@ -68,8 +68,8 @@ const tokensOf = ({ access_token, id_token, refresh_token }: Obj): Tokens => ({
 
 const redirectUri = "http://127.0.0.1:9/callback"
 
-/** Follows the provider's redirects with its cookies, as a browser does, to the client's own address. */
-const browse = async (first: string): Promise<URL> => {
+/** Follows redirects with cookies, as a browser does, to the page at their end or to `end`; its address. */
+export const visit = async (first: string, end?: string): Promise<URL> => {
   const cookies = new Map<string, string>()
   let url = new URL(first)
   for (let step = 0; step < 10; step++) {
@@ -82,9 +82,9 @@ const browse = async (first: string): Promise<URL> => {
       cookies.set(name, value)
     }
     const location = response.headers.get("location")
-    if (location === null) return fail("authorization", await response.text())
+    if (location === null) return response.ok ? url : fail("authorization", await response.text())
     url = new URL(location, url)
-    if (url.href.startsWith(redirectUri)) return url
+    if (end !== undefined && url.href.startsWith(end)) return url
   }
   return fail("authorization", "no end of redirects")
 }
@@ -123,7 +123,7 @@ export const login = (
         code_challenge: createHash("sha256").update(verifier).digest("base64url"),
         code_challenge_method: "S256"
       })
-      const { searchParams } = await browse(`${metadata["authorization_endpoint"]}?${query}`)
+      const { searchParams } = await visit(`${metadata["authorization_endpoint"]}?${query}`, redirectUri)
       const code = searchParams.get("code") ?? fail("authorization", searchParams.toString())
       const endpoint = String(metadata["token_endpoint"])
       const tokens = await json(

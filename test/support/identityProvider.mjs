@@ -5,7 +5,7 @@
  */
 import { exportJWK, generateKeyPair } from "jose"
 import { createServer } from "node:http"
-import Provider from "oidc-provider"
+import { Provider } from "oidc-provider"
 
 const scopes = "n8n:read n8n:write"
 const profiles = { bob: "staging", mallory: "no-such-profile" }
