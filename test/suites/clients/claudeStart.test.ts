@@ -48,7 +48,7 @@ const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
 const ofAServer = ClaudeCode.tool("")
 
 /** The token budget of the tool list, with the prefix that Claude Code adds to each name. */
-const budget = 4_500 + tools.all.length * countTokens(ofAServer)
+const budget = 5_300 + tools.byDefault.length * countTokens(ofAServer)
 
 layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) => {
   it.effect("sends n8n one request at start, for the list of workflows", () =>
@@ -66,10 +66,26 @@ layer(installed(claudeCodeMain), options)("at the start of Claude Code", (it) =>
         env: { ENABLE_TOOL_SEARCH: "false" }
       })
       const sent = Model.tools(first).filter(({ name }) => String(name).startsWith(ofAServer))
-      assert.sameMembers(sent.map(({ name }) => name), tools.all.map(({ name }) => ClaudeCode.tool(name)))
+      assert.sameMembers(sent.map(({ name }) => name), tools.byDefault.map(({ name }) => ClaudeCode.tool(name)))
       const cost = sent.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0)
       yield* processes.say(`the tools, as Claude Code sends them: ${cost} tokens`)
       assert.isAtMost(cost, budget)
+    }))
+
+  it.effect("has the tools to begin with from the start, and searches for the others", () =>
+    Effect.gen(function*() {
+      const { requests: [first = {}] } = yield* ClaudeCode.talk(yield* folderWith(), {
+        prompt: "Hello",
+        at: { args: ["--demo"] }
+      })
+      const sent = Model.tools(first).filter(({ name }) => String(name).startsWith(ofAServer))
+      assert.sameMembers(
+        sent.map(({ name }) => name),
+        tools.byDefault.filter(({ isEntry }) => isEntry).map(({ name }) => ClaudeCode.tool(name))
+      )
+      const cost = sent.reduce((sum, tool) => sum + countTokens(JSON.stringify(tool)), 0)
+      yield* processes.say(`the tools to begin with: ${cost} tokens in every conversation`)
+      assert.isAtMost(cost, 900)
     }))
 
   it.effect("finds our tools by words that people use", () =>
