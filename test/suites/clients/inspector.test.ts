@@ -88,24 +88,30 @@ const examine = Effect.fnUntraced(function*(target: ReadonlyArray<string>, offer
 /** The tools over HTTP: without those for files, since the client's files may be on another machine. */
 const overHttp = tools.byDefault.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
 
-/** The newest protocol and those before it, whose clients begin with `initialize`. */
+const legacyStart = ["initialize", "notifications/initialized", "tools/list"]
+
+/** The newest protocol and those before it; over HTTP the Inspector lists a modern server's tools twice. */
 const eras = {
-  modern: { flags: ["--protocol-era", "modern"], atStart: ["server/discover", "tools/list"] },
-  legacy: { flags: [], atStart: ["initialize", "notifications/initialized", "tools/list"] }
-} as const
+  modern: {
+    flags: ["--protocol-era", "modern"],
+    overStdio: ["server/discover", "tools/list"],
+    overHttp: ["server/discover", "tools/list", "tools/list"]
+  },
+  legacy: { flags: [], overStdio: legacyStart, overHttp: legacyStart }
+}
 
 const header = (token: string) => ["--header", `Authorization: Bearer ${token}`]
 
 layer(installed(inspectorMain), options)("the Inspector", (it) => {
-  for (const [era, { atStart, flags }] of Object.entries(eras)) {
+  for (const [era, starts] of Object.entries(eras)) {
     it.effect(`over stdio, ${era}`, () =>
-      examine([process.execPath, Served.main, "--demo", ...flags], tools.byDefault.map(({ name }) => name)))
+      examine([process.execPath, Served.main, "--demo", ...starts.flags], tools.byDefault.map(({ name }) => name)))
 
     it.effect(`over HTTP, ${era}`, () =>
       Effect.gen(function*() {
         const { url } = yield* Served.start
         yield* examine(
-          [url, "--transport", "http", ...flags, ...header(Served.token)],
+          [url, "--transport", "http", ...starts.flags, ...header(Served.token)],
           overHttp.map(({ name }) => name)
         )
       }))
@@ -114,18 +120,18 @@ layer(installed(inspectorMain), options)("the Inspector", (it) => {
       Effect.gen(function*() {
         const folder = yield* folderWith()
         const log = `${folder}/wire.log`
-        yield* Inspector.ask(folder, [...Wire.command(log, ["--demo"]), ...flags], "tools/list")
+        yield* Inspector.ask(folder, [...Wire.command(log, ["--demo"]), ...starts.flags], "tools/list")
         const { methods, stderr } = yield* Wire.read(log)
-        assert.deepStrictEqual(methods, atStart)
+        assert.deepStrictEqual(methods, starts.overStdio)
         assertNoWarnings(stderr)
 
         const served = yield* Served.start
         yield* Inspector.ask(
           folder,
-          [served.url, "--transport", "http", ...flags, ...header(Served.token)],
+          [served.url, "--transport", "http", ...starts.flags, ...header(Served.token)],
           "tools/list"
         )
-        assert.deepStrictEqual(Served.methods(served), atStart)
+        assert.deepStrictEqual(Served.methods(served), starts.overHttp)
       }))
   }
 
