@@ -54,7 +54,9 @@ const assertDebugged = ({ answer, requests, shown, status }: ClaudeCode.Transcri
   assert.strictEqual(answer, Model.answer)
   const [first = {}] = requests
   assert.include(Model.context(first), instructions)
-  assert.include(Model.context(first), ClaudeCode.tool("list_executions"))
+  // The first tool is there, the others are named.
+  assert.include(Model.tools(first).map(({ name }) => name), ClaudeCode.tool("list_executions"))
+  assert.include(Model.context(first), ClaudeCode.tool("get_execution"))
   assert.deepStrictEqual(ours(shown).map(({ isError }) => isError), [false, false, false])
   assert.include(shown.at(-1)?.text, "Jonas Weber")
 }

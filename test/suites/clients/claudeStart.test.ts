@@ -12,15 +12,12 @@ import { claudeCodeMain, installed, options } from "./install.ts"
 import * as Model from "./Model.ts"
 import * as N8n from "./N8n.ts"
 
-/** Search words that people use, and the tool that they should find. */
+/** Search words that people use, and the tool that they should find; those that are always loaded need no search. */
 const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
   ["why did it fail", "get_execution"],
-  ["failed runs last night", "list_executions"],
   ["node input output items payload", "get_execution_by_node"],
-  ["find workflow by name", "list_workflows"],
   ["read workflow parameters settings", "get_workflow"],
   ["graph diagram", "get_workflow_connections"],
-  ["find integration app service", "node_search"],
   ["node documentation parameters options", "node_get"],
   ["check workflow mistakes", "validate_workflow"],
   ["run workflow with test data", "test_workflow"],
@@ -39,8 +36,6 @@ const searches: ReadonlyArray<readonly [words: string, tool: string]> = [
   ["new workflow draft", "workflow_create"],
   ["add node to workflow", "node_add"],
   ["n8n execution error", "get_execution"],
-  ["execution history", "list_executions"],
-  ["+n8n execution", "list_executions"],
   ["swap node type", "node_replace"],
   ["remove workflow", "delete_workflow"]
 ]
