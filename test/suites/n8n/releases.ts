@@ -25,8 +25,14 @@ export const notInstallable: Readonly<Record<string, string>> = {
   "2.41.3": "its own packages of 0.26.2 and later (`@n8n/agents`, `@n8n/ai-node-sdk`) are not in the registry"
 }
 
-/** The releases of a major version to test now: those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
+/** The releases to test now: those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
+const asked = (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",").map((version) =>
+  version.trim()
+)
+
+/** Those of a major version. */
 export const ofMajor = (major: Major): ReadonlyArray<string> =>
-  (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",")
-    .map((version) => version.trim())
-    .filter((version) => version.startsWith(`${major}.`))
+  asked.filter((version) => version.startsWith(`${major}.`))
+
+/** Those that are not a version which there is a recipe for, such as `2.30`. */
+export const notTestable: ReadonlyArray<string> = asked.filter((version) => !/^[12]\.\d+\.\d+$/.test(version))
