@@ -173,7 +173,12 @@ export const make = (requests: Requests): Service => {
       sendOnly(
         requests,
         { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
-        credentialTarget("transfer credential", id)
+        // Either can be missing.
+        {
+          operation: "transfer credential",
+          resourceType: "Credential or project",
+          resourceId: `${id} → ${destinationProjectId}`
+        }
       )
     )
   }

@@ -55,7 +55,7 @@ export interface RowQuery {
   readonly filter?: RowFilter | undefined
   /** `column:asc` or `column:desc`. Default: in the order in which they were inserted. */
   readonly sortBy?: string | undefined
-  /** A text in any column of strings. */
+  /** A text in any column of the table, ignoring case. */
   readonly search?: string | undefined
 }
 
