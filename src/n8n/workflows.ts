@@ -64,9 +64,9 @@ export interface Service {
   readonly putWorkflow: (id: string, body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /** `POST /workflows/{id}/publish` (2.x) or `/activate`; asynchronous on 2.x. */
+  /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
   readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `POST /workflows/{id}/unpublish` (2.x) or `/deactivate`; asynchronous on 2.x. */
+  /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
   readonly unpublishWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
 }
 
@@ -208,13 +208,16 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }, requests.serializeWrite)
 
-  /** Publishes or unpublishes; `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
-  const switchTo = (id: string, action: string, actionOnV1: string, body: Obj) => {
+  /** Publishes or unpublishes; `/publish` and `/unpublish` were `/activate` and `/deactivate` before 2.40. */
+  const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
       sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
     return requests.serializeWrite(
-      post(action, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(actionOnV1, undefined)))
+      post(action, body).pipe(
+        // Without a version there is nothing to say, and 1.x takes no body here.
+        Effect.catchIf(hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
+      )
     )
   }
 

@@ -121,14 +121,14 @@ const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
 export const create = (body: { readonly name: string }) =>
   ok("POST", "workflows", body).pipe(Effect.flatMap(as(Id)), Effect.map(({ id }) => id))
 
-/** Publishes (2.x) or activates (1.x); on 2.x the webhook is registered a moment later. */
+/** Publishes by the path that every release has; on 2.x the webhook is registered a moment later. */
 export const publish = Effect.fn("scenarios.publish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "publish" : "activate"}`)
+  yield* ok("POST", `workflows/${workflowId}/activate`)
 })
 
-/** Unpublishes (2.x) or deactivates (1.x). */
+/** Unpublishes by the path that every release has. */
 export const unpublish = Effect.fn("scenarios.unpublish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "unpublish" : "deactivate"}`)
+  yield* ok("POST", `workflows/${workflowId}/deactivate`)
 })
 
 /** Unpublishes and deletes, and waits until 2.x has removed the webhook. */
