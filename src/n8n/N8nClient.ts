@@ -20,7 +20,7 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { isV1 } from "./about.ts"
+export { isV1, writesDrafts } from "./about.ts"
 export { type Query as ExecutionQuery } from "./executions.ts"
 export { type VersionContent } from "./history.ts"
 export { hasStatus, type Options, retrySchedule } from "./requests.ts"
