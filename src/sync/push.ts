@@ -47,7 +47,7 @@ const taskOf = (item: Compare.Item, deletes: boolean): Task => {
     : { kind: "leave", item }
 }
 
-const noDrafts = "n8n 1.x has no drafts: what was pushed runs at once"
+const noDrafts = "this n8n's API has no drafts: what was pushed runs at once"
 
 /** Creates; what n8n takes only once the workflow exists follows. */
 const create = Effect.fnUntraced(function*(local: Compare.Local, publishes: boolean) {
@@ -147,7 +147,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       const warnings = [
         ...written.warnings,
         ...settingsKept(scope, task.local, workflow),
-        ...(scope.isV1 && workflow.active && task.kind === "update" && !publishes ? [noDrafts] : [])
+        ...(!scope.writesDrafts && workflow.active && task.kind === "update" && !publishes ? [noDrafts] : [])
       ]
       return { workflow, warnings }
     })

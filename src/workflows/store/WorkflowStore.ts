@@ -60,7 +60,7 @@ export interface UpdateOptions {
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
-  /** Never publishes what is written, where n8n has drafts (2.x). */
+  /** Never publishes what is written, where n8n's API writes drafts (2.40 and later). */
   readonly isDraft?: boolean | undefined
 }
 
@@ -194,9 +194,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       }
     })
 
-    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj) {
+    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj, active: boolean | undefined) {
       const n8n = yield* N8nClient
-      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
+      // Somebody's draft is theirs to publish.
+      const publishes = active === true || !Workflow.hasDraft(before)
+      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
         Effect.catchIf(isUncertain, (error) =>
           Effect.flatMap(afterUncertain(before.id, error), (now) => {
             // First: what is looked for below may have been there before, with other settings or credentials.
@@ -258,7 +260,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         let versionId: string | null | undefined
         let written = before
         if (isPut) {
-          const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
+          const { warnings: refused, workflow: after } = yield* put(before, body, active).pipe(
             Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
           )
           versionId = after.versionId
