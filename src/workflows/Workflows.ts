@@ -7,6 +7,7 @@ import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
+import { previewUpdate } from "../n8n/WriteGuard.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Placeholders from "./Placeholders.ts"
@@ -204,7 +205,9 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
 ) {
   if (dryRun === true) {
     const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
-    return { place, before, ...(yield* change(before)) }
+    const changed = yield* change(before)
+    yield* previewUpdate(before, changed.workflow)
+    return { place, before, ...changed }
   }
   const store = yield* WorkflowStore
   const { before, result, ...written } = yield* store.modify(

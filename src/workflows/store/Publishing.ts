@@ -6,6 +6,7 @@ import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { puttingBack } from "../../n8n/WriteGuard.ts"
 
 /** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
@@ -114,8 +115,9 @@ export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, p
   const n8n = yield* N8nClient
   const now = yield* n8n.getWorkflow(before.id)
   if (now.active === before.active && equals(now.nodes, before.nodes)) return yield* error
-  yield* n8n.putWorkflow(before.id, asBefore(before, patch))
-  yield* n8n.publishWorkflow(before.id)
+  yield* puttingBack(
+    Effect.andThen(n8n.putWorkflow(before.id, asBefore(before, patch)), n8n.publishWorkflow(before.id))
+  )
   return yield* new Errors.ApiError({
     ...error,
     errorDetails: `${error.errorDetails ?? "refused"}. The workflow was put back as it was, and is active`
@@ -137,7 +139,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
     })
   return yield* published(before, after.versionId ?? undefined).pipe(
     Effect.catchTag("ApiError", (error) =>
-      n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
+      puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch))).pipe(
         Effect.matchEffect({
           onSuccess: () =>
             refused(
