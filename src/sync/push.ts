@@ -90,16 +90,27 @@ const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "
 })
 
 /** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
-const follow = Effect.fnUntraced(function*(local: Compare.Local, workflow: Workflow.Workflow, scope: content.Scope) {
+const follow = Effect.fnUntraced(function*(
+  local: Compare.Local,
+  workflow: Workflow.Workflow,
+  comparison: Compare.Comparison
+) {
+  const { scope } = comparison
   const there = content.of(workflow, scope)
+  const options = yield* Compare.codeOptions(comparison, workflow)
   yield* WorkflowFiles.use((files) =>
-    files.update(local.path, ({ text, value }) => {
-      const now = obj(value) ?? {}
-      const isAsPushed = content.hash(content.of(now, scope)) === local.hash
-      if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
-      const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
-      return Effect.succeed(JsonText.rewrite(text, next))
-    }, keepFile(operation))
+    files.update(
+      local.path,
+      ({ text, value }) => {
+        const now = obj(value) ?? {}
+        const isAsPushed = content.hash(content.of(now, scope)) === local.hash
+        if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
+        const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
+        return Effect.succeed(JsonText.rewrite(text, next))
+      },
+      keepFile(operation),
+      options
+    )
   )
 })
 
@@ -143,7 +154,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
       const { workflow } = written
       yield* note(workflow.id, Compare.baseOf(task.local.file, workflow, scope))
-      yield* follow(task.local, workflow, scope)
+      yield* follow(task.local, workflow, comparison)
       const warnings = [
         ...written.warnings,
         ...settingsKept(scope, task.local, workflow),

@@ -138,6 +138,12 @@ export const pull = Command.make(
     only,
     ...extras,
     dryRun,
+    splitCode: Flag.Boolean("split-code").pipe(
+      Flag.withDescription(
+        "Keep long code (JavaScript, Python, SQL, HTML, CSS) in files beside the workflows, from now on; --no-split-code brings it back"
+      ),
+      Flag.optional
+    ),
     deletes: toggle("delete", "Remove files whose workflow n8n has no more, unless they changed"),
     resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
       Flag.withDescription(
@@ -146,7 +152,7 @@ export const pull = Command.make(
       Flag.optional
     )
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, ...options }) {
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, splitCode, ...options }) {
     const report = yield* inFolder(
       folder,
       Sync.pull(".", {
@@ -154,6 +160,7 @@ export const pull = Command.make(
         deletes,
         dryRun,
         resolve: Option.getOrUndefined(resolve),
+        splitsCode: Option.getOrUndefined(splitCode),
         onStep: onStep(json, dryRun)
       }),
       { makes: !dryRun }
