@@ -106,6 +106,12 @@ export const find = <T extends Tool.Any>(
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
+/** What Claude Code reads of a tool's `_meta`. */
+const hints = ({ isEntry, searchHint }: Tool.Any) => ({
+  ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
+  ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
+})
+
 /** A tool as `tools/list` shows it. */
 export const listing = (tool: Tool.Any) => ({
   name: tool.name,
@@ -114,7 +120,7 @@ export const listing = (tool: Tool.Any) => ({
   annotations: tool.annotations,
   inputSchema: { ...tool.inputSchema },
   outputSchema: { ...tool.outputSchema },
-  ...(tool.searchHint === undefined ? {} : { _meta: { "anthropic/searchHint": tool.searchHint } })
+  ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
 })
 
 /** The arguments of a call; the tool says what is wrong with those that are no object. Nothing and `null` are none. */
