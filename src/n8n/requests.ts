@@ -140,6 +140,8 @@ export interface Request {
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
+  /** Of a `DELETE`: whether what it answers would be lost if it were sent twice; it is then retried like a `POST`. */
+  readonly isOnce?: boolean | undefined
   /** What to do if there is no answer in time. */
   readonly lateHint?: Hint | undefined
   /** Default: the public API. To a webhook no key is sent, since executions show headers, and no request is retried. */
@@ -155,8 +157,8 @@ export interface Requests {
    *
    * **Details**
    *
-   * `GET` and `DELETE` are retried when that may help, `POST` and `PUT` only when they certainly had no effect (the
-   * connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
+   * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
+   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
    * to `consume`.
    */
   readonly send: <A, T extends Errors.Target>(
@@ -189,12 +191,10 @@ export const endless = (target: Errors.Target) =>
   HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
 
 /** The elements of all pages of a list; `read` gives a page and the cursor of the next. */
-export const pages = <A>(
+export const pages = <A, E extends Errors.N8nError>(
   target: Errors.Target,
-  read: (
-    cursor: string | undefined
-  ) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], Errors.RequestError>
-): Stream.Stream<A, Errors.RequestError> =>
+  read: (cursor: string | undefined) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], E>
+): Stream.Stream<A, E | Errors.ApiError> =>
   Stream.paginate(
     undefined as string | undefined,
     (cursor) =>
@@ -204,9 +204,38 @@ export const pages = <A>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
+/** A page of a list as n8n gives it. */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly nextCursor?: string | null
+}
+
+/** The largest page of n8n. */
+export const maxPage = 250
+
+/** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
+export const elements = <A, E extends Errors.N8nError>(
+  target: Errors.Target,
+  list: (query: { readonly limit: number; readonly cursor?: string | undefined }) => Effect.Effect<Page<A>, E>
+): Stream.Stream<A, E | Errors.ApiError> =>
+  pages(
+    target,
+    (cursor) =>
+      Effect.map(list({ limit: maxPage, cursor }), ({ data, nextCursor }) => [data, nextCursor ?? undefined] as const)
+  )
+
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
+
+/** Whether this n8n has no such endpoint: it is older than the operation. */
+export const isUnsupported = (error: Errors.N8nError): boolean =>
+  hasStatus(405)(error) ||
+  hasStatus(404)(error) && error._tag === "ApiError" && error.errorDetails === HttpErrors.noRoute
+
+/** Whether n8n's licence does not include the operation. */
+export const isUnlicensed = (error: Errors.N8nError): boolean =>
+  hasStatus(403)(error) && error._tag === "ApiError" && HttpErrors.isAboutLicense(error.errorDetails)
 
 /** Whether n8n does not know a query parameter: 1.x refuses the request, without effect; 2.x ignores the parameter. */
 export const isUnknownParameter = (error: Errors.N8nError): boolean =>
@@ -252,6 +281,18 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends 
   target: T
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   send(request, target, (response) => readJson(response, schema, target))
+
+/** Sends a request whose answer says nothing; a web page instead is no success. */
+export const sendOnly = <T extends Errors.Target>(
+  { send }: Requests,
+  request: Request,
+  target: T
+): Effect.Effect<void, ErrorOf<T> | Errors.ApiError> =>
+  send(
+    request,
+    target,
+    (response) => response.status === 404 ? Effect.void : Effect.asVoid(readJson(response, Schema.Unknown, target))
+  )
 
 /** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
@@ -400,7 +441,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook"
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
+        request.isOnce === true
       const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)
