@@ -94,7 +94,7 @@ const between = <A, E>(
     readonly folder: string
     readonly promote: (
       options?: Partial<Sync.PromoteOptions>
-    ) => ReturnType<typeof Sync.promote>
+    ) => ReturnType<typeof Sync.promote<never>>
   }) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
   { target: seedOfTarget = production, ...options }: N8nApi.Options & { readonly target?: N8nApi.Seed } = {}
 ) =>
