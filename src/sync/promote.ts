@@ -371,7 +371,9 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
         const now = content.of(there, scope)
         const hash = content.hash(now)
         const known = { ...entry, target: there.id }
-        if (hash === content.hash(wanted)) return { ...item, entry: { ...known, status: "same" as const }, there }
+        if (hash === content.hash(kept(now, wanted))) {
+          return { ...item, entry: { ...known, status: "same" as const }, there }
+        }
         const before = route.workflows[id]
         if (counterpart.how === "name") {
           obstacles.push({
@@ -386,7 +388,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
           entry: {
             ...known,
             status: isMoved ? "conflict" as const : "changed" as const,
-            changed: changedLine(now, wanted)
+            changed: changedLine(now, kept(now, wanted))
           },
           there
         }
@@ -395,7 +397,11 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     const hasConflicts = planned.some(({ entry }) => entry.status === "conflict")
     const isBlocked = obstacles.length > 0 || hasConflicts
     const outcomes = new Map<string, Promotion>(planned.map(({ entry }) => [entry.id, entry]))
-    const tasks = planned.filter(({ entry }) => entry.status === "new" || entry.status === "changed")
+    const isToPublish = (there: Workflow.Workflow | undefined) =>
+      publishes && there !== undefined && (!there.active || Workflow.hasDraft(there))
+    const tasks = planned.filter(({ entry: { status }, there }) =>
+      status === "new" || status === "changed" || status === "same" && isToPublish(there)
+    )
     let workflows = route.workflows
     const record = (id: string, promoted: Record.Promoted) => {
       workflows = { ...workflows, [id]: promoted }
@@ -430,7 +436,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
             if (there === undefined) yield* record(entry.id, Record.begun)
             const written = there === undefined
               ? yield* writing.create(isLater ? withoutErrorWorkflow(wanted) : wanted, operation, isPublished)
-              : yield* writing.update(there, wanted, {
+              : yield* writing.update(there, kept(content.of(there, scope), wanted), {
                 expectedHash: content.hash(content.of(there, scope)),
                 operation,
                 publishes: isPublished,
@@ -460,7 +466,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
           const finished = yield* Effect.gen(function*() {
             const there = yield* to.getWorkflow(target.id)
             const { wanted } = mapped(workflow, true)
-            const written = yield* writing.update(there, wanted, {
+            const written = yield* writing.update(there, kept(content.of(there, scope), wanted), {
               expectedHash: content.hash(content.of(there, scope)),
               operation,
               publishes,
@@ -483,6 +489,12 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     return report
   }))
 })
+
+/** n8n merges settings: those of its own stay. */
+const kept = (now: Obj, wanted: Obj): Obj => {
+  const settings = { ...obj(now["settings"]), ...obj(wanted["settings"]) }
+  return Object.keys(settings).length === 0 ? wanted : { ...wanted, settings }
+}
 
 const nodeIds = (workflow: Pick<Workflow.Listed, "nodes"> | undefined) =>
   arr(workflow?.nodes).map((node) => own(node, "id"))

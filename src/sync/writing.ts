@@ -48,11 +48,12 @@ export const update = Effect.fnUntraced(function*(
   })
 })
 
-/** What is told of settings that n8n keeps though they are wanted no more. */
+/** What is told of settings that n8n keeps though they are wanted no more; n8n 1.x always has two of its own. */
 export const settingsKept = (wanted: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
   const there = Object.keys(obj(content.of(workflow, scope)["settings"]) ?? {})
   const here = obj(wanted["settings"]) ?? {}
-  const kept = there.filter((key) => !Object.hasOwn(here, key))
+  const own = scope.isV1 ? ["callerPolicy", "availableInMCP"] : []
+  const kept = there.filter((key) => !Object.hasOwn(here, key) && !own.includes(key))
   return kept.length === 0 || wanted["settings"] === undefined
     ? []
     : [`n8n keeps settings that a file leaves out: ${kept.join(", ")}`]

@@ -22,7 +22,7 @@ const node = (name: string, type: string, typeVersion: number, parameters: Obj, 
   ...more
 })
 
-const manual = node("Start", "n8n-nodes-base.manualTrigger", 1, {})
+const trigger = node("Start", "n8n-nodes-base.scheduleTrigger", 1.2, { rule: { interval: [{}] } })
 
 const locator = (value: string, name?: string) => ({
   __rl: true,
@@ -56,14 +56,14 @@ const seed: N8nApi.Seed = {
     {
       id: "main",
       name: "Main",
-      nodes: [manual, call(locator("sub", "Sub")), charge, store],
+      nodes: [trigger, call(locator("sub", "Sub")), charge, store],
       connections: { Start: { main: [[{ node: "Call", type: "main", index: 0 }]] } },
       settings: { executionOrder: "v1", errorWorkflow: "alarm" },
       tags: [{ name: "prod" }]
     },
-    { id: "sub", name: "Sub", nodes: [manual, call(locator("main", "Main"))], connections: {}, settings: {} },
-    { id: "alarm", name: "Alarm", nodes: [manual], connections: {}, settings: { errorWorkflow: "alarm" } },
-    { id: "old", name: "Old", nodes: [manual], connections: {}, settings: {}, isArchived: true }
+    { id: "sub", name: "Sub", nodes: [trigger, call(locator("main", "Main"))], connections: {}, settings: {} },
+    { id: "alarm", name: "Alarm", nodes: [trigger], connections: {}, settings: { errorWorkflow: "alarm" } },
+    { id: "old", name: "Old", nodes: [trigger], connections: {}, settings: {}, isArchived: true }
   ],
   credentials: [
     { id: "dev-stripe", name: "Stripe", type: "stripeApi" },
@@ -174,6 +174,12 @@ describe("promote", () => {
         const renamed = (yield* on(target))["Sub 2"]
         assert.strictEqual(renamed?.id, sub?.id)
         assert.strictEqual(arr(renamed?.["nodes"]).length, 3)
+        const live = yield* promote({ publishes: true })
+        assert.deepStrictEqual(live.entries.map(({ action, published }) => [action, published]), [
+          ["updated", true],
+          ["updated", true],
+          ["updated", true]
+        ])
         const kept = yield* Snapshots.use(({ list }) => list(to.instance, sub?.id ?? ""))
         assert.strictEqual(kept[0]?.operation, "promote")
       })
@@ -232,7 +238,7 @@ describe("promote", () => {
       }), {
       target: {
         ...production,
-        workflows: [{ id: "theirs", name: "Alarm", nodes: [manual], connections: {}, settings: { timezone: "UTC" } }]
+        workflows: [{ id: "theirs", name: "Alarm", nodes: [trigger], connections: {}, settings: { timezone: "UTC" } }]
       }
     }))
 
@@ -258,7 +264,7 @@ describe("promote", () => {
       Effect.gen(function*() {
         yield* from.putWorkflow("alarm", {
           name: "Alarm",
-          nodes: [manual, charge],
+          nodes: [trigger, charge],
           connections: {},
           settings: {},
           description: "rings"
@@ -271,6 +277,11 @@ describe("promote", () => {
         })
         assert.deepStrictEqual(outcomes(report), [["Alarm", "created"]])
         assert.include(JSON.stringify(report.entries[0]?.warnings), "does not take: description")
+        const again = yield* promote({
+          only: ["alarm"],
+          bindings: { credentials: { Header: "believed", Stripe: "used" } }
+        })
+        assert.deepStrictEqual(outcomes(again), [["Alarm", "same"]])
         assert.deepStrictEqual(obj(arr((yield* on(target))["Alarm"]?.["nodes"])[1])?.["credentials"], {
           stripeApi: { id: "used", name: "Stripe of production" },
           httpHeaderAuth: { id: "believed", name: "Header" }

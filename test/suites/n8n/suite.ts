@@ -612,6 +612,6 @@ export const suite = (version: Version) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
-    if (v2) syncing(it)
+    syncing(it, v2)
   })
 }
