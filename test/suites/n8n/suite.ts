@@ -611,6 +611,6 @@ export const suite = (version: string) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
-    if (v2) syncing(it)
+    syncing(it, v2)
   })
 }
