@@ -31,7 +31,7 @@ export const toolsets = {
   nodes,
   editing,
   testing,
-  audit,
+  security,
   sync
 } as const
 
