@@ -25,6 +25,7 @@ import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
 import { RealN8n, type Version } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
+import { resources } from "./resources.ts"
 import * as scenarios from "./scenarios.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
@@ -612,6 +613,7 @@ export const suite = (version: Version) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
+    resources(it, version)
     if (v2) syncing(it)
   })
 }
