@@ -24,6 +24,7 @@ import { marker } from "../base/Redact.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import * as spans from "./spans.ts"
+import { WriteGuard } from "./WriteGuard.ts"
 
 /** n8n's address and how to send requests to it. */
 export interface Options {
@@ -490,7 +491,21 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
+  /** What is no read of the public API passes the guard first, whatever it is. */
+  const guarded = <A>(request: Request, target: Errors.Target, consume: Consume<A>) => {
+    const sending = sendAny(request, target, consume)
+    const { body, method, path, to } = request
+    if (to !== undefined || method === "GET" || method === "HEAD" || method === "OPTIONS") return sending
+    const read = (path: string) =>
+      sendAny(
+        { method: "GET", path },
+        { ...target, operation: "look at what a write changes" },
+        (response, target) => readJson(response, Schema.Unknown, target)
+      )
+    return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
+  }
+
   // Only what is about one thing can be missing.
-  const send: Requests["send"] = (request, target, consume) => sendAny(request, target, consume) as never
+  const send: Requests["send"] = (request, target, consume) => guarded(request, target, consume) as never
   return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
 })

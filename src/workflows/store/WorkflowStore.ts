@@ -16,6 +16,7 @@ import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
@@ -316,7 +317,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           Effect.tapError((error) =>
             error._tag === "NotFoundError"
               ? Effect.void
-              : Effect.ignore(n8n.publishWorkflow(id, before.activeVersionId ?? undefined))
+              : Effect.ignore(puttingBack(n8n.publishWorkflow(id, before.activeVersionId ?? undefined)))
           )
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove"))
