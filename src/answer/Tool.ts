@@ -61,6 +61,8 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly description: string
   /** Words that people use for it, for clients that search tools before loading them. */
   readonly searchHint: string | undefined
+  /** Whether a client that loads tools when they are needed should have it from the start: where people begin. */
+  readonly isEntry: boolean
   readonly annotations: Annotations
   /** The scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
@@ -204,6 +206,7 @@ interface Parts<In, Out, out R, out E> extends About {
 /** What is known of a tool without calling it. */
 interface About {
   readonly searchHint?: string | undefined
+  readonly isEntry?: boolean | undefined
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
@@ -275,6 +278,7 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     title: tool.title,
     description: tool.description,
     searchHint: own.searchHint,
+    isEntry: own.isEntry ?? false,
     annotations,
     scopes: own.scopes ?? [],
     partialScopes: own.partialScopes ?? {},
@@ -420,7 +424,7 @@ export const wrap = <
     input: I["Type"]
   ) => Effect.Effect<O["Type"], E2, R2>
 ): Tool<Name, I, O, R2, E2> => {
-  const { annotations, description, input, name, output, partialScopes, scopes, searchHint, title } = tool
+  const { annotations, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
   const own = tool[parts]
   return build(
     {
@@ -438,6 +442,7 @@ export const wrap = <
       scopes,
       partialScopes,
       searchHint,
+      isEntry,
       page: (input) =>
         Effect.suspend(() => {
           let totals: Totals = {}

@@ -2,9 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
@@ -217,7 +216,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
       Effect.map(change(before), ({ result, workflow }) => ({
         result,
         patch: Object.fromEntries(
-          editable.flatMap((key) => isDeepStrictEqual(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
+          editable.flatMap((key) => equals(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
         )
       })),
     // Faults that were there before are not the caller's.

@@ -93,7 +93,8 @@ const unusable = (path: string, why: string) =>
   new Errors.ValidationError({
     reason: `The node catalogue cannot be read: ${why}`,
     errorDetails: path,
-    hint: "Build or install effect-n8n-mcp again: pnpm build makes nodes.data beside main.js in dist.",
+    hint: "Build or install effect-n8n-mcp again: pnpm build makes nodes.data beside main.js in dist. An app that " +
+      "bundles it copies effect-n8n-mcp/nodes.data beside its bundle, or gives its path as the layer's dataFile.",
     isServerFault: true
   })
 

@@ -106,6 +106,7 @@ export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
   searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
+  isEntry: true,
   description:
     "List runs, newest first. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,

@@ -25,6 +25,7 @@ export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",
   searchHint: "find an integration, app, service, which node for a task",
+  isEntry: true,
   description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
     "node_get then has its parameters. Needs no n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },

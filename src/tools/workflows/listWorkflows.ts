@@ -24,6 +24,7 @@ export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
   searchHint: "automations, find a workflow by name, tag, active",
+  isEntry: true,
   description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list"],

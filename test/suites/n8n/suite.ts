@@ -23,8 +23,9 @@ import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
-import { RealN8n, type Version } from "./RealN8n.ts"
+import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
+import { resources } from "./resources.ts"
 import * as scenarios from "./scenarios.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
@@ -49,7 +50,7 @@ const client = Layer.unwrap(Effect.gen(function*() {
   return N8nClient.layer({ url, apiKey }).pipe(Layer.provide(counting))
 }))
 
-const everything = (version: Version) =>
+const everything = (version: string) =>
   Layer.mergeAll(client, Services.layerMemory).pipe(
     Layer.provideMerge(Layer.merge(RealN8n.layer(version), Layer.sync(Sent, () => ({ count: 0 }))))
   )
@@ -145,7 +146,7 @@ const overStdio = (env: Record<string, string>, calls: ReadonlyArray<{ name: str
   })
 
 /** The suite for one version of n8n. */
-export const suite = (version: Version) => {
+export const suite = (version: string) => {
   const v2 = version.startsWith("2.")
 
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {
@@ -612,6 +613,7 @@ export const suite = (version: Version) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
+    resources(it, version)
     if (v2) syncing(it)
   })
 }
