@@ -137,7 +137,7 @@ export interface Request {
   readonly path: string
   readonly query?: Query | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** Sent as JSON. */
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
@@ -205,6 +205,12 @@ export const pages = <A, E extends Errors.N8nError>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
+/** Which page of a list; `limit` is 1 to 250. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
 /** A page of a list as n8n gives it. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
@@ -217,7 +223,7 @@ export const maxPage = 250
 /** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
 export const elements = <A, E extends Errors.N8nError>(
   target: Errors.Target,
-  list: (query: { readonly limit: number; readonly cursor?: string | undefined }) => Effect.Effect<Page<A>, E>
+  list: (query: PageQuery) => Effect.Effect<Page<A>, E>
 ): Stream.Stream<A, E | Errors.ApiError> =>
   pages(
     target,
@@ -427,7 +433,11 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
+        json === undefined
+          ? identity
+          : json instanceof FormData
+          ? HttpClientRequest.bodyFormData(json)
+          : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       let last: HttpClientError.HttpClientError | undefined

@@ -12,12 +12,14 @@ import {
   getJson,
   hasStatus,
   isUnknownParameter,
+  maxPage,
   maxPages,
   pageOf,
   pages,
   readJson,
   type Requests,
-  sendJson
+  sendJson,
+  sendOnly
 } from "./requests.ts"
 
 /** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
@@ -25,6 +27,8 @@ export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly name?: string | undefined
+  /** Of this project (needs a licence). */
+  readonly projectId?: string | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
   /** 1 to 100. */
@@ -55,10 +59,16 @@ export interface Service {
     query?: Partial<Omit<Query, "limit" | "offset" | "cursor">>
   ) => Stream.Stream<Workflow.Listed, Errors.RequestError>
   /** `GET /workflows/{id}`. */
-  readonly getWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  readonly getWorkflow: (
+    id: string,
+    options?: { readonly excludePinnedData?: boolean }
+  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
   readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
-  /** `POST /workflows`; returns the workflow as stored. */
+  /**
+   * `POST /workflows`; returns the workflow as stored. On 2.x `projectId` and `parentFolderId` place it (with the
+   * licence for it).
+   */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /**
    * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published.
@@ -74,6 +84,12 @@ export interface Service {
   ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
+  /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and only `unarchiveWorkflow` changes it. */
+  readonly archiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /** `POST /workflows/{id}/unarchive` (2.x). */
+  readonly unarchiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /** `PUT /workflows/{id}/transfer` to another project (needs a licence); its credentials stay where they are. */
+  readonly transferWorkflow: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
   readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
@@ -100,9 +116,6 @@ const decodeCursor = (cursor: string) =>
       })
     )
   )
-
-/** The largest page of n8n. */
-const maxPage = 250
 
 /** Names change rarely, and each one takes a request for the whole workflow. */
 const nameTtl = "1 minute"
@@ -159,6 +172,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         // n8n 1.x refuses an empty name.
         name: query.name === "" ? undefined : query.name,
         tags: tags.length === 0 ? undefined : tags.join(","),
+        projectId: query.projectId,
         excludePinnedData: true
       })
       for (const [index, workflow] of page.data.entries()) {
@@ -244,6 +258,17 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }
 
+  /** Sends an action of 2.x that 1.x has nothing for. */
+  const act = (id: string, action: "archive" | "unarchive") =>
+    requests.serializeWrite(
+      sendJson(
+        requests,
+        { method: "POST", path: `${path(id)}/${action}` },
+        Workflow.Workflow,
+        workflowTarget(id, `${action} workflow`)
+      )
+    )
+
   return {
     listWorkflows,
     streamWorkflows: ({ archived = false, ...query } = {}) =>
@@ -252,13 +277,30 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
           listWorkflows({ ...query, archived, limit: maxPage, cursor }),
           ({ nextCursor, workflows }) => [workflows, nextCursor] as const
         )),
-    getWorkflow: Effect.fn("N8nClient.getWorkflow")((id: string) =>
-      getJson(requests, path(id), Workflow.Workflow, workflowTarget(id))
-    ),
+    getWorkflow: Effect.fn("N8nClient.getWorkflow")((
+      id: string,
+      options: { readonly excludePinnedData?: boolean } = {}
+    ) => getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
     createWorkflow,
     putWorkflow,
     deleteWorkflow,
+    archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) => act(id, "archive")),
+    unarchiveWorkflow: Effect.fn("N8nClient.unarchiveWorkflow")((id: string) => act(id, "unarchive")),
+    transferWorkflow: Effect.fn("N8nClient.transferWorkflow")((id: string, destinationProjectId: string) =>
+      requests.serializeWrite(
+        sendOnly(
+          requests,
+          { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
+          // Either can be missing.
+          {
+            operation: "transfer workflow",
+            resourceType: "Workflow or project",
+            resourceId: `${id} → ${destinationProjectId}`
+          }
+        )
+      )
+    ),
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string) =>
       switchTo(id, "publish", "activate", versionId === undefined ? {} : { versionId })
     ),
