@@ -72,12 +72,21 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly input: Input
   /** The Schema of an answer's `data`. */
   readonly output: Output
-  /** The JSON Schema (2020-12) of the arguments. */
+  /** The JSON Schema (2020-12) of the arguments that are listed. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
   /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
+  /** What {@link extended} builds on. */
+  readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
+}
+
+/** What is told of a tool's arguments. */
+interface Described {
+  /** With all parameters. */
+  readonly inputSchema: () => JsonSchema
+  readonly unlisted: NonNullable<About["unlisted"]>
 }
 
 type Input = Schema.ConstraintCodec<unknown, unknown>
@@ -137,10 +146,12 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Whether a keyword is omitted: bounds that a model meets anyway; the Schema still checks what it sends. */
+/** Whether a keyword is omitted: bounds and defaults that go without saying; the Schema still checks what is sent. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
   key === "maxItems" && typeof value === "number" ||
+  key === "minimum" && (value === 0 || value === 1) ||
+  key === "default" && value === 0 ||
   key === "maximum" && Number(value) >= 1_000_000 ||
   key === "minimum" && Number(value) <= -1_000_000 ||
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
@@ -205,6 +216,11 @@ interface Parts<In, Out, out R, out E> extends About {
 
 /** What is known of a tool without calling it. */
 interface About {
+  /**
+   * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
+   * that is listed costs every conversation.
+   */
+  readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
   readonly searchHint?: string | undefined
   readonly isEntry?: boolean | undefined
   readonly annotations: Annotations
@@ -214,6 +230,16 @@ interface About {
 
 const parts = Symbol("effect-n8n-mcp/Tool/parts")
 
+const schema = Symbol("effect-n8n-mcp/Tool/schema")
+
+const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
+  names.length === 0
+    ? schema
+    : {
+      ...schema,
+      properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
+    }
+
 const build = <const Name extends string, I extends Input, O extends Output, R, E extends Errors.Failure>(
   tool: {
     readonly name: Name
@@ -221,15 +247,15 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     readonly description: string
     readonly input: I
     readonly output: O
-    readonly inputSchema: () => JsonSchema
     readonly outputSchema: () => JsonSchema
-  },
+  } & Described,
   own: Parts<I["Type"], O["Type"], R, E>
 ): Tool<Name, I, O, R, E> => {
   type In = I["Type"]
   type Out = O["Type"]
   const { annotations, message, page } = own
-  const { inputSchema, name, outputSchema } = tool
+  const { inputSchema, name, outputSchema, unlisted } = tool
+  const listed = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
@@ -285,7 +311,7 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     input: tool.input,
     output: tool.output,
     get inputSchema() {
-      return inputSchema()
+      return listed()
     },
     get outputSchema() {
       return outputSchema()
@@ -293,8 +319,18 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     call,
     answer: run,
     run,
-    [parts]: own
+    [parts]: own,
+    [schema]: { inputSchema, unlisted }
   }
+}
+
+/** The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request. */
+export const extended = <T extends Any>(tool: T): T => {
+  const { inputSchema, unlisted } = tool[schema]
+  const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
+  return hidden.length === Object.keys(unlisted).length
+    ? tool
+    : { ...tool, inputSchema: withoutParameters(inputSchema(), hidden) }
 }
 
 /**
@@ -366,6 +402,7 @@ export const make = <
     output,
     // Lazy, so that a client gets its answer to `initialize` before any schema is made.
     inputSchema: lazy(() => shortenSchema(jsonSchema(input), true) as JsonSchema),
+    unlisted: definition.unlisted ?? {},
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
@@ -433,7 +470,7 @@ export const wrap = <
       description,
       input,
       output,
-      inputSchema: () => tool.inputSchema,
+      ...tool[schema],
       outputSchema: () => tool.outputSchema
     },
     {

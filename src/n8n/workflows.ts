@@ -1,5 +1,6 @@
 /** Workflows: list, read, write and publish; filters that the API lacks are applied here. */
 import * as Cache from "effect/Cache"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
@@ -11,6 +12,7 @@ import * as Workflow from "./model/Workflow.ts"
 import {
   getJson,
   hasStatus,
+  isTooLarge,
   isUnknownParameter,
   maxPage,
   maxPages,
@@ -29,6 +31,8 @@ export interface Query {
   readonly name?: string | undefined
   /** Of this project (needs a licence). */
   readonly projectId?: string | undefined
+  /** A condition that n8n does not have. */
+  readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
   /** 1 to 100. */
@@ -43,7 +47,8 @@ export interface Query {
 export interface Service {
   /**
    * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
-   * `offset` and `tags` work on every n8n version.
+   * With a `filter` a page is 50 workflows, and it also ends after 20 seconds. `offset` and `tags` work on every n8n
+   * version.
    */
   readonly listWorkflows: (
     query: Query
@@ -103,6 +108,10 @@ const Cursor = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
 )
 
+/** How many workflows are read at once to look into them, and for how long, in milliseconds. */
+const scanPage = 50
+const scanTime = 20_000
+
 const encodeCursor = (offset: number, limit: number) => Schema.encodeSync(Cursor)({ limit, offset })
 
 const decodeCursor = (cursor: string) =>
@@ -156,16 +165,16 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const matches = (workflow: Workflow.Listed) =>
       (query.archived || workflow.isArchived !== true) &&
-      (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag))
+      (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
+      query.filter?.(workflow) !== false
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
     const results: Array<Workflow.Listed> = []
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
-    // The page size doubles: any number of archived workflows may follow.
-    for (let size = 0, pages = 0; pages < maxPages; pages++) {
-      size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - results.length + 1))
-      const page = yield* getJson(requests, "/workflows", Page, listTarget, {
+    let most = query.filter === undefined ? maxPage : scanPage
+    const read = (size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
+      getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
@@ -174,7 +183,19 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         tags: tags.length === 0 ? undefined : tags.join(","),
         projectId: query.projectId,
         excludePinnedData: true
-      })
+      }).pipe(
+        // n8n lists whole workflows, and some are large.
+        Effect.catchIf(
+          (error) => size > 1 && isTooLarge(error),
+          () => Effect.suspend(() => read(most = Math.ceil(size / 4)))
+        )
+      )
+    const until = (yield* Clock.currentTimeMillis) + scanTime
+    // The page size doubles: any number of archived workflows may follow.
+    for (let size = 0, pages = 0; pages < maxPages; pages++) {
+      const needed = query.filter === undefined ? skip + query.limit - results.length + 1 : scanPage
+      size = Math.min(most, Math.max(2 * size, needed))
+      const page = yield* read(size)
       for (const [index, workflow] of page.data.entries()) {
         if (!matches(workflow)) continue
         if (skip > 0) {
@@ -187,6 +208,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       }
       position += page.data.length
       if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
+      if (query.filter !== undefined && (yield* Clock.currentTimeMillis) > until) break
     }
     return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })

@@ -131,7 +131,7 @@ export const workflowHistory = Tool.make({
   title: "Workflow history",
   searchHint: "versions, snapshots, who changed what, which change broke it, undo",
   description:
-    "List a workflow's versions, newest first, with what each changed: n8n's own and this server's snapshots from before each write, even if it was deleted. Next: workflow_diff, workflow_restore.",
+    "List a workflow's versions, newest first, with what each changed: n8n's own and snapshots from before our writes, of deleted workflows too. Next: workflow_diff, workflow_restore.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),
