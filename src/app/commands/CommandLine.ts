@@ -5,6 +5,7 @@ import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
 import { call } from "./call.ts"
 import { doctor } from "./doctor.ts"
+import { picture } from "./picture.ts"
 import { serve } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
@@ -20,6 +21,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, test, pull, status, diff, push]),
+    Command.withSubcommands([tools, call, doctor, test, pull, status, diff, push, picture]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )
