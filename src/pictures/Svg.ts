@@ -110,6 +110,8 @@ const ports = ({ box, node }: Placed): string => {
   const local = { ...box, x: 0, y: 0 }
   const outputs = node.outputs.filter(({ type }) => type === "main")
   const names = outputs.length > 1 ? outputs.filter(({ name }) => name !== undefined && name !== "") : []
+  const inputs = node.inputs.filter(({ type }) => type === "main")
+  const inputNames = inputs.length > 1 ? inputs.filter(({ name }) => name !== undefined && name !== "") : []
   const hanging = node.inputs.filter(({ type }) => type !== "main")
   return [
     ...node.inputs.map((port) => portShape(geometry.inputAt(node, local, port), port.type)),
@@ -117,6 +119,10 @@ const ports = ({ box, node }: Placed): string => {
     ...names.map((port) => {
       const { x, y } = geometry.outputAt(node, local, port)
       return text(x + 11, y + 4, ellipsis(port.name ?? "", smallSize, 72), "small halo dim")
+    }),
+    ...inputNames.map((port) => {
+      const { x, y } = geometry.inputAt(node, local, port)
+      return text(x - 19, y + 4, ellipsis(port.name ?? "", smallSize, 60), "end small halo dim")
     }),
     ...node.outputs.filter(({ type }) => type !== "main").map((port) => {
       const { x, y } = geometry.outputAt(node, local, port)

@@ -30,7 +30,7 @@ const light: Palette = {
   note4: "#d3f0df",
   note5: "#d3e4fb",
   note6: "#e6dafb",
-  note7: "#e6e6e6"
+  note7: "#ececec"
 }
 
 const dark: Palette = {
@@ -61,7 +61,7 @@ const dark: Palette = {
   note4: "#23432f",
   note5: "#23374f",
   note6: "#3a2f52",
-  note7: "#3a3a3a"
+  note7: "#262626"
 }
 
 const declare = (palette: Palette) => Object.entries(palette).map(([name, colour]) => `--${name}:${colour}`).join(";")

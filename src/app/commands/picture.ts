@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { str } from "../../base/Json.ts"
 import { Executions } from "../../executions/Executions.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Page from "../../pictures/Page.ts"
 import type * as Picture from "../../pictures/Picture.ts"
@@ -52,7 +53,10 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
       )
     }
     if (version === undefined && execution.workflow !== undefined) {
-      return { workflow: { ...execution.workflow }, execution }
+      return {
+        workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) },
+        execution
+      }
     }
   }
   const { workflow } = yield* Workflows.document(reference, "workflow")

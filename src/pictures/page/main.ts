@@ -34,6 +34,9 @@ const element = <K extends keyof HTMLElementTagNameMap>(name: K, text: string, c
 
 // ---- moving
 
+/** Smaller than this, names cannot be read. */
+const leastScale = 0.35
+
 const look = (next: typeof view) => {
   view = next
   svg()?.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`)
@@ -63,8 +66,10 @@ const centre = (id: string) => {
   const box = inPicture(id)?.getBoundingClientRect()
   const middle = box && onCanvas(box.x + box.width / 2, box.y + box.height / 2)
   if (box === undefined || middle === undefined) return
-  const width = Math.min(view.width, Math.max(900, stage.clientWidth))
-  const height = width * view.height / view.width
+  const scale = Math.min(stage.clientWidth / view.width, stage.clientHeight / view.height)
+  const [width, height] = scale < leastScale
+    ? [stage.clientWidth / 0.7, stage.clientHeight / 0.7]
+    : [view.width, view.height]
   look({ x: middle.x - width / 2, y: middle.y - height / 2, width, height })
 }
 
@@ -196,6 +201,15 @@ const find = () => {
 
 // ---- all
 
+/** The node to begin with: the one that failed, else the first of which there is something to say. */
+const begin = ({ focus }: Shown) => {
+  const first = focus ??
+    (nodes.find(({ status = "idle" }) => status !== "idle" && status !== "success") ?? nodes[0])?.id
+  const scale = Math.min(stage.clientWidth / whole.width, stage.clientHeight / whole.height)
+  if (first !== undefined && scale < leastScale) centre(first)
+  if (focus !== undefined) pick(focus, null)
+}
+
 const show = (shown: Shown, picture?: string) => {
   if (picture !== undefined) {
     const parsed = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement
@@ -218,7 +232,7 @@ const show = (shown: Shown, picture?: string) => {
   fillList()
   find()
   look(whole)
-  if (shown.focus !== undefined) pick(shown.focus, null)
+  begin(shown)
 }
 
 const press = (event: KeyboardEvent) => {
