@@ -18,12 +18,21 @@ const labelRoom = 64
 
 const boxOf = (node: Node, place: geometry.Point): geometry.Box => ({ ...place, ...geometry.size(node) })
 
+/** With what is written under it. */
+const withLabel = (box: geometry.Box): geometry.Box => ({ ...box, height: box.height + labelRoom })
+
+/** Whether a node cannot stay beside another: people put them close, but what a difference removed gives way. */
+const collides = ({ status }: Node, box: geometry.Box, other: geometry.Box): boolean =>
+  status === "removed"
+    ? geometry.overlap(withLabel(other), withLabel(box), 0)
+    : geometry.overlap(other, box, 1 / 3)
+
 /** The nodes without a place, and those that one before them hides. */
 const homeless = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
   const boxes: Array<geometry.Box> = []
   return new Set(nodes.filter((node) => {
     const box = node.place && boxOf(node, node.place)
-    if (box === undefined || boxes.some((each) => geometry.covers(each, box))) return true
+    if (box === undefined || boxes.some((each) => collides(node, box, each))) return true
     boxes.push(box)
     return false
   }))
@@ -53,9 +62,10 @@ const nudge = ({ links, nodes, ...picture }: Picture, moved: ReadonlySet<Node>):
   }
   for (const node of moved) {
     const { x, y } = node.place ?? besideNeighbour(node)
-    const at = (free: number) => ({ ...boxOf(node, { x, y: free }), height: geometry.size(node).height + labelRoom })
     let free = y
-    while (boxes.some((each) => geometry.covers(each, at(free)))) free += 2 * geometry.grid
+    while (boxes.some((each) => geometry.overlap(withLabel(each), withLabel(boxOf(node, { x, y: free })), 0))) {
+      free += 2 * geometry.grid
+    }
     boxes.push(boxOf(node, { x, y: free }))
     places.set(node.id, { x, y: free })
   }

@@ -85,7 +85,7 @@ const labels = ({ box: { height, width }, node, room }: Placed): string => {
   const names = wrap(node.name, nameSize, wide, 2)
   const below = isRoot && node.inputs.some((port) => port.type !== "main") ? height + 44 : height + 24
   const notes: ReadonlyArray<readonly [string, string]> = [
-    ...(node.formerName === undefined ? [] : [[ellipsis(node.formerName, smallSize, room), "former dim"] as const]),
+    ...(node.formerName === undefined ? [] : [[ellipsis(`was: ${node.formerName}`, smallSize, room), "dim"] as const]),
     ...(node.isDisabled ? [["(Deactivated)", "dim"] as const] : []),
     ...(node.figures === undefined
       ? []

@@ -147,10 +147,10 @@ export const path = (from: Point, to: Point, type: string): Path => {
   return { d: rounded(points), label: { x: (from.x + to.x) / 2, y }, bounds: around(points) }
 }
 
-/** Whether two boxes have so much in common that one hides the other. */
-export const covers = (a: Box, b: Box): boolean => {
+/** Whether two boxes have more than this share of the smaller one in common. */
+export const overlap = (a: Box, b: Box, share: number): boolean => {
   const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const along = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)
   const least = Math.min(a.width * a.height, b.width * b.height)
-  return across > 0 && along > 0 && across * along > least / 3
+  return across > 0 && along > 0 && across * along > least * share
 }

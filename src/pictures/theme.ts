@@ -105,9 +105,8 @@ export const style: string = [
     `.wf .h-${hue}{stroke:var(--${hue})}.wf text.h-${hue}{fill:var(--${hue});stroke:none}`
   ),
   ".wf .bolt{fill:var(--orange)}.wf .pin{fill:var(--violet)}",
-  ".wf .ghost{fill:none;stroke:var(--dim);stroke-width:1.5;stroke-dasharray:4 4}",
+  ".wf .ghost{fill:none;stroke:var(--dim);stroke-width:1.5;stroke-dasharray:4 4;opacity:.55}",
   ".wf .strike{stroke:var(--dim);stroke-width:2}",
-  ".wf .former{text-decoration:line-through}",
   ".wf .off .box{stroke-dasharray:5 4}.wf .off .glyph,.wf .off .initials,.wf .idle .glyph,.wf .idle .initials{opacity:.4}",
   ".wf .idle .name{fill:var(--dim)}",
   ...Object.entries(marks).map(([status, colour]) =>
