@@ -163,7 +163,9 @@ const portsOf = (
     defined({ type, index, name: name === undefined ? undefined : text(name), required })
   )
   const missing = usedPorts(links).filter((port) => !known.some((each) => Connections.samePort(each, port)))
-  return [...known, ...missing]
+  return [...known, ...missing].map((port) =>
+    port.type === "main" || port.name !== undefined ? port : { ...port, name: text(port.type.replace(/^ai_/, "")) }
+  )
 }
 
 /** A node of the workflow or, in a difference, of its state before. */

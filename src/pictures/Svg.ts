@@ -126,11 +126,11 @@ const ports = ({ box, node }: Placed): string => {
     }),
     ...node.outputs.filter(({ type }) => type !== "main").map((port) => {
       const { x, y } = geometry.outputAt(node, local, port)
-      return text(x, y - 14, ellipsis(port.name ?? port.type.replace(/^ai_/, ""), smallSize, 84), "mid small halo dim")
+      return text(x, y - 14, ellipsis(port.name ?? "", smallSize, 84), "mid small halo dim")
     }),
     ...hanging.map((port) => {
       const { x, y } = geometry.inputAt(node, local, port)
-      const label = `${port.name ?? port.type.replace(/^ai_/, "")}${port.required === true ? "*" : ""}`
+      const label = `${port.name ?? ""}${port.required === true ? "*" : ""}`
       return text(x, y + 24, ellipsis(label, smallSize, hanging.length > 3 ? 52 : 84), "mid small halo dim")
     })
   ].join("")
@@ -347,5 +347,5 @@ export const render = (picture: Picture, { isBare = false }: Options = {}): stri
     picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : "",
     head,
     "</svg>"
-  ].join("\n")
+  ].filter(Boolean).join("\n")
 }

@@ -59,7 +59,7 @@ export const mended: Obj = {
       ...nodeNamed("Charge card"),
       name: "Charge the card",
       position: [896, -16],
-      parameters: { mode: "runOnceForEachItem", jsCode: "return { ...$json, charged: true }" }
+      parameters: { ...obj(nodeNamed("Charge card")["parameters"]), jsCode: "return { ...$json, charged: true }" }
     },
     {
       id: "a2",
