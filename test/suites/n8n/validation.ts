@@ -136,7 +136,9 @@ const publishes = (given: ReturnType<typeof workflow>) =>
 /** Those of the nodes that the connected n8n has, by what the validation says of their types and versions. */
 const there = Effect.fnUntraced(function*(nodes: ReadonlyArray<ReturnType<typeof node>>) {
   const { problems } = yield* tools.validateWorkflow.call({ workflow: workflow("all", nodes) })
-  const missing = new Set(problems.flatMap(({ message, node }) => /^n8n \S+, which is connected, has no /.test(message) ? [node] : []))
+  const missing = new Set(
+    problems.flatMap(({ message, node }) => /^n8n \S+, which is connected, has no /.test(message) ? [node] : [])
+  )
   return nodes.filter(({ name }) => !missing.has(name))
 })
 
