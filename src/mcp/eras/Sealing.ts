@@ -11,7 +11,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
 /** How long a person may take to answer, in milliseconds. */
-const maxAge = 15 * 60_000
+export const maxAge = 15 * 60_000
 
 /** Seals and opens; `about` is what the text is of, and is not in it. */
 export interface Sealing {
