@@ -24,25 +24,35 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { isV1 } from "./about.ts"
+export { type About, isV1 } from "./about.ts"
 export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
-export { type CommunityPackage } from "./communityPackages.ts"
+export { type CommunityPackage, type PackageVersion } from "./communityPackages.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {
   type Column,
   type ColumnType,
   type Condition,
   type DataTable,
+  type PageQuery as DataTablePage,
   type Row,
   type RowChange,
   type RowFilter,
   type RowPreview,
-  type RowQuery
+  type RowQuery,
+  type TableQuery as DataTableQuery
 } from "./dataTables.ts"
-export { type Query as ExecutionQuery } from "./executions.ts"
+export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
 export { type VersionContent } from "./history.ts"
 export { type Insights } from "./insights.ts"
-export { hasStatus, isUnlicensed, isUnsupported, type Options, type Page, retrySchedule } from "./requests.ts"
+export {
+  hasStatus,
+  isUnlicensed,
+  isUnsupported,
+  type Options,
+  type Page,
+  type Query as Parameters,
+  retrySchedule
+} from "./requests.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 

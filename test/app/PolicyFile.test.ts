@@ -4,12 +4,16 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as PolicyFile from "../../src/app/PolicyFile.ts"
 
-const load = Effect.fnUntraced(function*(text: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = yield* fs.makeTempFileScoped({ suffix: ".json" })
-  yield* fs.writeFileString(file, text)
-  return yield* PolicyFile.load(file)
-}, Effect.scoped, Effect.provide(NodeServices.layer))
+const load = Effect.fnUntraced(
+  function*(text: string) {
+    const fs = yield* FileSystem.FileSystem
+    const file = yield* fs.makeTempFileScoped({ suffix: ".json" })
+    yield* fs.writeFileString(file, text)
+    return yield* PolicyFile.load(file)
+  },
+  Effect.scoped,
+  Effect.provide(NodeServices.layer)
+)
 
 it.effect("reads every rule, comments and trailing commas included", () =>
   Effect.gen(function*() {
