@@ -451,7 +451,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
               ...(scope.isV1 && written.workflow.active && there !== undefined && !publishes ? [writing.noDrafts] : [])
             ])
           }).pipe(Effect.catch((error) => {
-            isBroken = error._tag === "ApiError" && error.statusCode === undefined
+            isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
             return Effect.succeed<Promotion>({ ...entry, error })
           }))
           outcomes.set(entry.id, outcome)
