@@ -53,6 +53,11 @@ export const general = {
     "read-only",
     "Offer no tool that changes anything; wins over everything else"
   ),
+  policy: optional(
+    file,
+    "policy FILE",
+    "File with rules that every write to n8n must keep: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
+  ),
   toolsets: withDefault(
     list,
     [],

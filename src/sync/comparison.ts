@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { isV1, N8nClient } from "../n8n/N8nClient.ts"
+import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
@@ -285,7 +285,8 @@ export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extr
   const n8n = yield* N8nClient
   const { state, text } = yield* State.read(folder)
   const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
-  const scope: content.Scope = { extras: asked, isV1: isV1(yield* n8n.release) }
+  const release = yield* n8n.release
+  const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
   const { archived, remotes } = yield* readRemotes(state, scope)
   const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
   const broken = new Set(faults.flatMap(({ file }) => file ?? []))

@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { isUnlicensed, isUnsupported, isV1, N8nClient, type Service as Client } from "../n8n/N8nClient.ts"
+import { isUnlicensed, isUnsupported, isV1, N8nClient, type Service as Client, writesDrafts } from "../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
@@ -181,7 +181,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     const { others, route } = yield* Record.read(folder, from.instance.url, to.instance.url)
     const [sources, targets] = yield* Effect.all([live(from), live(to)], { concurrency: 2 })
     const release = yield* to.release
-    const scope: content.Scope = { extras, isV1: isV1(release) }
+    const scope: content.Scope = { extras, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const missing = options.only?.find((each) => typeof named(sources, each) === "string")
     if (missing !== undefined) {
       const names = sources.map(({ name }) => name)
@@ -344,7 +344,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     }
 
     const warningsOf = (workflow: Workflow.Workflow, wanted: Obj) => {
-      const all = content.of(workflow, { extras, isV1: false })
+      const all = content.of(workflow, { extras, isV1: false, writesDrafts: true })
       const dropped = Object.keys(all).filter((key) => !Object.hasOwn(wanted, key))
       const lacked = workflow.nodes.filter(({ type, typeVersion }) => lookups.isLacked(type, typeVersion ?? 1))
       return [
@@ -448,7 +448,9 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
               ...entry.warnings ?? [],
               ...written.warnings,
               ...writing.settingsKept(wanted, written.workflow, scope),
-              ...(scope.isV1 && written.workflow.active && there !== undefined && !publishes ? [writing.noDrafts] : [])
+              ...(!scope.writesDrafts && written.workflow.active && there !== undefined && !publishes
+                ? [writing.noDrafts]
+                : [])
             ])
           }).pipe(Effect.catch((error) => {
             isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)

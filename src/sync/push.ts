@@ -126,7 +126,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       const warnings = [
         ...written.warnings,
         ...writing.settingsKept(task.local.content, workflow, scope),
-        ...(scope.isV1 && workflow.active && task.kind === "update" && !publishes ? [writing.noDrafts] : [])
+        ...(!scope.writesDrafts && workflow.active && task.kind === "update" && !publishes ? [writing.noDrafts] : [])
       ]
       return { workflow, warnings }
     })

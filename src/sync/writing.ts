@@ -7,7 +7,7 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 
 /** Told of a published workflow of n8n 1.x that was changed. */
-export const noDrafts = "n8n 1.x has no drafts: what was pushed runs at once"
+export const noDrafts = "this n8n's API has no drafts: what was pushed runs at once"
 
 /** Creates; what n8n takes only once the workflow exists follows. */
 export const create = Effect.fnUntraced(function*(wanted: Obj, operation: string, publishes: boolean) {

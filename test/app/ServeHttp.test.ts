@@ -64,6 +64,7 @@ const options: Options.Options = {
   maxResultChars: 40_000,
   maxExecutionMb: 512,
   readOnly: false,
+  policy: Option.none(),
   toolsets: [],
   tools: [],
   excludeTools: [],

@@ -4,7 +4,8 @@
  *
  * **Details**
  *
- * Workflows are not executed and node types are not known: publishing does not check parameters and credentials.
+ * Workflows are not executed, unless `runs` says what comes of a webhook call, and node types are not known: publishing
+ * does not check parameters and credentials.
  * Generated ids are the same at every start, and dates always increase.
  */
 import * as Clock from "effect/Clock"
@@ -80,6 +81,11 @@ export interface Options {
   readonly webhookLag?: number
   /** On 2.x, how many attempts to delete a workflow after unpublishing it fail with 409. Default: 0. */
   readonly deletionLag?: number
+  /**
+   * The execution that a call of a production webhook comes to, such as `succeededExecution({ workflow })`: it is
+   * stored, and a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
+   */
+  readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
 /** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
@@ -171,7 +177,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
 /** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
-    const { after, before, deletionLag = 0, version = "2", webhookLag = 0 } = options
+    const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
     const state = State.make(seed, version)
     const requests: Array<RecordedRequest> = []
     const failures: Array<Effect.Effect<Response, Disconnected>> = []
@@ -199,7 +205,8 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
         body: request.body,
         now,
         webhookLag,
-        deletionLag
+        deletionLag,
+        runs
       })
     }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))
 

@@ -3,7 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { Check } from "./body.ts"
 import type { Parameters } from "./query.ts"
 import type { Major, Refusal } from "./refusal.ts"
-import type { State } from "./state.ts"
+import type { NewExecution, State, Workflow } from "./state.ts"
 
 /** A request after n8n's validation, as passed to a handler. */
 export interface Call {
@@ -21,6 +21,7 @@ export interface Call {
   readonly now: string
   readonly webhookLag: number
   readonly deletionLag: number
+  readonly runs: (workflow: Workflow) => NewExecution | undefined
 }
 
 /** Handles a call. */

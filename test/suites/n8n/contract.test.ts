@@ -15,6 +15,7 @@ import * as tools from "../../../src/tools/index.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
 import * as resources from "../../testing/n8nApi/resources.ts"
 import { RealN8n } from "./RealN8n.ts"
+import { inCi } from "./releases.ts"
 import * as scenarios from "./scenarios.ts"
 
 const failing = (path: string) => ({
@@ -62,7 +63,8 @@ const failed = Effect.fnUntraced(function*(path: string) {
   return { id: String(id), workflowId }
 })
 
-for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) {
+for (const version of ["2", "1"] as const) {
+  const release = inCi[version]
   const client = Layer.unwrap(
     Effect.map(
       RealN8n,

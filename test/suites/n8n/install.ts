@@ -14,27 +14,26 @@ import * as Schedule from "effect/Schedule"
 import * as npm from "../../support/npm.ts"
 import * as processes from "../../support/processes.ts"
 import { RealN8nError } from "./RealN8nError.ts"
+import type { Major } from "./releases.ts"
 
-/** The releases that the suite runs against. */
-export type Version = "2.41.1" | "1.123.81"
-
-/** Requirements of a release: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
+/** Requirements of the releases of a major version: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
 interface Recipe {
   readonly node: { readonly min: readonly [major: number, minor: number]; readonly maxMajor: number }
   readonly overrides: Readonly<Record<string, string>>
 }
 
-// cssomnom is missing from the registry; n8n 1.x refers to xlsx by URL and does not pin langgraph.
-const recipes: Readonly<Record<Version, Recipe>> = {
-  "2.41.1": {
-    node: { min: [24, 0], maxMajor: 24 },
-    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
-  },
-  "1.123.81": {
+// cssomnom is missing from the registry; n8n refers to xlsx by URL, and 1.x does not pin langgraph.
+const overrides = { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
+
+const recipes: Readonly<Record<Major, Recipe>> = {
+  "2": { node: { min: [24, 0], maxMajor: 24 }, overrides },
+  "1": {
     node: { min: [20, 19], maxMajor: 24 },
-    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5", "@langchain/langgraph-checkpoint": "1.0.0" }
+    overrides: { ...overrides, "@langchain/langgraph-checkpoint": "1.0.0" }
   }
 }
+
+const recipeOf = (version: string): Recipe => recipes[version.startsWith("1.") ? "1" : "2"]
 
 /** A Node, and the folder of its headers if known. */
 interface Node {
@@ -108,7 +107,7 @@ const discard = Effect.fn("discard")(function*(folder: string) {
 })
 
 /** Waits for another process that installs this version, and removes the leftovers of processes that have ended. */
-const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: Version) {
+const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const others = (yield* fs.readDirectory(root)).flatMap((name) => {
@@ -134,7 +133,7 @@ const sqlite3Folder = Effect.fn("sqlite3Folder")(function*(folder: string) {
   return path.join(store, name, "node_modules", "sqlite3")
 })
 
-const installInto = Effect.fn("installInto")(function*(folder: string, version: Version, node: Node) {
+const installInto = Effect.fn("installInto")(function*(folder: string, version: string, node: Node) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const env = npm.environment({
@@ -149,7 +148,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   // JSON is valid YAML.
   yield* fs.writeFileString(
     path.join(folder, "pnpm-workspace.yaml"),
-    JSON.stringify({ overrides: recipes[version].overrides, allowBuilds: { sqlite3: true } })
+    JSON.stringify({ overrides: recipeOf(version).overrides, allowBuilds: { sqlite3: true } })
   )
   yield* processes.run("installing n8n", "npx", ["-y", "pnpm@12", "install", "--ignore-scripts"], { cwd: folder, env })
 
@@ -173,13 +172,13 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
  *
  * The first time takes about 3 minutes, most of it compiling sqlite3, and needs python3, make and g++.
  */
-export const install = Effect.fn("install")(function*(version: Version) {
+export const install = Effect.fn("install")(function*(version: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = yield* cacheRoot
   const folder = path.join(root, version)
   const ready = fs.exists(path.join(folder, ".ready"))
-  const running = yield* runningNode(recipes[version])
+  const running = yield* runningNode(recipeOf(version))
 
   if (!(yield* ready)) {
     yield* fs.makeDirectory(root, { recursive: true })
