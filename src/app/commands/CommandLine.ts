@@ -5,6 +5,7 @@ import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
 import { audit } from "./audit.ts"
 import { call } from "./call.ts"
+import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { serve } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
@@ -21,6 +22,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, audit, test, pull, status, diff, push]),
+    Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )
