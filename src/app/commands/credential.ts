@@ -39,7 +39,7 @@ const typed = ({ choices, name, type }: CredentialFields.Field, answer: string) 
 const answerTo = ({ kind }: CredentialFields.Field, message: string) => {
   const prompt: Prompt.Prompt<string> = kind === "secret"
     ? Prompt.map(Prompt.Password({ message }), (hidden) => String(Redacted.value(hidden)))
-    : Prompt.Text({ message })
+    : Prompt.String({ message })
   return Prompt.run(prompt)
 }
 
