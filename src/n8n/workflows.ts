@@ -75,8 +75,18 @@ export interface Service {
    * licence for it).
    */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
-  /** `PUT /workflows/{id}`; on 2.x a change of a published workflow is a draft. */
-  readonly putWorkflow: (id: string, body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /**
+   * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published.
+   *
+   * **Details**
+   *
+   * With `publishes: false` it is a `ValidationError` where it would be published: somebody's draft would be, too.
+   */
+  readonly putWorkflow: (
+    id: string,
+    body: Obj,
+    options?: { readonly publishes?: boolean | undefined }
+  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and only `unarchiveWorkflow` changes it. */
@@ -85,9 +95,9 @@ export interface Service {
   readonly unarchiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `PUT /workflows/{id}/transfer` to another project (needs a licence); its credentials stay where they are. */
   readonly transferWorkflow: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
-  /** `POST /workflows/{id}/publish` (2.x) or `/activate`; asynchronous on 2.x. */
+  /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
   readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `POST /workflows/{id}/unpublish` (2.x) or `/deactivate`; asynchronous on 2.x. */
+  /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
   readonly unpublishWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
 }
 
@@ -139,6 +149,14 @@ const Deleted = Schema.Struct({ id: Schema.String })
 /** Nobody knows whether it had its effect. */
 const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
+
+const wouldPublish = (id: string) =>
+  new Errors.ValidationError({
+    reason:
+      `Workflow '${id}' has unpublished changes of somebody else, and this n8n's API writes only what it publishes`,
+    field: "id",
+    hint: "Nothing was written. Publish or discard those changes first, then write again. (n8n 2.40 and later can.)"
+  })
 
 const mayBeDeleted = "It may have been deleted all the same: look for it before you call again."
 
@@ -212,14 +230,19 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     }))
   )
 
-  /** Saves a draft on 2.x: the published version keeps running. */
-  const putWorkflow = Effect.fn("N8nClient.putWorkflow")(function*(id: string, body: Obj) {
+  /** Saves a draft where the API can: the published version keeps running. */
+  const putWorkflow = Effect.fn("N8nClient.putWorkflow")(function*(
+    id: string,
+    body: Obj,
+    { publishes = true }: { readonly publishes?: boolean | undefined } = {}
+  ) {
     const target = workflowTarget(id, "update workflow")
     const put = (query: { readonly publishIfActive?: boolean }) =>
       sendJson(requests, { method: "PUT", path: path(id), query, body }, Workflow.Workflow, target)
-    if (!(yield* Ref.get(supportsDrafts))) return yield* put({})
+    const putAndPublish = Effect.suspend(() => publishes ? put({}) : Effect.fail(wouldPublish(id)))
+    if (!(yield* Ref.get(supportsDrafts))) return yield* putAndPublish
     return yield* put({ publishIfActive: false }).pipe(
-      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), put({})))
+      Effect.catchIf(isUnknownParameter, () => Effect.andThen(Ref.set(supportsDrafts, false), putAndPublish))
     )
   }, requests.serializeWrite)
 
@@ -244,13 +267,16 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }, requests.serializeWrite)
 
-  /** Publishes or unpublishes; `/publish` and `/unpublish` are `/activate` and `/deactivate` on 1.x. */
-  const switchTo = (id: string, action: string, actionOnV1: string, body: Obj) => {
+  /** Publishes or unpublishes; `/publish` and `/unpublish` were `/activate` and `/deactivate` before 2.40. */
+  const switchTo = (id: string, action: string, earlierAction: string, body: Obj) => {
     const target = workflowTarget(id, `${action} workflow`)
     const post = (action: string, body: Obj | undefined) =>
       sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
     return requests.serializeWrite(
-      post(action, body).pipe(Effect.catchIf(hasStatus(404, 405), () => post(actionOnV1, undefined)))
+      post(action, body).pipe(
+        // Without a version there is nothing to say, and 1.x takes no body here.
+        Effect.catchIf(hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
+      )
     )
   }
 

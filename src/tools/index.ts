@@ -6,6 +6,7 @@ import files from "./files/index.ts"
 import history from "./history/index.ts"
 import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
+import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
@@ -17,6 +18,7 @@ export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
+export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
@@ -32,6 +34,7 @@ export const toolsets = {
   editing,
   testing,
   instance,
+  security,
   sync
 } as const
 
@@ -48,7 +51,8 @@ export const byDefault = [
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
-  ...toolsets.instance
+  ...toolsets.instance,
+  ...toolsets.security
 ] as const
 
 /** All of them, in the order in which clients see them. */

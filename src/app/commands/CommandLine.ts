@@ -3,8 +3,10 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
+import { audit } from "./audit.ts"
 import { call } from "./call.ts"
 import { doctor } from "./doctor.ts"
+import { promote } from "./promote.ts"
 import { serve } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
@@ -20,6 +22,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, test, pull, status, diff, push]),
+    Command.withSubcommands([tools, call, doctor, audit, test, pull, status, diff, push, promote]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -164,7 +165,7 @@ export const workflowHistory = Tool.make({
     }),
   summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
   message: ({ id, versions }) => ({
-    en: `${versions.length} versions of workflow '${id}'`,
+    en: `${counted(versions.length, "version")} of workflow '${id}'`,
     ja: "ワークフローの履歴を取得しました"
   })
 })
