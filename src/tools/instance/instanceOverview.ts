@@ -23,15 +23,15 @@ const maxName = 28
 
 const name = (text: string) => Visible.label(text, maxName)
 
+/** It is told in the answer itself, for a model; programs have list_workflows and list_executions. */
+const Row = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Null]))
+
 /** Executions in a state that are not over, newest first; `count` is a least where `more` is true. */
 const Unfinished = Schema.Struct({
   count: Schema.Int,
   more: Schema.optionalKey(Schema.Boolean),
-  newest: Schema.optionalKey(Schema.Array(Schema.Struct({
-    id: Schema.String,
-    workflowName: Schema.String,
-    startedAt: Schema.NullOr(Schema.String)
-  })))
+  /** `{id, workflowName, startedAt}`. */
+  newest: Schema.optionalKey(Schema.Array(Row))
 })
 
 const Output = Schema.Struct({
@@ -60,14 +60,8 @@ const Output = Schema.Struct({
     /** The time of the oldest that is counted, where they were too many. */
     since: Schema.optionalKey(Schema.String)
   })),
-  /** The workflows that failed, most failures first. */
-  failing: Schema.optionalKey(Schema.Array(Schema.Struct({
-    workflowId: Schema.String,
-    workflowName: Schema.String,
-    failed: Schema.Int,
-    runs: Schema.Int,
-    lastFailed: Schema.String
-  }))),
+  /** The workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
+  failing: Schema.optionalKey(Schema.Array(Row)),
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   url: Schema.String
 })
