@@ -10,6 +10,7 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
+import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
@@ -72,6 +73,8 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly input: Input
   /** The Schema of an answer's `data`. */
   readonly output: Output
+  /** The page that shows its answers, for clients that show pages. */
+  readonly app: App.App | undefined
   /** The JSON Schema (2020-12) of the arguments that are listed. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
@@ -216,6 +219,8 @@ const envelopeRoom = 600
 interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
+  /** What the tool's app shows of it. */
+  readonly view?: Effect.Effect<App.View> | undefined
 }
 
 /** What a tool does, and how it is told. */
@@ -239,6 +244,8 @@ interface About {
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
+  /** The page that shows the answers. */
+  readonly app?: App.App | undefined
 }
 
 const parts = Symbol("effect-n8n-mcp/Tool/parts")
@@ -280,8 +287,8 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
         hint: "A person has to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const { data, totals } = yield* page(input)
-    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals }
+    const { data, totals, view } = yield* page(input)
+    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
   })
 
   const call = Effect.fnUntraced(function*(args: unknown) {
@@ -291,7 +298,12 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
   })
 
   const fit = Effect.fnUntraced(function*(input: In) {
-    const { data, totals } = yield* handle(input)
+    const { data, totals, view } = yield* handle(input)
+    const show = yield* App.Show
+    // The answer is worth more than its picture.
+    if (show !== undefined && view !== undefined) {
+      yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
+    }
     const whole = Visible.json(data)
     const next: Next = (path, kept) => Visible.json(Redact.redact(own.next?.(input, whole)(path, kept)))
     const marked = Minimize.markPages(whole, totals, next)
@@ -321,6 +333,7 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     annotations,
     scopes: own.scopes ?? [],
     partialScopes: own.partialScopes ?? {},
+    app: own.app,
     input: tool.input,
     output: tool.output,
     get inputSchema() {
@@ -404,9 +417,11 @@ export const make = <
     readonly next?: (input: I["Type"], data: O["Type"]) => Next
     readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
     readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
+    /** What the {@link About.app} shows of the answer; made only for clients that show it. */
+    readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
   }
 ): Tool<Name, I, O, R, E> => {
-  const { description, handler, input, name, output, summarize, title, totals } = definition
+  const { description, handler, input, name, output, summarize, title, totals, view } = definition
   return build({
     name,
     title,
@@ -423,7 +438,13 @@ export const make = <
     })
   }, {
     ...definition,
-    page: (input) => Effect.map(handler(input), (raw) => ({ data: summarize(raw, input), totals: totals?.(raw) ?? {} }))
+    page: (input) =>
+      Effect.flatMap(handler(input), (raw) =>
+        Effect.map(Effect.context<R>(), (context) => ({
+          data: summarize(raw, input),
+          totals: totals?.(raw) ?? {},
+          view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
+        })))
   })
 }
 
@@ -474,7 +495,7 @@ export const wrap = <
     input: I["Type"]
   ) => Effect.Effect<O["Type"], E2, R2>
 ): Tool<Name, I, O, R2, E2> => {
-  const { annotations, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
+  const { annotations, app, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
   const own = tool[parts]
   return build(
     {
@@ -489,19 +510,25 @@ export const wrap = <
     {
       ...own,
       annotations,
+      app,
       scopes,
       partialScopes,
       searchHint,
       isEntry,
       page: (input) =>
         Effect.suspend(() => {
-          let totals: Totals = {}
+          let last: Page<O["Type"]> | undefined
           const run = (input: I["Type"]) =>
             Effect.map(own.page(input), (page) => {
-              totals = page.totals
+              last = page
               return page.data
             })
-          return Effect.map(around(run, input), (data) => ({ data, totals }))
+          return Effect.map(around(run, input), (data) => ({
+            data,
+            totals: last?.totals ?? {},
+            // What the page shows may hold what `around` took out of the data.
+            view: data === last?.data ? last?.view : undefined
+          }))
         })
     }
   )
