@@ -4,6 +4,7 @@ import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
+import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
@@ -15,6 +16,7 @@ export * from "./editing/index.ts"
 export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
+export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
@@ -31,6 +33,7 @@ export const toolsets = {
   nodes,
   editing,
   testing,
+  instance,
   security,
   sync
 } as const
@@ -49,6 +52,7 @@ export const byDefault = [
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
+  ...toolsets.instance,
   ...toolsets.security
 ] as const
 
