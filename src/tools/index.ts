@@ -1,5 +1,5 @@
 /** Every tool, in the order clients see them. */
-import credentials from "./credentials/index.ts"
+import credentials, { credentialCreate, credentialTest, listCredentials } from "./credentials/index.ts"
 import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
 import files from "./files/index.ts"
@@ -47,7 +47,8 @@ export const byDefault = [
   ...toolsets.files,
   ...toolsets.history,
   ...toolsets.executions,
-  ...toolsets.credentials,
+  listCredentials,
+  credentialTest,
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
@@ -55,5 +56,5 @@ export const byDefault = [
   ...toolsets.security
 ] as const
 
-/** All of them, in the order in which clients see them. */
-export const all = [...byDefault, ...toolsets.sync] as const
+/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
+export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const
