@@ -7,6 +7,7 @@ import history from "./history/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
+import tables from "./tables/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -18,6 +19,7 @@ export * from "./history/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
+export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
@@ -32,11 +34,12 @@ export const toolsets = {
   editing,
   testing,
   security,
+  tables,
   sync
 } as const
 
 /** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
 
 /** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
@@ -53,4 +56,4 @@ export const byDefault = [
 ] as const
 
 /** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
-export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const
