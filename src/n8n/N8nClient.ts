@@ -31,7 +31,7 @@ import * as variables from "./variables.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { isV1 } from "./about.ts"
+export { isV1, writesDrafts } from "./about.ts"
 export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
 export { type CommunityPackage } from "./communityPackages.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"

@@ -84,4 +84,11 @@ await build({
 })
 
 // For browsers too: it fails if a module of Node is imported.
-await build({ ...shared, entryPoints: ["src/domain.ts"], platform: "browser", target: "es2022" })
+await build({
+  ...shared,
+  entryPoints: ["src/domain.ts"],
+  splitting: true,
+  chunkNames: "domain-[name]-[hash]",
+  platform: "browser",
+  target: "es2022"
+})

@@ -4,6 +4,7 @@ import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
+import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
@@ -16,6 +17,7 @@ export * from "./editing/index.ts"
 export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
+export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
@@ -33,6 +35,7 @@ export const toolsets = {
   nodes,
   editing,
   testing,
+  instance,
   security,
   tables,
   sync
@@ -52,6 +55,7 @@ export const byDefault = [
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
+  ...toolsets.instance,
   ...toolsets.security
 ] as const
 
