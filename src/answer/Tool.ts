@@ -62,6 +62,8 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly description: string
   /** Words that people use for it, for clients that search tools before loading them. */
   readonly searchHint: string | undefined
+  /** Whether a client that loads tools when they are needed should have it from the start: where people begin. */
+  readonly isEntry: boolean
   readonly annotations: Annotations
   /** The scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
@@ -73,12 +75,21 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly output: Output
   /** The page that shows its answers, for clients that show pages. */
   readonly app: App.App | undefined
-  /** The JSON Schema (2020-12) of the arguments. */
+  /** The JSON Schema (2020-12) of the arguments that are listed. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
   /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
+  /** What {@link extended} builds on. */
+  readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
+}
+
+/** What is told of a tool's arguments. */
+interface Described {
+  /** With all parameters. */
+  readonly inputSchema: () => JsonSchema
+  readonly unlisted: NonNullable<About["unlisted"]>
 }
 
 type Input = Schema.ConstraintCodec<unknown, unknown>
@@ -138,10 +149,12 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Whether a keyword is omitted: bounds that a model meets anyway; the Schema still checks what it sends. */
+/** Whether a keyword is omitted: bounds and defaults that go without saying; the Schema still checks what is sent. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
   key === "maxItems" && typeof value === "number" ||
+  key === "minimum" && (value === 0 || value === 1) ||
+  key === "default" && value === 0 ||
   key === "maximum" && Number(value) >= 1_000_000 ||
   key === "minimum" && Number(value) <= -1_000_000 ||
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
@@ -208,7 +221,13 @@ interface Parts<In, Out, out R, out E> extends About {
 
 /** What is known of a tool without calling it. */
 interface About {
+  /**
+   * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
+   * that is listed costs every conversation.
+   */
+  readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
   readonly searchHint?: string | undefined
+  readonly isEntry?: boolean | undefined
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
@@ -218,6 +237,16 @@ interface About {
 
 const parts = Symbol("effect-n8n-mcp/Tool/parts")
 
+const schema = Symbol("effect-n8n-mcp/Tool/schema")
+
+const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
+  names.length === 0
+    ? schema
+    : {
+      ...schema,
+      properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
+    }
+
 const build = <const Name extends string, I extends Input, O extends Output, R, E extends Errors.Failure>(
   tool: {
     readonly name: Name
@@ -225,15 +254,15 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     readonly description: string
     readonly input: I
     readonly output: O
-    readonly inputSchema: () => JsonSchema
     readonly outputSchema: () => JsonSchema
-  },
+  } & Described,
   own: Parts<I["Type"], O["Type"], R, E>
 ): Tool<Name, I, O, R, E> => {
   type In = I["Type"]
   type Out = O["Type"]
   const { annotations, message, page } = own
-  const { inputSchema, name, outputSchema } = tool
+  const { inputSchema, name, outputSchema, unlisted } = tool
+  const listed = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
@@ -287,6 +316,7 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     title: tool.title,
     description: tool.description,
     searchHint: own.searchHint,
+    isEntry: own.isEntry ?? false,
     annotations,
     scopes: own.scopes ?? [],
     partialScopes: own.partialScopes ?? {},
@@ -294,7 +324,7 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     input: tool.input,
     output: tool.output,
     get inputSchema() {
-      return inputSchema()
+      return listed()
     },
     get outputSchema() {
       return outputSchema()
@@ -302,8 +332,18 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     call,
     answer: run,
     run,
-    [parts]: own
+    [parts]: own,
+    [schema]: { inputSchema, unlisted }
   }
+}
+
+/** The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request. */
+export const extended = <T extends Any>(tool: T): T => {
+  const { inputSchema, unlisted } = tool[schema]
+  const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
+  return hidden.length === Object.keys(unlisted).length
+    ? tool
+    : { ...tool, inputSchema: withoutParameters(inputSchema(), hidden) }
 }
 
 /**
@@ -377,6 +417,7 @@ export const make = <
     output,
     // Lazy, so that a client gets its answer to `initialize` before any schema is made.
     inputSchema: lazy(() => shortenSchema(jsonSchema(input), true) as JsonSchema),
+    unlisted: definition.unlisted ?? {},
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
@@ -441,7 +482,7 @@ export const wrap = <
     input: I["Type"]
   ) => Effect.Effect<O["Type"], E2, R2>
 ): Tool<Name, I, O, R2, E2> => {
-  const { annotations, app, description, input, name, output, partialScopes, scopes, searchHint, title } = tool
+  const { annotations, app, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
   const own = tool[parts]
   return build(
     {
@@ -450,7 +491,7 @@ export const wrap = <
       description,
       input,
       output,
-      inputSchema: () => tool.inputSchema,
+      ...tool[schema],
       outputSchema: () => tool.outputSchema
     },
     {
@@ -460,6 +501,7 @@ export const wrap = <
       scopes,
       partialScopes,
       searchHint,
+      isEntry,
       page: (input) =>
         Effect.suspend(() => {
           let last: Page<O["Type"]> | undefined

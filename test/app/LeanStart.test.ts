@@ -54,6 +54,7 @@ describe("LeanStart", () => {
       "N8N_MCP_MAX_EXECUTION_MB",
       "N8N_MCP_MAX_RESULT_CHARS",
       "N8N_MCP_NODES",
+      "N8N_MCP_POLICY",
       "N8N_MCP_PORT",
       "N8N_MCP_RATE_LIMIT",
       "N8N_MCP_SHOW_SECRETS",

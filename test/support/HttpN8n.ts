@@ -1,5 +1,6 @@
 /** The simulated n8n behind a port, for servers that run as processes of their own. */
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { createServer, type IncomingMessage } from "node:http"
@@ -17,13 +18,12 @@ const toRequest = async (request: IncomingMessage) => {
   return body.length === 0 ? made : HttpClientRequest.bodyUint8Array(made, body, "application/json")
 }
 
-/** Serves a simulated n8n until the scope ends; a request that breaks the connection does so here as well. */
-export const serve = (seed: N8nApi.Seed, options?: N8nApi.Options) =>
+/** Serves what answers a client until the scope ends; a request that breaks the connection does so here as well. */
+export const serveClient = (client: HttpClient.HttpClient) =>
   Effect.gen(function*() {
-    const api = yield* N8nApi.make(seed, options)
     const server = createServer((request, answer) => {
       const exchange = Effect.gen(function*() {
-        const response = yield* api.client.execute(yield* Effect.promise(() => toRequest(request)))
+        const response = yield* client.execute(yield* Effect.promise(() => toRequest(request)))
         const { "content-encoding": _, ...headers } = response.headers
         answer.writeHead(response.status, headers)
         yield* Stream.runForEach(response.stream, (chunk) => Effect.sync(() => void answer.write(chunk))).pipe(
@@ -46,5 +46,12 @@ export const serve = (seed: N8nApi.Seed, options?: N8nApi.Options) =>
           server.closeAllConnections()
         })
     )
-    return { api, url, server }
+    return { url, server }
+  })
+
+/** Serves a simulated n8n until the scope ends. */
+export const serve = (seed: N8nApi.Seed, options?: N8nApi.Options) =>
+  Effect.gen(function*() {
+    const api = yield* N8nApi.make(seed, options)
+    return { api, ...yield* serveClient(api.client) }
   })

@@ -4,7 +4,8 @@
  *
  * **Details**
  *
- * Workflows are not executed and node types are not known: publishing does not check parameters and credentials.
+ * Workflows are not executed, unless `runs` says what comes of a webhook call, and node types are not known: publishing
+ * does not check parameters and credentials.
  * Generated ids are the same at every start, and dates always increase.
  */
 import * as Clock from "effect/Clock"
@@ -15,10 +16,15 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import { map as mapValues } from "effect/Record"
 import * as about from "./about.ts"
+import * as audit from "./audit.ts"
+import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
+import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as history from "./history.ts"
+import * as insights from "./insights.ts"
 import * as publishing from "./publishing.ts"
 import { checkQuery } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
@@ -32,7 +38,16 @@ import * as workflows from "./workflows.ts"
 /** How many of the latest requests are kept: the memory of a long-running demo must not grow. */
 const maxRequests = 10_000
 
-export type { Credential, Execution, NewExecution, Seed, Stored, Workflow } from "./state.ts"
+export type {
+  CommunityPackage,
+  Credential,
+  DataTable,
+  Execution,
+  NewExecution,
+  Seed,
+  Stored,
+  Workflow
+} from "./state.ts"
 
 /** A request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
@@ -66,6 +81,11 @@ export interface Options {
   readonly webhookLag?: number
   /** On 2.x, how many attempts to delete a workflow after unpublishing it fail with 409. Default: 0. */
   readonly deletionLag?: number
+  /**
+   * The execution that a call of a production webhook comes to, such as `succeededExecution({ workflow })`: it is
+   * stored, and a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
+   */
+  readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
 /** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
@@ -111,7 +131,11 @@ const routes: ReadonlyArray<Route> = [
   ...tags.routes,
   ...history.routes,
   ...executions.routes,
-  ...credentials.routes
+  ...credentials.routes,
+  ...dataTables.routes,
+  ...communityPackages.routes,
+  ...insights.routes,
+  ...audit.routes
 ]
 
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
@@ -153,7 +177,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
 /** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
-    const { after, before, deletionLag = 0, version = "2", webhookLag = 0 } = options
+    const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
     const state = State.make(seed, version)
     const requests: Array<RecordedRequest> = []
     const failures: Array<Effect.Effect<Response, Disconnected>> = []
@@ -166,20 +190,23 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
         yield* checkQuery(route.query ?? {}, url.searchParams, version)
       }
       yield* checkBody(route, request, version)
-      const { id = "", version: versionId = "" } = route.path.exec(url.pathname)?.groups ?? {}
+      const params = mapValues(route.path.exec(url.pathname)?.groups ?? {}, decodeURIComponent)
+      const { id = "", version: versionId = "" } = params
       const now = state.timestamp(yield* Clock.currentTimeMillis)
       return yield* route.handle({
         version,
         state,
         method,
         headers,
-        id: decodeURIComponent(id),
-        versionId: decodeURIComponent(versionId),
+        id,
+        versionId,
+        params,
         query: url.searchParams,
         body: request.body,
         now,
         webhookLag,
-        deletionLag
+        deletionLag,
+        runs
       })
     }, Effect.catchTag("Refusal", ({ message, status }) => Effect.succeed(Response.json({ message }, { status }))))
 

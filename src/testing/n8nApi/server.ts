@@ -3,7 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { Check } from "./body.ts"
 import type { Parameters } from "./query.ts"
 import type { Major, Refusal } from "./refusal.ts"
-import type { State } from "./state.ts"
+import type { NewExecution, State, Workflow } from "./state.ts"
 
 /** A request after n8n's validation, as passed to a handler. */
 export interface Call {
@@ -12,6 +12,8 @@ export interface Call {
   readonly method: string
   readonly id: string
   readonly versionId: string
+  /** All parameters of the path by name. */
+  readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
   /** `undefined` if nothing was sent. */
@@ -19,6 +21,7 @@ export interface Call {
   readonly now: string
   readonly webhookLag: number
   readonly deletionLag: number
+  readonly runs: (workflow: Workflow) => NewExecution | undefined
 }
 
 /** Handles a call. */
@@ -41,9 +44,9 @@ export interface Route extends RouteOptions {
   readonly handle: Handler
 }
 
-/** Makes a route. `:id` and `:version` in a path are passed as `id` and `versionId`, and a `*` at its end as `id`. */
+/** Makes a route. `:id` and `:version` in a path are also passed as `id` and `versionId`, and a `*` at its end as `id`. */
 export const route = (method: string, path: string, options: RouteOptions, handle: Handler): Route => {
-  const pattern = path.replace(":id", "(?<id>[^/]+)").replace(":version", "(?<version>[^/]+)").replace("*", "(?<id>.+)")
+  const pattern = path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)").replace("*", "(?<id>.+)")
   return { ...options, method, path: new RegExp(`^${pattern}/?$`), handle }
 }
 

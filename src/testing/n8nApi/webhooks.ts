@@ -1,6 +1,7 @@
 /** Production webhooks of published workflows. */
 import * as Effect from "effect/Effect"
 import { type Call, type Handler, route } from "./server.ts"
+import { addExecution, list, type Node, obj } from "./state.ts"
 
 /** The methods of a webhook path; each request brings a pending registration closer. */
 const methodsOf = ({ state }: Call, path: string) =>
@@ -11,7 +12,26 @@ const methodsOf = ({ state }: Call, path: string) =>
     return current.filter((webhook) => webhook.path === path).map(({ method }) => method)
   })
 
-/** Answers a webhook call, without executing anything, or a CORS preflight, which lists the methods. */
+const started = () => Response.json({ message: "Workflow was started" })
+
+/** Stores what the call of a webhook comes to, and answers as the workflow's first Respond to Webhook node says. */
+const run = ({ now, runs, state }: Call, path: string) => {
+  const [id] = [...state.webhooks].find(([, { current }]) => current.some((webhook) => webhook.path === path)) ?? []
+  const workflow = state.workflows.get(id ?? "")
+  if (workflow === undefined) return started()
+  const published = obj(workflow.activeVersion)
+  const nodes = list<Node>(published["nodes"] ?? workflow["nodes"])
+  const connections = published["connections"] ?? workflow["connections"]
+  const scripted = runs({ ...workflow, nodes, connections })
+  if (scripted === undefined) return started()
+  const execution = addExecution(state, { ...scripted, mode: "webhook" }, Date.parse(now))
+  const responder = nodes.find(({ disabled, type }) => type === "n8n-nodes-base.respondToWebhook" && disabled !== true)
+  return obj(responder?.["parameters"])["responseBody"] === "={{ $execution.id }}"
+    ? new Response(execution.id)
+    : started()
+}
+
+/** Answers a webhook call or a CORS preflight, which lists the methods. */
 const callWebhook: Handler = (call) => {
   const { id: path, method } = call
   const methods = methodsOf(call, path)
@@ -20,7 +40,7 @@ const callWebhook: Handler = (call) => {
     const allowed = { "access-control-allow-methods": ["OPTIONS", ...methods].join(", ") }
     return Effect.succeed(new Response(null, { status: 204, headers: call.headers["origin"] ? allowed : {} }))
   }
-  if (methods.includes(method)) return Effect.succeed(Response.json({ message: "Workflow was started" }))
+  if (methods.includes(method)) return Effect.sync(() => run(call, path))
   if (methods.length === 0) {
     return Effect.succeed(notFound(`The requested webhook "${method} ${path}" is not registered.`))
   }

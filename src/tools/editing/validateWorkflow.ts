@@ -49,7 +49,7 @@ export const validateWorkflow = Tool.make({
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once). outdated names nodes with newer versions or successors.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, credentials. Errors are what n8n refuses; each problem has its fix. outdated: nodes with a newer version or successor.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),

@@ -35,7 +35,7 @@ export const getWorkflowConnections = Tool.make({
   app: page.app,
   searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
   description:
-    "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
+    "Read a workflow's graph: each node's inputs and outputs; ports where a link is not main[0] to main[0] (branches, errors, AI sub-nodes).",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({

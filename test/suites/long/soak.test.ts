@@ -1,20 +1,25 @@
 /**
- * `pnpm test:long`: servers that work without a pause, on stdio and HTTP, with a tenth of n8n's answers failing;
- * memory and descriptors stay what they were. `N8N_MCP_SOAK_MINUTES` is how long each works (default: 1).
+ * `pnpm test:long`: servers at work on stdio and HTTP, with a tenth of n8n's answers failing; memory and descriptors
+ * stay what they were. `N8N_MCP_SOAK_MINUTES` is how long each works (default: 1).
  */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import type { Obj } from "../../../src/base/Json.ts"
-import { serve } from "../../support/HttpN8n.ts"
+import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { toolsets } from "../../../src/tools/index.ts"
+import { serveClient } from "../../support/HttpN8n.ts"
 import { bundle, installed, remove, start } from "../../support/Process.ts"
 import { random as seeded } from "../../support/random.ts"
-import { calls, seed, workflow } from "../../tools/calls.ts"
+import { calls, seed, workflow, writeFiles } from "../../tools/calls.ts"
 
 const minutes = Number(process.env["N8N_MCP_SOAK_MINUTES"] ?? 1)
 
@@ -25,16 +30,21 @@ interface Sample {
   readonly megabytes: number
   readonly descriptors: number
   readonly calls: number
+  readonly failed: number
 }
 
-const sample = (pid: number, calls: number): Sample => ({
+const sample = (pid: number, calls: number, failed: number): Sample => ({
   megabytes: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
   descriptors: readdirSync(`/proc/${pid}/fd`).length,
-  calls
+  calls,
+  failed
 })
 
 const median = (numbers: ReadonlyArray<number>) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+/** The shortest time between two rounds of calls, in milliseconds: others work on this machine too. */
+const pace = 250
 
 /** Calls tools by turns until the time is up; a new client each hundred calls. */
 const work = async (connect: () => Promise<{ readonly client: Client; readonly pid: number }>, until: number) => {
@@ -46,31 +56,36 @@ const work = async (connect: () => Promise<{ readonly client: Client; readonly p
   )
   const samples: Array<Sample> = []
   let made = 0
+  let failed = 0
   let { client, pid } = await connect()
   let created: string | undefined
   for (let next = Date.now(); Date.now() < until;) {
-    const call = (name: string, args: Obj) => {
+    const pause = setTimeout(pace)
+    const call = async (name: string, args: Obj) => {
       made++
-      return client.callTool({ name, arguments: { ...args } })
+      const result = await client.callTool({ name, arguments: { ...args } })
+      if (result.isError === true) failed++
+      return result
     }
     await Promise.all(Array.from({ length: 12 }, () => {
       const [name, args] = tools[random(tools.length)] ?? ["list_workflows", {}]
       return call(name, name === "get_execution" ? { id: args["id"] } : args)
     }))
-    // What is created is deleted, so that n8n holds no more than before.
     if (created === undefined) {
       const { structuredContent } = await call("create_workflow", { ...workflow, active: false })
       created = (structuredContent as { readonly data?: { readonly id?: string } } | undefined)?.data?.id
-    } else if ((await call("delete_workflow", { id: created, confirm: true })).isError !== true) {
+    } else {
+      await call("delete_workflow", { id: created, confirm: true })
       created = undefined
     }
+    await pause
     if (made % 100 < 13) {
       const before = client
       ;({ client, pid } = await connect())
       if (before !== client) await before.close()
     }
     if (Date.now() >= next) {
-      samples.push(sample(pid, made))
+      samples.push(sample(pid, made, failed))
       next += minutes * 60_000 / 60
     }
   }
@@ -84,40 +99,48 @@ const isFlat = (name: string, samples: ReadonlyArray<Sample>) => {
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)]
   const of = (part: ReadonlyArray<Sample>, key: keyof Sample) => Math.round(median(part.map((each) => each[key])))
   process.stderr.write(
-    `${name}: ${samples.at(-1)?.calls} calls in ${minutes} min; MB ${of(samples.slice(0, third), "megabytes")} -> ${
-      of(middle, "megabytes")
-    } -> ${of(last, "megabytes")}, descriptors ${of(samples.slice(0, third), "descriptors")} -> ${
-      of(middle, "descriptors")
-    } -> ${of(last, "descriptors")}\n`
+    `${name}: ${samples.at(-1)?.calls} calls (${samples.at(-1)?.failed} failed) in ${minutes} min; MB ${
+      of(samples.slice(0, third), "megabytes")
+    } -> ${of(middle, "megabytes")} -> ${of(last, "megabytes")}, descriptors ${
+      of(samples.slice(0, third), "descriptors")
+    } -> ${of(middle, "descriptors")} -> ${of(last, "descriptors")}\n`
   )
   assert.isAbove(third, 5)
+  assert.isBelow(samples.at(-1)?.failed ?? Infinity, (samples.at(-1)?.calls ?? 0) / 4)
   assert.isBelow(of(last, "megabytes"), of(middle, "megabytes") * 1.2 + 10)
   assert.isAtMost(of(last, "descriptors"), of(middle, "descriptors") + 3)
 }
 
-/** An n8n of which every tenth answer fails. */
-const unreliable = () => {
+/** An n8n of which every tenth answer fails; each few thousand requests it is a new one, so that it does not grow. */
+const unreliable = Effect.gen(function*() {
   const random = seeded(2)
-  return serve(seed, {
-    before: () =>
-      Effect.sync(() =>
-        random(10) === 0
-          ? Response.json({ message: "slow down" }, { status: 429, headers: { "retry-after": "0" } })
-          : undefined
-      )
-  })
-}
+  const before = () =>
+    Effect.sync(() =>
+      random(10) === 0
+        ? Response.json({ message: "slow down" }, { status: 429, headers: { "retry-after": "0" } })
+        : undefined
+    )
+  const make = N8nApi.make(seed, { before })
+  let api = yield* make
+  let requests = 0
+  return yield* serveClient(HttpClient.make(Effect.fnUntraced(function*(request) {
+    if (++requests % 5_000 === 0) api = yield* make
+    return yield* api.client.execute(request)
+  })))
+})
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-n8n-mcp-soak-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
+).pipe(Effect.tap(writeFiles), Effect.provide(NodeServices.layer))
 
 const environment = (url: URL, home: string) => ({
   PATH: process.env["PATH"] ?? "",
   HOME: home,
   N8N_URL: url.href,
   N8N_API_KEY: "the-key-of-this-n8n",
+  XDG_STATE_HOME: join(home, ".state"),
+  N8N_MCP_TOOLSETS: Object.keys(toolsets).join(),
   N8N_MCP_FILES_ROOT: home
 })
 
@@ -125,7 +148,7 @@ const info = { name: "soak", version: "0" }
 
 it.live("on stdio", () =>
   Effect.gen(function*() {
-    const { url } = yield* unreliable()
+    const { url } = yield* unreliable
     const home = yield* folder
     const { main } = yield* installed
     const transport = new StdioClientTransport({
@@ -144,7 +167,7 @@ it.live("on stdio", () =>
 
 it.live("on HTTP", () =>
   Effect.gen(function*() {
-    const { url } = yield* unreliable()
+    const { url } = yield* unreliable
     const home = yield* folder
     const { main } = yield* installed
     const { child, errors } = yield* Effect.acquireRelease(

@@ -20,14 +20,12 @@ import * as Scope from "effect/Scope"
 import { createServer } from "node:net"
 import * as processes from "../../support/processes.ts"
 import * as FakeOpenAi from "./FakeOpenAi.ts"
-import { install, type Installed, type Version } from "./install.ts"
+import { install, type Installed } from "./install.ts"
 import { RealN8nError } from "./RealN8nError.ts"
-
-export type { Version } from "./install.ts"
 
 /** Access to the instance, including what the public API does not show. */
 export interface Service {
-  readonly version: Version
+  readonly version: string
   readonly url: URL
   /** An API key with all scopes of the owner. */
   readonly apiKey: Redacted.Redacted<string>
@@ -59,7 +57,7 @@ export class RealN8n extends Context.Service<RealN8n, Service>()("effect-n8n-mcp
    * It uses the real clock, even under a TestClock.
    */
   static readonly layer = (
-    version: Version,
+    version: string,
     options: { readonly env?: Readonly<Record<string, string>> } = {}
   ): Layer.Layer<RealN8n, RealN8nError | processes.ProcessError> =>
     Layer.effect(RealN8n, make(version, options.env ?? {})).pipe(
@@ -108,7 +106,7 @@ if (isMainThread && process.argv.at(-1) === "start") {
 
 /** The folders, port and keys of an instance, the same for all its starts. */
 interface Place {
-  readonly version: Version
+  readonly version: string
   readonly installed: Installed
   readonly env: Readonly<Record<string, string>>
   readonly folder: string
@@ -117,7 +115,7 @@ interface Place {
   readonly tail: processes.Tail
 }
 
-const starting = (version: Version) => `starting n8n ${version}`
+const starting = (version: string) => `starting n8n ${version}`
 
 const at = ({ port }: Place) => new URL(`http://127.0.0.1:${port}/`)
 
@@ -184,7 +182,7 @@ const launchWithin = Effect.fn("launchWithin")(function*(place: Place) {
 
 /** Makes a place and launches there, with other ports if these are taken by now. */
 const settle = Effect.fn("settle")(
-  function*(version: Version, env: Readonly<Record<string, string>>) {
+  function*(version: string, env: Readonly<Record<string, string>>) {
     const fs = yield* FileSystem.FileSystem
     const installed = yield* install(version)
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: `n8n-${version}-` })
@@ -243,7 +241,7 @@ const setUp = Effect.fn("setUp")(function*(place: Place) {
   return { apiKey, asOwner, createApiKey }
 })
 
-const make = Effect.fn("RealN8n.make")(function*(version: Version, env: Readonly<Record<string, string>>) {
+const make = Effect.fn("RealN8n.make")(function*(version: string, env: Readonly<Record<string, string>>) {
   const openAiUrl = yield* FakeOpenAi.serve.pipe(
     Effect.mapError(({ message }) => new RealN8nError({ step: starting(version), detail: message }))
   )

@@ -13,7 +13,9 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
+import * as resources from "../../testing/n8nApi/resources.ts"
 import { RealN8n } from "./RealN8n.ts"
+import { inCi } from "./releases.ts"
 import * as scenarios from "./scenarios.ts"
 
 const failing = (path: string) => ({
@@ -61,7 +63,8 @@ const failed = Effect.fnUntraced(function*(path: string) {
   return { id: String(id), workflowId }
 })
 
-for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) {
+for (const version of ["2", "1"] as const) {
+  const release = inCi[version]
   const client = Layer.unwrap(
     Effect.map(
       RealN8n,
@@ -78,6 +81,15 @@ for (const [release, version] of [["2.41.1", "2"], ["1.123.81", "1"]] as const) 
         const exchanges = yield* contract.exchanges(yield* instance)
         const { expect } = yield* Effect.promise(() => import("vitest"))
         yield* Effect.promise(() => expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version)))
+      }))
+
+    it.effect("answers about what else it holds as recorded", () =>
+      Effect.gen(function*() {
+        const exchanges = yield* resources.exchanges(yield* instance)
+        const { expect } = yield* Effect.promise(() => import("vitest"))
+        yield* Effect.promise(() =>
+          expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version, "resources"))
+        )
       }))
 
     it.effect("answers about an execution as the fake that holds it", () =>

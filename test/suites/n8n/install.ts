@@ -15,25 +15,25 @@ import * as npm from "../../support/npm.ts"
 import * as processes from "../../support/processes.ts"
 import { RealN8nError } from "./RealN8nError.ts"
 
-/** The releases that the suite runs against. */
-export type Version = "2.41.1" | "1.123.81"
-
 /** Requirements of a release: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
 interface Recipe {
   readonly node: { readonly min: readonly [major: number, minor: number]; readonly maxMajor: number }
   readonly overrides: Readonly<Record<string, string>>
 }
 
-// cssomnom is missing from the registry; n8n 1.x refers to xlsx by URL and does not pin langgraph.
-const recipes: Readonly<Record<Version, Recipe>> = {
-  "2.41.1": {
-    node: { min: [24, 0], maxMajor: 24 },
-    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
-  },
-  "1.123.81": {
-    node: { min: [20, 19], maxMajor: 24 },
-    overrides: { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5", "@langchain/langgraph-checkpoint": "1.0.0" }
-  }
+const node24: Recipe["node"] = { min: [24, 0], maxMajor: 24 }
+
+// cssomnom is missing from the registry, and n8n refers to xlsx by URL.
+const overrides = { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
+
+// Before 2.30 n8n pins LangChain's core, but not these, whose later versions need a later core.
+const checkpoint = { "@langchain/langgraph-checkpoint": "1.0.0" }
+const langgraph = { ...checkpoint, "@langchain/langgraph": "1.0.2" }
+
+const recipeOf = (version: string): Recipe => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  if (major < 2) return { node: { min: [20, 19], maxMajor: 24 }, overrides: { ...overrides, ...checkpoint } }
+  return { node: node24, overrides: minor < 30 ? { ...overrides, ...langgraph } : overrides }
 }
 
 /** A Node, and the folder of its headers if known. */
@@ -108,7 +108,7 @@ const discard = Effect.fn("discard")(function*(folder: string) {
 })
 
 /** Waits for another process that installs this version, and removes the leftovers of processes that have ended. */
-const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: Version) {
+const settleOthers = Effect.fn("settleOthers")(function*(root: string, version: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const others = (yield* fs.readDirectory(root)).flatMap((name) => {
@@ -134,7 +134,7 @@ const sqlite3Folder = Effect.fn("sqlite3Folder")(function*(folder: string) {
   return path.join(store, name, "node_modules", "sqlite3")
 })
 
-const installInto = Effect.fn("installInto")(function*(folder: string, version: Version, node: Node) {
+const installInto = Effect.fn("installInto")(function*(folder: string, version: string, node: Node) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const env = npm.environment({
@@ -149,7 +149,7 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
   // JSON is valid YAML.
   yield* fs.writeFileString(
     path.join(folder, "pnpm-workspace.yaml"),
-    JSON.stringify({ overrides: recipes[version].overrides, allowBuilds: { sqlite3: true } })
+    JSON.stringify({ overrides: recipeOf(version).overrides, allowBuilds: { sqlite3: true } })
   )
   yield* processes.run("installing n8n", "npx", ["-y", "pnpm@12", "install", "--ignore-scripts"], { cwd: folder, env })
 
@@ -173,13 +173,13 @@ const installInto = Effect.fn("installInto")(function*(folder: string, version: 
  *
  * The first time takes about 3 minutes, most of it compiling sqlite3, and needs python3, make and g++.
  */
-export const install = Effect.fn("install")(function*(version: Version) {
+export const install = Effect.fn("install")(function*(version: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = yield* cacheRoot
   const folder = path.join(root, version)
   const ready = fs.exists(path.join(folder, ".ready"))
-  const running = yield* runningNode(recipes[version])
+  const running = yield* runningNode(recipeOf(version))
 
   if (!(yield* ready)) {
     yield* fs.makeDirectory(root, { recursive: true })

@@ -1,3 +1,7 @@
+import { assert, it } from "@effect/vitest"
+import { notTestable, ofMajor } from "./releases.ts"
 import { suite } from "./suite.ts"
 
-suite("1.123.81")
+it("N8N_MCP_VERSIONS names whole versions", () => assert.deepStrictEqual(notTestable, []))
+
+for (const version of ofMajor("1")) suite(version)

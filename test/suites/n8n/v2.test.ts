@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
@@ -9,10 +9,9 @@ import * as Executions from "../../../src/executions/Executions.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { RealN8n } from "./RealN8n.ts"
+import { notTestable, ofMajor } from "./releases.ts"
 import * as scenarios from "./scenarios.ts"
 import { suite } from "./suite.ts"
-
-suite("2.41.1")
 
 const client = Layer.unwrap(Effect.gen(function*() {
   const { apiKey, url } = yield* RealN8n
@@ -20,32 +19,39 @@ const client = Layer.unwrap(Effect.gen(function*() {
 }))
 
 /** An n8n that withholds execution data over 100 kB; the default limit is 100 MB. */
-const withholding = Layer.merge(client, Services.layerMemory).pipe(
-  Layer.provideMerge(RealN8n.layer("2.41.1", { env: { EXECUTIONS_DATA_MAX_DISPLAY_SIZE: "100000" } }))
-)
+const withholding = (version: string) =>
+  Layer.merge(client, Services.layerMemory).pipe(
+    Layer.provideMerge(RealN8n.layer(version, { env: { EXECUTIONS_DATA_MAX_DISPLAY_SIZE: "100000" } }))
+  )
 
-layer(withholding, { timeout: "15 minutes", excludeTestServices: true })(
-  "n8n 2.41.1 that withholds large data",
-  (it) => {
-    it.effect("returns it on request", () =>
-      Effect.gen(function*() {
-        const { executionId: id } = yield* scenarios.run("big12")
-        const withheld = obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`))
-        assert.isTrue(withheld?.["dataTooLargeToDisplay"])
-        const { statistics } = yield* tools.getExecution.call({ id, nodeOffset: 0 })
-        assert.strictEqual(statistics.executedNodes, 12)
-        assert.strictEqual(statistics.totalItemsProcessed, 1_101)
-      }))
+it("N8N_MCP_VERSIONS names whole versions", () => assert.deepStrictEqual(notTestable, []))
 
-    it.effect("our own limit refuses with the size before the download ends", () =>
-      Effect.gen(function*() {
-        const { executionId: id } = yield* scenarios.run("big12")
-        const error = yield* Effect.flip(tools.getExecution.call({ id, nodeOffset: 0 })).pipe(
-          Effect.provide(Layer.fresh(Executions.layer({ maxBodyBytes: 100_000 })))
-        )
-        assert.strictEqual(error._tag, "ValidationError")
-        assert.match(error.message, /holds 1 MB, more than the bound of 1 MB/)
-        assert.include(Hints.text(error.hint), "--max-execution-mb")
-      }))
-  }
-)
+for (const version of ofMajor("2")) {
+  suite(version)
+
+  layer(withholding(version), { timeout: "15 minutes", excludeTestServices: true })(
+    `n8n ${version} that withholds large data`,
+    (it) => {
+      it.effect("returns it on request", () =>
+        Effect.gen(function*() {
+          const { executionId: id } = yield* scenarios.run("big12")
+          const withheld = obj(yield* scenarios.fetchJson(`executions/${id}?includeData=true`))
+          assert.isTrue(withheld?.["dataTooLargeToDisplay"])
+          const { statistics } = yield* tools.getExecution.call({ id, nodeOffset: 0 })
+          assert.strictEqual(statistics.executedNodes, 12)
+          assert.strictEqual(statistics.totalItemsProcessed, 1_101)
+        }))
+
+      it.effect("our own limit refuses with the size before the download ends", () =>
+        Effect.gen(function*() {
+          const { executionId: id } = yield* scenarios.run("big12")
+          const error = yield* Effect.flip(tools.getExecution.call({ id, nodeOffset: 0 })).pipe(
+            Effect.provide(Layer.fresh(Executions.layer({ maxBodyBytes: 100_000 })))
+          )
+          assert.strictEqual(error._tag, "ValidationError")
+          assert.match(error.message, /holds 1 MB, more than the bound of 1 MB/)
+          assert.include(Hints.text(error.hint), "--max-execution-mb")
+        }))
+    }
+  )
+}
