@@ -1,4 +1,4 @@
-/** Reads the documentation of what package.json exports, as TypeDoc does, and says what is missing: `pnpm docs`. */
+/** Reads the documentation of what package.json exports, as TypeDoc does, and says what is missing: `pnpm typedoc`. */
 import { relative } from "node:path"
 import { Application, type DeclarationReflection, ReflectionKind } from "typedoc"
 import { root } from "./metadata.ts"
