@@ -108,7 +108,15 @@ export const serve = (
         about,
         methods: Object.fromEntries(methods.map((method) => {
           const result = results[method]
-          return [method, result === undefined ? later(method) : () => Effect.succeed(result)]
+          if (result === undefined) return [method, later(method)]
+          // Prepared is what those see who show no pages of tools.
+          return [
+            method,
+            (request) =>
+              method === "tools/list" && Methods.showsApps(request.capabilities)
+                ? later(method)(request)
+                : Effect.succeed(result)
+          ]
         })),
         sealing: {
           seal: (content, about) => Effect.flatMap(whole, ({ served }) => served.sealing.seal(content, about)),

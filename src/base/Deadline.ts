@@ -85,6 +85,13 @@ export const bounded = <A, E, R>(
     )
   })
 
+/** Milliseconds that are left to the call for requests; `Infinity` if it has no deadline. */
+export const left: Effect.Effect<number> = Effect.flatMap(Current, (deadline) =>
+  Effect.map(
+    Clock.currentTimeMillis,
+    (now) => deadline === undefined ? Infinity : Math.max(0, deadline.until - reserve - now)
+  ))
+
 /** Gives what has to be done whatever happens a time of its own, in seconds. */
 export const renewed = (seconds: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(

@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
+import type { CredentialTypes } from "./data/CredentialFiles.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
@@ -39,6 +40,8 @@ export interface Service {
   readonly find: (type: string) => Effect.Effect<Option.Option<NodeType.NodeType>, Errors.ValidationError>
   /** The type; a `NotFoundError` names the nearest. */
   readonly get: (type: string) => Effect.Effect<NodeType.NodeType, Errors.N8nError>
+  /** Which fields n8n's own credential types have, and which of them are secrets. */
+  readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 
@@ -128,6 +131,7 @@ const make = (
       release: Effect.map(file, ({ release }) => release),
       releases: Effect.map(file, ({ releases }) => releases),
       deprecations: Effect.map(file, ({ deprecations }) => deprecations),
+      credentials: yield* Effect.cached(Effect.flatMap(file, ({ credentials }) => credentials)),
       types,
       find,
       get: Effect.fnUntraced(function*(type) {

@@ -7,6 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import * as App from "../answer/App.ts"
 import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
@@ -16,6 +17,7 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
+import * as appMethods from "./appMethods.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
 import { shorten, text as textOf } from "./handling.ts"
@@ -95,6 +97,20 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
     onFailure: ({ envelope }): CallToolResult => ({ isError: true, content: text(envelope) })
   })
 
+/** As {@link respond}, with what the tool's page shows, which no model reads. */
+const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  Effect.suspend(() => {
+    let view: App.View | undefined
+    return respond(tool, args).pipe(
+      Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown))),
+      Effect.map((result) =>
+        view === undefined || Object.keys(view).length === 0 || result.isError === true
+          ? result
+          : { ...result, _meta: view }
+      )
+    )
+  })
+
 /** A union of tools is a tool with the union of their needs; the compiler does not see it. */
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
@@ -126,6 +142,12 @@ export const listing = (tool: Tool.Any) => ({
   ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
 })
 
+/** As {@link listing}, for a client that shows pages. */
+const listingWithApp = (tool: Tool.Any) => {
+  const entry = listing(tool)
+  return tool.app === undefined ? entry : { ...entry, _meta: { ...entry._meta, ui: { resourceUri: tool.app.uri } } }
+}
+
 /** The arguments of a call; the tool says what is wrong with those that are no object. Nothing and `null` are none. */
 const argumentsOf = ({ params }: Methods.Request): unknown => {
   const args = params["arguments"] ?? undefined
@@ -141,6 +163,7 @@ const makeServed = <T extends Tool.Any>(
     const tools = widened(options.tools)
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
+    const apps = tools.flatMap(({ app }) => app ?? [])
     const prompts = options.prompts ?? []
     const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
 
@@ -157,19 +180,25 @@ const makeServed = <T extends Tool.Any>(
     (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
     const methods: Methods.Methods = {
-      "tools/list": forCaller(() => Effect.map(offered, (tools) => ({ tools: tools.map(listing) }))),
+      "tools/list": forCaller(({ capabilities }) => {
+        const entry = Methods.showsApps(capabilities) ? listingWithApp : listing
+        return Effect.map(offered, (tools) => ({ tools: tools.map((tool) => entry(tool)) }))
+      }),
       "tools/call": forCaller((request) =>
         Effect.gen(function*() {
           const name = yield* textOf(request.params, "name")
           const tool = find(tools, name)
           if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
-          return yield* callContext.provide(request)(respond(tool, argumentsOf(request)))
+          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+          return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
         })
       ),
-      ...(resources.length === 0 ? {} : {
+      ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
-        "resources/read": forCaller((request) => resourceMethods.read(resources, request))
+        "resources/read": forCaller((request) =>
+          appMethods.read(apps, request) ?? resourceMethods.read(resources, request)
+        )
       }),
       ...(prompts.length === 0 ? {} : {
         "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),
@@ -185,7 +214,7 @@ const makeServed = <T extends Tool.Any>(
       instructions: options.instructions,
       capabilities: {
         tools: {},
-        ...(resources.length === 0 ? {} : { resources: {} }),
+        ...(resources.length === 0 && apps.length === 0 ? {} : { resources: {} }),
         ...(prompts.length === 0 ? {} : { prompts: {} }),
         ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
       }

@@ -17,6 +17,15 @@ export interface About {
 /** Whether the version is known to be 1.x. */
 export const isV1 = (version: string | undefined): boolean => version !== undefined && Number.parseInt(version) < 2
 
+/** The release since which the API writes drafts, publishes a version and lists the history; drafts are as old as 2.0. */
+const draftsSince = [2, 40] as const
+
+/** Whether the API writes drafts: before, a change of what is published takes effect at once. Unknown ones do. */
+export const writesDrafts = (version: string | undefined): boolean => {
+  const [major = NaN, minor = NaN] = (version ?? "").split(".").map(Number)
+  return !(major < draftsSince[0] || major === draftsSince[0] && minor < draftsSince[1])
+}
+
 const Release = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ release: Schema.String })))
 )

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
-import { elements, getJson, type Page, pageOf, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
@@ -50,9 +50,7 @@ export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unk
 /** The credential endpoints. No error, trace or log has a value. */
 export interface Service {
   /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
-  readonly listCredentials: (
-    query: { readonly limit: number; readonly cursor?: string | undefined }
-  ) => Effect.Effect<Page<Credential>, Errors.RequestError>
+  readonly listCredentials: (query: PageQuery) => Effect.Effect<Page<Credential>, Errors.RequestError>
   /** All credentials (2.x only), a page at a time as they are asked for. */
   readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
   /** `GET /credentials/{id}` (2.x). */

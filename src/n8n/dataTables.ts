@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
-import { elements, getJson, type Page, pageOf, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 /** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
@@ -65,12 +65,6 @@ export interface RowQuery {
   readonly sortBy?: string | undefined
   /** A text in any column of the table, ignoring case. */
   readonly search?: string | undefined
-}
-
-/** A page of a list; `limit` is 1 to 250. */
-export interface PageQuery {
-  readonly limit: number
-  readonly cursor?: string | undefined
 }
 
 /** Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */

@@ -19,6 +19,9 @@ const Versions = pageOf(Version)
 /** As many as n8n gives at once; 100 if it is not told. */
 const maxVersions = 250
 
+/** n8n's ids of versions are UUIDs. */
+const versionId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
 /** The nodes and connections of a version. */
 const VersionContent = Schema.StructWithRest(
   Schema.Struct({
@@ -34,10 +37,10 @@ export type VersionContent = typeof VersionContent.Type
 /** The history endpoints. */
 export interface Service {
   /**
-   * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` on 1.x, which has no history and no drafts.
+   * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it.
    */
   readonly workflowHistory: (id: string) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.RequestError>
-  /** `GET /workflows/{id}/versions/{version}` (2.x). */
+  /** `GET /workflows/{id}/versions/{version}`, or `/workflows/{id}/{version}` before 2.40. */
   readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
 }
 
@@ -56,11 +59,17 @@ export const make = (requests: Requests): Service => ({
       )
     )
   ),
-  workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) =>
-    getJson(requests, `${path(id)}/versions/${encodeURIComponent(version)}`, VersionContent, {
-      operation: "read a version of workflow",
-      resourceType: "Version",
-      resourceId: version
-    })
-  )
+  workflowVersion: Effect.fn("N8nClient.workflowVersion")((id: string, version: string) => {
+    const read = (folder: string) =>
+      getJson(requests, `${path(id)}${folder}/${encodeURIComponent(version)}`, VersionContent, {
+        operation: "read a version of workflow",
+        resourceType: "Version",
+        resourceId: version
+      })
+    const isMissing = (error: Errors.N8nError) => error._tag === "NotFoundError" || hasStatus(404, 405)(error)
+    return read("/versions").pipe(
+      // Anything but a version's id would be another path of the workflow's, such as its tags.
+      Effect.catchIf((error) => isMissing(error) && versionId.test(version), () => read(""))
+    )
+  })
 })

@@ -137,7 +137,7 @@ export interface Request {
   readonly path: string
   readonly query?: Query | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** Sent as JSON. */
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
@@ -205,6 +205,12 @@ export const pages = <A, E extends Errors.N8nError>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
+/** Which page of a list; `limit` is 1 to 250. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
 /** A page of a list as n8n gives it. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
@@ -217,7 +223,7 @@ export const maxPage = 250
 /** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
 export const elements = <A, E extends Errors.N8nError>(
   target: Errors.Target,
-  list: (query: { readonly limit: number; readonly cursor?: string | undefined }) => Effect.Effect<Page<A>, E>
+  list: (query: PageQuery) => Effect.Effect<Page<A>, E>
 ): Stream.Stream<A, E | Errors.ApiError> =>
   pages(
     target,
@@ -230,18 +236,24 @@ export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
 
 /** Whether this n8n has no such endpoint: it is older than the operation. */
-export const isUnsupported = (error: Errors.N8nError): boolean =>
-  hasStatus(405)(error) ||
-  hasStatus(404)(error) && error._tag === "ApiError" && error.errorDetails === HttpErrors.noRoute
+export const isUnsupported = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" &&
+  (error.statusCode === 405 || error.statusCode === 404 && error.errorDetails === HttpErrors.noRoute)
 
 /** Whether n8n's licence does not include the operation. */
-export const isUnlicensed = (error: Errors.N8nError): boolean =>
-  hasStatus(403)(error) && error._tag === "ApiError" && HttpErrors.isAboutLicense(error.errorDetails)
+export const isUnlicensed = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" && error.statusCode === 403 && HttpErrors.isAboutLicense(error.errorDetails)
 
 /** Whether n8n does not know a query parameter: 1.x refuses the request, without effect; 2.x ignores the parameter. */
 export const isUnknownParameter = (error: Errors.N8nError): boolean =>
   hasStatus(400)(error) && error._tag === "ApiError" &&
   (error.errorDetails ?? "").startsWith("Unknown query parameter")
+
+const tooLarge = `an answer of more than ${body.maxBytes.json / 1_000_000} MB`
+
+/** Whether an answer was larger than what is read. */
+export const isTooLarge = (error: Errors.N8nError): boolean =>
+  error._tag === "ApiError" && error.reason === "Unreadable" && error.errorDetails === tooLarge
 
 /** The error for a body that is not JSON, mostly the page of a proxy or a login. */
 export const notJson = (target: Errors.Target, beginning: string) =>
@@ -259,9 +271,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
   body.read(response, body.maxBytes.json).pipe(
     Effect.flatMap(({ isCut, text }) =>
       isCut
-        ? Effect.fail(
-          HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
-        )
+        ? Effect.fail(HttpErrors.unreadableError(target, tooLarge))
         : Effect.try({
           try: (): unknown => text === "" ? undefined : JSON.parse(text),
           catch: () => notJson(target, text)
@@ -427,7 +437,11 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
+        json === undefined
+          ? identity
+          : json instanceof FormData
+          ? HttpClientRequest.bodyFormData(json)
+          : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       let last: HttpClientError.HttpClientError | undefined

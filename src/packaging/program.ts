@@ -1,8 +1,18 @@
-/** Bundles the program into `dist/main.js` and its chunks, with the licences of what is in them in `dist/NOTICES.md`. */
+/**
+ * Bundles the program into a folder: `main.js` and its chunks, what it answers before it is loaded (`start.json`), and
+ * the licences of what is in it (`NOTICES.md`).
+ *
+ * `node program.ts FOLDER [EXTENSION]`; the extension is `.js`.
+ */
+import * as Effect from "effect/Effect"
 import { build } from "esbuild"
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { root } from "./metadata.ts"
+import { prepared } from "./start.ts"
+
+const [, , outdir = "dist", extension = ".js"] = process.argv
+const folder = resolve(root, outdir)
 
 /** The SDK imports its default validator, which ours replaces: half of what an older client would wait for. */
 const unused = join(root, "src/packaging/unused.ts")
@@ -10,7 +20,8 @@ const unused = join(root, "src/packaging/unused.ts")
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ["src/main.ts"],
-  outdir: "dist",
+  outdir: folder,
+  outExtension: { ".js": extension },
   chunkNames: "main-[name]-[hash]",
   bundle: true,
   splitting: true,
@@ -41,4 +52,5 @@ const notice = (folder: string) => {
 
 const folders = new Set(Object.keys(metafile.inputs).flatMap(folderOf))
 const notices = [...folders].filter((folder) => existsSync(join(root, folder, "package.json"))).map(notice).toSorted()
-writeFileSync(join(root, "dist/NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)
+writeFileSync(join(folder, "NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)
+writeFileSync(join(folder, "start.json"), JSON.stringify(await Effect.runPromise(prepared)))

@@ -10,6 +10,8 @@ export interface Scope {
   readonly extras: ReadonlyArray<Extra>
   /** n8n 1.x takes fewer. */
   readonly isV1: boolean
+  /** Whether a change of an active workflow waits as a draft. */
+  readonly writesDrafts: boolean
 }
 
 /** The keys at the top of a workflow, in the order of a new file. */

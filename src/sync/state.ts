@@ -24,6 +24,8 @@ export const State = Schema.Struct({
   host: Schema.String,
   pinData: Schema.optionalKey(Schema.Boolean),
   staticData: Schema.optionalKey(Schema.Boolean),
+  /** Long code lies in files beside the workflows. */
+  splitCode: Schema.optionalKey(Schema.Boolean),
   /** By id. */
   workflows: Schema.Record(Schema.String, Base)
 })

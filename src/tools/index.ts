@@ -5,6 +5,7 @@ import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
 import nodes from "./nodes/index.ts"
+import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
@@ -15,12 +16,24 @@ export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./nodes/index.ts"
+export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
 /** The tools by what they are for; `--toolsets` takes these names. */
-export const toolsets = { workflows, files, history, executions, credentials, nodes, editing, testing, sync } as const
+export const toolsets = {
+  workflows,
+  files,
+  history,
+  executions,
+  credentials,
+  nodes,
+  editing,
+  testing,
+  security,
+  sync
+} as const
 
 /** Toolsets that are served only when they are asked for. */
 export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
@@ -34,7 +47,8 @@ export const byDefault = [
   ...toolsets.credentials,
   ...toolsets.nodes,
   ...toolsets.editing,
-  ...toolsets.testing
+  ...toolsets.testing,
+  ...toolsets.security
 ] as const
 
 /** All of them, in the order in which clients see them. */

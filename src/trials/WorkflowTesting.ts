@@ -43,6 +43,11 @@ export interface Options {
   readonly testData?: unknown
   /** How long it may run, in milliseconds. */
   readonly timeout: number
+  /**
+   * Whether the call is given that long, because its caller asked for it or is told how far it has come. Else the test
+   * runs no longer than the call has time left.
+   */
+  readonly grantsTimeout?: boolean | undefined
   /** A node's name or id. */
   readonly startNode?: string | undefined
   /** A node's name or id: nothing after it runs. */
@@ -71,6 +76,8 @@ export interface TestResult {
   /** The nodes with more runs than the replayed execution has data of: the later runs gave nothing. */
   readonly shortOfRuns: ReadonlyArray<{ readonly node: string; readonly stored: number; readonly runs: number }>
   readonly timedOut: boolean
+  /** How long it could run, in milliseconds. */
+  readonly timeout: number
   /** The workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
 }
@@ -80,6 +87,26 @@ const wrappingUp = 6_000
 
 /** How long a copy may take to go, in seconds. */
 const removing = 30
+
+/** How long clearing up after other tests may keep this one waiting. */
+const sweeping = "10 seconds"
+
+/** Whether a webhook call certainly started nothing. */
+const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
+  operation === "test workflow" && (statusCode === 404 || statusCode === 405) ||
+  operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
+
+/** A failure once the webhook was called: the workflow's nodes may have done what they do. */
+const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
+  if (error._tag === "ValidationError" || error._tag === "ApiError" && startedNothing(error)) return error
+  const hint: Hint = [
+    "The workflow may have run: look at what its nodes did before you test it again.",
+    ...Array.isArray(error.hint) ? error.hint : [error.hint]
+  ]
+  return error._tag === "ApiError"
+    ? new Errors.ApiError({ ...error, hint })
+    : new Errors.NotFoundError({ ...error, hint })
+}
 
 const Nodes = Schema.Array(Workflow.Node)
 
@@ -131,50 +158,68 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
 })
 
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
-const observe = Effect.fnUntraced(function*(options: {
-  /** How long the execution may take from its start. */
-  readonly timeout: number
-  /** How long to search for the execution. */
-  readonly patience: number
-  readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
-  readonly find: (call: executionWatch.PendingCall) => executionWatch.Search
-  readonly nodeCount: number
-  readonly added: number
-  readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
-}) {
-  const { added, nodeCount, timeout } = options
-  const granted = Deadline.grant(timeout + wrappingUp)
-  yield* granted
-  const call = yield* Effect.forkScoped(options.call)
-  const find = options.find(call)
-  const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(options.patience))
-  let id = Option.getOrUndefined(start)
-  yield* granted
-  const end = id === undefined
-    ? Option.none()
-    : yield* executionWatch.awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
-  const timedOut = Option.isNone(end)
-  if (id === undefined) {
-    const { candidates = [], id: foundId } = yield* find
-    id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
-  }
-  if (id === undefined) {
-    return yield* new Errors.ApiError({
-      operation: "test workflow",
-      reason: "Timeout",
-      errorDetails: `no execution within ${options.patience} ms`,
-      hint: "Raise timeout; n8n may be busy."
+const observe = Effect.fnUntraced(
+  function*(options: {
+    /** How long the execution may take from its start. */
+    readonly timeout: number
+    readonly grantsTimeout: boolean
+    /** How long to search for the execution. */
+    readonly patience: number
+    readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
+    readonly find: (call: executionWatch.PendingCall) => executionWatch.Search
+    readonly nodeCount: number
+    readonly added: number
+    readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
+  }) {
+    const { added, nodeCount } = options
+    /** As long as is asked for, or as the call has time for. */
+    const bounded = Effect.fnUntraced(function*(millis: number) {
+      if (options.grantsTimeout) yield* Deadline.grant(options.timeout + wrappingUp)
+      return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrappingUp))
     })
-  }
-  if (timedOut) yield* executionWatch.stop(id)
-  const execution = yield* options.read(id)
-  const answer = yield* Fiber.join(call).pipe(Effect.timeoutOption("1 second"), Effect.exit)
-  return {
-    execution,
-    timedOut,
-    answer: Exit.isSuccess(answer) ? Option.getOrUndefined(answer.value) : undefined
-  }
-}, Effect.scoped)
+    const patience = yield* bounded(options.patience)
+    const call = yield* Effect.forkScoped(options.call)
+    const find = options.find(call)
+    const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(patience))
+    let id = Option.getOrUndefined(start)
+    const timeout = yield* bounded(options.timeout)
+    const end = id === undefined
+      ? Option.none()
+      : yield* executionWatch.awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
+    const timedOut = Option.isNone(end)
+    if (id === undefined) {
+      const { candidates = [], id: foundId } = yield* find
+      id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
+    }
+    if (id === undefined) {
+      return yield* new Errors.ApiError({
+        operation: "test workflow",
+        reason: "Timeout",
+        errorDetails: `no execution within ${patience} ms`,
+        hint: "Raise timeout; n8n may be busy."
+      })
+    }
+    if (timedOut) yield* executionWatch.stop(id)
+    const execution = yield* options.read(id)
+    const answer = yield* Fiber.join(call).pipe(Effect.timeoutOption("1 second"), Effect.exit)
+    return {
+      execution,
+      timedOut,
+      timeout,
+      answer: Exit.isSuccess(answer) ? Option.getOrUndefined(answer.value) : undefined
+    }
+  },
+  Effect.mapError(inDoubt),
+  Effect.scoped
+)
+
+/** Waits for the removal of a copy while the call has time; what was found is worth more than that it is gone. */
+const whileThereIsTime = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
+  const left = yield* Deadline.left
+  if (left === Infinity) return yield* removal
+  const fiber = yield* Effect.forkDetach(removal)
+  yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
+})
 
 /** The pins of the caller by node name. */
 const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, given: Pins = {}) {
@@ -262,7 +307,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     checkTest(subject.nodes.filter(({ name, type }) => typesThere.get(name) === type))
   )
   yield* checks.checkRunnable(subject.name, copy, release)
-  yield* Effect.ignore(TestCopies.sweep)
+  yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweeping))
 
   let isOver = false
   return yield* Effect.acquireUseRelease(
@@ -272,8 +317,9 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
         yield* publish(id, subject.name)
         yield* progress(1, copy.nodeCount + 3, "published")
         const call = { method: "POST", body: { items: copy.items }, seconds: options.timeout / 1000 + 30 } as const
-        const { answer, execution, timedOut } = yield* observe({
+        const { answer, execution, timedOut, timeout } = yield* observe({
           timeout: options.timeout,
+          grantsTimeout: options.grantsTimeout === true,
           patience: options.timeout + 30_000,
           call: executionWatch.callWebhook(path, call),
           find: executionWatch.findCopyExecution(id, copy),
@@ -294,15 +340,18 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
             return runs > stored ? [{ node, stored, runs }] : []
           }),
           timedOut,
+          timeout,
           response: copy.responds ? answer : undefined
         } satisfies TestResult
       }),
-    ({ id }) =>
-      (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
+    ({ id }, exit) => {
+      const removal = (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
         Effect.andThen(TestCopies.remove(id)),
         Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
         Deadline.renewed(removing)
       )
+      return Exit.hasInterrupts(exit) ? removal : whileThereIsTime(removal)
+    }
   )
 })
 
@@ -317,8 +366,9 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)
-  const { answer, execution, timedOut } = yield* observe({
+  const { answer, execution, timedOut, timeout } = yield* observe({
     timeout: options.timeout,
+    grantsTimeout: options.grantsTimeout === true,
     // It can be identified for certain only once it has ended.
     patience: options.timeout,
     call: executionWatch.callWebhook(target.path, target.call),
@@ -337,6 +387,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     notRun: [],
     shortOfRuns: [],
     timedOut,
+    timeout,
     response: answer
   } satisfies TestResult
 })

@@ -3,10 +3,13 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
+import * as TestClock from "effect/testing/TestClock"
 import * as Envelope from "../../src/answer/Envelope.ts"
 import type * as Tool from "../../src/answer/Tool.ts"
 import { arr, type Obj, obj, str } from "../../src/base/Json.ts"
+import * as TestMark from "../../src/n8n/model/TestMark.ts"
 import type * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { succeededExecution } from "../../src/testing/runs.ts"
 import * as tools from "../../src/tools/index.ts"
 import { hurried, timed, until } from "../support/clock.ts"
 import * as faults from "../support/faults.ts"
@@ -59,12 +62,14 @@ const writes: ReadonlyArray<readonly [tool: string, args: Obj]> = [
   ["delete_workflow", { id: "live" }],
   ["deactivate_workflow", { id: "live" }],
   ["activate_workflow", { id: "idle" }],
-  ["replace_workflow_from_file", { id: "live", filePath: "orders.json" }]
+  ["replace_workflow_from_file", { id: "live", filePath: "orders.json" }],
+  ["test_workflow", { workflowId: "live", testData: { order: 7 } }],
+  ["test_workflow", { workflowId: "orders.json" }]
 ]
 
 /** One for each tool, and the writes. */
 export const scenarios: ReadonlyArray<Scenario> = [
-  ...all.filter(({ name }) => name !== "test_workflow").map((tool) => ({ tool, args: calls[tool.name] ?? {} })),
+  ...all.map((tool) => ({ tool, args: calls[tool.name] ?? {} })),
   ...writes.map(([name, args]) => ({ tool: toolOf(name), args }))
 ].map(({ args, tool }, at) => ({ tool, args, name: `${at}: ${tool.name} ${JSON.stringify(args).slice(0, 60)}` }))
 
@@ -85,8 +90,13 @@ const stateOf = (workflow: N8nApi.Workflow) => ({
 
 type State = ReturnType<typeof stateOf>
 
-/** By id; what the call created by its place, since ids differ. */
-const stateBy = (known: ReadonlySet<string>) => (workflows: ReadonlyArray<N8nApi.Workflow>) => {
+type Stored = N8nApi.Workflow & { readonly nodes: ReadonlyArray<unknown> }
+
+const isCopy = (workflow: N8nApi.Workflow) => TestMark.isCopy(workflow as Stored)
+
+/** By id; what the call created by its place, since ids differ. Copies of tests are looked at by themselves. */
+const stateBy = (known: ReadonlySet<string>) => (stored: ReadonlyArray<N8nApi.Workflow>) => {
+  const workflows = stored.filter((workflow) => !isCopy(workflow))
   const news = workflows.filter((each) => !known.has(each.id))
   return new Map<string, State>([
     ...workflows.filter((each) => known.has(each.id)).map((each) => [each.id, stateOf(each)] as const),
@@ -113,12 +123,23 @@ const publishAndChange = Effect.gen(function*() {
   return versions.find(({ source }) => source === "snapshot")?.version
 })
 
+/** The copies of tests, now and after another test an hour later. */
+const copiesOf = Effect.fnUntraced(function*(api: N8nApi.N8nApi) {
+  const copies = Effect.map(api.workflows, (workflows) => workflows.filter(isCopy).length)
+  const left = yield* copies
+  yield* TestClock.adjust("2 hours")
+  yield* Effect.orDie(hurried(tools.testWorkflow.run({ workflowId: "idle" })))
+  return { left, laterLeft: yield* copies }
+})
+
 /** What came of a call with these faults, and what is there afterwards. */
-const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) =>
-  inWorld(({ api, folder, state }) =>
+const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) => {
+  let runs = 0
+  return inWorld(({ api, folder, state }) =>
     prepared(
       folder,
       Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2027, 0, 1))
         const first = yield* Effect.orDie(hurried(publishAndChange))
         const before = yield* api.workflows
         const args = scenario.args["version"] === "the first" ? { ...scenario.args, version: first } : scenario.args
@@ -131,6 +152,7 @@ const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) =
         )
         const isQuiet = yield* until(() => wrong.open() === 0 && running() === 0, 120)
         wrong.end()
+        const ran = runs
         return {
           exit,
           seconds,
@@ -141,15 +163,22 @@ const outcome = (scenario: Scenario, version: "1" | "2", wrong: faults.Faults) =
           now: known(yield* api.workflows),
           filesBefore,
           files: yield* filesIn(folder),
-          kept: yield* filesIn(state)
+          kept: yield* filesIn(state),
+          ran,
+          copies: scenario.tool === tools.testWorkflow ? yield* copiesOf(api) : undefined
         }
       })
     ), {
     version,
+    runs: (workflow) => {
+      runs++
+      return succeededExecution({ workflow })
+    },
     seed: { ...seeded, workflows: [...seeded.workflows, live, named("idle")] },
     through: wrong.through,
     apiKey: "the-key-of-this-n8n"
   })
+}
 
 const flawless = new Map<string, Effect.Success<ReturnType<typeof outcome>>>()
 
@@ -234,6 +263,15 @@ export const run = (seed: number) =>
       if (!isEqual(was, is)) assert.match(JSON.stringify(envelope), tellsOfEffect, tell())
     }
 
+    // A test runs its workflow once at most, and leaves nothing that the next one does not clear up.
+    if (got.copies !== undefined) {
+      assert.isAtMost(got.ran, 1, story())
+      if (succeeded) assert.deepStrictEqual([got.ran, data["status"]], [1, "success"], story())
+      if (!succeeded && got.ran > 0) assert.match(JSON.stringify(envelope), /may have (?:run|taken effect)/, story())
+      assert.isAtMost(got.copies.left, 1, story())
+      assert.strictEqual(got.copies.laterLeft, 0, story())
+    }
+
     // What was overwritten or deleted is kept.
     for (const [key, was] of got.before) {
       if (isEqual(was.content, got.now.get(key)?.content)) continue
@@ -251,7 +289,8 @@ export const run = (seed: number) =>
     }
     return {
       succeeded,
-      faults: wrong.happened.length,
+      tool: scenario.tool.name,
+      copiesLeft: got.copies?.left ?? 0,
       kinds: wrong.happened.map((each) => each.split(" ").slice(2).join(" "))
     }
   })

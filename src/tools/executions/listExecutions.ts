@@ -136,8 +136,8 @@ export const listExecutions = Tool.make({
         .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
     ),
     cursor: parameters.cursor,
-    startedAfter: isoTime("startedAfter", "Started from this time on, ISO 8601."),
-    startedBefore: isoTime("startedBefore", "Started before this time, ISO 8601."),
+    startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
+    startedBefore: isoTime("startedBefore", "Started before."),
     raw: parameters.raw("Adds mode, retries and all else n8n has.")
   }),
   output: Schema.Struct({

@@ -5,7 +5,7 @@ import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
@@ -89,14 +89,14 @@ const whole = (id: string, version: string) =>
 const difference = (id: string, version: string, before: Obj, after: Obj) =>
   Effect.map(differences.view(before, after), (view) => differences.trim(view, maxDifference, whole(id, version)))
 
-const dryHint = (current: Workflow.Workflow | undefined, isV1: boolean) =>
+const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
     ? "Nothing was written. The workflow was deleted: restoring creates it anew, unpublished."
     : !current.active
     ? "Nothing was written."
-    : isV1
-    ? "Nothing was written. This n8n has no drafts: restoring takes effect at once."
-    : "Nothing was written. Restoring makes a draft; what is published goes on."
+    : writesDrafts
+    ? "Nothing was written. Restoring makes a draft; what is published goes on."
+    : "Nothing was written. This n8n's API has no drafts: restoring takes effect at once."
 
 const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
   const both = yield* states(id, version)
@@ -109,7 +109,7 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
       id,
       name: current?.name ?? former.name,
       active: current?.active ?? false,
-      hint: dryHint(current, isV1(release)),
+      hint: dryHint(current, writesDrafts(release)),
       difference: yield* difference(id, version, before, { ...before, ...parts, settings })
     }
   }
@@ -157,7 +157,7 @@ export const workflowRestore = Tool.make({
   title: "Restore workflow",
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
-    "Restore a version from workflow_history, on n8n 2 as a draft. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
+    "Restore a version from workflow_history, on n8n 2.40+ as a draft. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
   // A deleted workflow is created anew each time.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],

@@ -28,6 +28,8 @@ export const nodeSearch = Tool.make({
   isEntry: true,
   description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
     "node_get then has its parameters. Needs no n8n.",
+  // It only adds words to those of keyword.
+  unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({

@@ -129,8 +129,8 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
     : `'${first.node}' ran ${first.runs} times, and the execution has data of ${first.stored} runs: the others gave nothing.`
 }
 
-const hintOf = (result: WorkflowTesting.TestResult, timeout: number) => {
-  const { execution, timedOut } = result
+const hintOf = (result: WorkflowTesting.TestResult) => {
+  const { execution, timedOut, timeout } = result
   if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
   if (execution.status !== "waiting") return pinHint(result)
   const node = Execution.lastToRun(execution)
@@ -201,13 +201,14 @@ export const testWorkflow = Tool.make({
       const tested = yield* WorkflowTesting.run(workflowId, {
         ...options,
         timeout,
+        grantsTimeout: asked !== undefined || hearsProgress === true,
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
       })
       const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
-      return { tested, timeout, output: lastOutput(tested.execution, namesOf) }
+      return { tested, output: lastOutput(tested.execution, namesOf) }
     }),
-  summarize: ({ output, tested, timeout }, { endNode, startNode }) => {
+  summarize: ({ output, tested }, { endNode, startNode }) => {
     const { execution, notRun, pinned, start } = tested
     const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
     const left = new Set([start, ...pinned, ...notRun])
@@ -221,7 +222,7 @@ export const testWorkflow = Tool.make({
       notRun: notRun.length === 0 ? undefined : notRun,
       logs: logsOf(tested),
       response: responseOf(tested, output),
-      hint: hintOf(tested, timeout),
+      hint: hintOf(tested),
       failure: ExecutionSummary.failureOf(execution)
     })
   },

@@ -15,7 +15,7 @@ import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
@@ -63,7 +63,7 @@ export interface UpdateOptions {
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
-  /** Never publishes what is written, where n8n has drafts (2.x). */
+  /** Never publishes what is written, where n8n's API writes drafts (2.40 and later). */
   readonly isDraft?: boolean | undefined
 }
 
@@ -161,6 +161,8 @@ export interface Service {
   ) => Effect.Effect<Modified<A>, Errors.N8nError, N8nClient | R>
   /** Deletes; a published workflow is unpublished first, and published again when deleting then fails. */
   readonly remove: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
+  /** Archives (2.x): it is unpublished and kept; on 1.x it fails, and nothing is done. */
+  readonly archive: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
   /** Publishes what is there now, or unpublishes; answers once it has taken effect. */
   readonly setActive: (id: string, active: boolean) => Writing
 }
@@ -242,9 +244,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       }
     })
 
-    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj) {
+    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj, active: boolean | undefined) {
       const n8n = yield* N8nClient
-      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body)).pipe(
+      // Somebody's draft is theirs to publish.
+      const publishes = active === true || !Workflow.hasDraft(before)
+      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
         Effect.catchIf(isUncertain, (error) =>
           Effect.flatMap(afterUncertain(before.id, error), (now) => {
             // First: what is looked for below may have been there before, with other settings or credentials.
@@ -321,7 +325,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         let versionId: string | null | undefined
         let written = before
         if (isPut) {
-          const { warnings: refused, workflow: after } = yield* put(before, body).pipe(
+          const { warnings: refused, workflow: after } = yield* put(before, body, active).pipe(
             Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
           )
           versionId = after.versionId
@@ -410,6 +414,24 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove"))
 
+    const archive: Service["archive"] = (id) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        const before = yield* n8n.getWorkflow(id)
+        if (before.isArchived === true) return
+        yield* takeSnapshot(before, "delete_workflow")
+        yield* n8n.archiveWorkflow(id).pipe(
+          Effect.catchIf(isUnsupported, (error) =>
+            Effect.fail(
+              new Errors.ApiError({
+                ...error,
+                hint:
+                  "Nothing was done: this n8n has no archive. Deactivate the workflow, or delete it without archive."
+              })
+            ))
+        )
+      }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.archive"))
+
     const setActive: Service["setActive"] = (id, active) =>
       Effect.gen(function*() {
         const n8n = yield* N8nClient
@@ -418,6 +440,6 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return { workflow: yield* readBack({ ...before, active }, warnings), warnings }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 
-    return WorkflowStore.of({ create, update, plan, apply, modify, remove, setActive })
+    return WorkflowStore.of({ create, update, plan, apply, modify, remove, archive, setActive })
   })
 )

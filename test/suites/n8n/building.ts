@@ -23,7 +23,7 @@ const ask = Effect.fnUntraced(function*(path: string, body: Obj) {
 })
 
 /** Adds the tests of building workflows to a suite. */
-export const building = (it: It, v2: boolean) => {
+export const building = (it: It, { drafts }: { readonly drafts: boolean }) => {
   it.effect("from an empty folder to the answer of a webhook, over stdio", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -96,8 +96,8 @@ export const building = (it: It, v2: boolean) => {
         workflowId: id,
         operations: [{ op: "update", node: "Big", parameters: { responseBody: "=huge" } }]
       })
-      assert.deepInclude(edited, { source: "n8n", applied: true, published: !v2 })
-      assert.strictEqual(yield* ask(path, { total: 250 }), v2 ? "big 250" : "huge")
+      assert.deepInclude(edited, { source: "n8n", applied: true, published: !drafts })
+      assert.strictEqual(yield* ask(path, { total: 250 }), drafts ? "big 250" : "huge")
       yield* call("activate_workflow", { id })
       assert.strictEqual(yield* ask(path, { total: 250 }), "huge")
 

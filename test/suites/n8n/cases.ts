@@ -180,7 +180,8 @@ export const cases = (it: It) => {
           "expect.nodes[\"Add VAT\"].items[0].total\n  │   expected  13\n  │   actual    12.5"
         )
         assert.include(first.stdout, "  │   -S1 is on its way.\n  │   +S0 is on its way.")
-        assert.include(first.stdout, "'Add VAT' failed: no price: S0")
+        // Some releases take what stands before a colon for the kind of error.
+        assert.match(first.stdout, /'Add VAT' failed: (?:no price: S0|S0 \[line 1\]\n.*no price)/)
         assert.include(first.stdout, "Did you mean 'expect'?")
         assert.include(first.stdout, "Did you mean 'Add VAT'?")
         assert.include(first.stdout, "Did you mean 'orders.json'?")

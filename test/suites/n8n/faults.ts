@@ -24,7 +24,7 @@ const all = Effect.map(
   (page) => arr(obj(page)?.["data"]) as unknown as ReadonlyArray<N8nApi.Workflow>
 )
 
-/** The seeds are played one after another on one n8n. */
+/** The seeds are played one after another on one n8n; without drafts it behaves as 1.x. */
 export const throughFaults = (version: "1" | "2", seeds: ReadonlyArray<number>, steps: number) =>
   Effect.gen(function*() {
     const n8n = yield* RealN8n

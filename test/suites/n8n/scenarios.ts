@@ -103,17 +103,24 @@ const Executions = Schema.Struct({ data: Schema.Array(Id) })
 /** The API's answer to a GET. */
 export const fetchJson = (path: string) => ok("GET", path)
 
-/** Sends a POST as the editor does for the owner, for operations that the public API lacks. */
-const editor = Effect.fn("scenarios.editor")(function*(path: string, body: unknown = {}) {
+/** Sends a request as the editor does for the owner, for operations that the public API lacks. */
+const editor = Effect.fn("scenarios.editor")(function*(
+  path: string,
+  body: unknown = {},
+  method: "POST" | "PATCH" = "POST"
+) {
   const { asOwner } = yield* RealN8n
-  return yield* HttpClientRequest.post(`/${path}`).pipe(
+  return yield* HttpClientRequest.make(method)(`/${path}`).pipe(
     HttpClientRequest.bodyJsonUnsafe(body),
     asOwner.execute,
     Effect.flatMap((response) => response.json),
-    Effect.mapError(({ message }) => new RealN8nError({ step: `POST /rest/${path}`, detail: message })),
+    Effect.mapError(({ message }) => new RealN8nError({ step: `${method} /rest/${path}`, detail: message })),
     live
   )
 })
+
+/** Saves a workflow in the editor: on 2.x what is published goes on. */
+export const edit = (id: string, body: object) => editor(`workflows/${id}`, body, "PATCH")
 
 const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
 
@@ -121,14 +128,14 @@ const isV2 = Effect.map(RealN8n, ({ version }) => version.startsWith("2."))
 export const create = (body: { readonly name: string }) =>
   ok("POST", "workflows", body).pipe(Effect.flatMap(as(Id)), Effect.map(({ id }) => id))
 
-/** Publishes (2.x) or activates (1.x); on 2.x the webhook is registered a moment later. */
+/** Publishes by the path that every release has; on 2.x the webhook is registered a moment later. */
 export const publish = Effect.fn("scenarios.publish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "publish" : "activate"}`)
+  yield* ok("POST", `workflows/${workflowId}/activate`)
 })
 
-/** Unpublishes (2.x) or deactivates (1.x). */
+/** Unpublishes by the path that every release has. */
 export const unpublish = Effect.fn("scenarios.unpublish")(function*(workflowId: string) {
-  yield* ok("POST", `workflows/${workflowId}/${(yield* isV2) ? "unpublish" : "deactivate"}`)
+  yield* ok("POST", `workflows/${workflowId}/deactivate`)
 })
 
 /** Unpublishes and deletes, and waits until 2.x has removed the webhook. */

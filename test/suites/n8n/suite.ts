@@ -25,6 +25,7 @@ import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
+import { resources } from "./resources.ts"
 import * as scenarios from "./scenarios.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
@@ -147,6 +148,7 @@ const overStdio = (env: Record<string, string>, calls: ReadonlyArray<{ name: str
 /** The suite for one version of n8n. */
 export const suite = (version: string) => {
   const v2 = version.startsWith("2.")
+  const drafts = N8nClient.writesDrafts(version)
 
   layer(everything(version), { timeout: "15 minutes", excludeTestServices: true })(`n8n ${version}`, (it) => {
     it.effect("branch: five items leave by each output", () =>
@@ -586,16 +588,14 @@ export const suite = (version: string) => {
         assert.include(JSON.stringify(yield* data(2)), "\"i\":1")
       }))
 
-    writes(it, v2)
+    writes(it, { v2, drafts })
 
-    if (v2) {
-      it.effect("writes through faults leave what a model says", () => throughFaults("2", [1, 2], 20))
-    }
+    it.effect("writes through faults leave what a model says", () => throughFaults(drafts ? "2" : "1", [1, 2], 20))
 
-    versions(it, v2)
-    validation(it, v2)
+    versions(it, { v2, drafts })
+    validation(it, version)
     guides(it, v2)
-    building(it, v2)
+    building(it, { drafts })
     if (v2) balanced(it)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
@@ -612,6 +612,7 @@ export const suite = (version: string) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
-    if (v2) syncing(it)
+    resources(it, version)
+    syncing(it, v2)
   })
 }

@@ -152,7 +152,7 @@ const inputOf = ({ links, names, parameters }: typeof AnyWorkflow.Type): Input =
 }
 
 /** Adds the tests of writing to a suite. */
-export const writes = (it: It, v2: boolean) => {
+export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly drafts: boolean }) => {
   it.effect("create: what was given is there, for every kind of workflow", () =>
     Effect.gen(function*() {
       for (const name of ["branch", "loop", "merge", "wide250", "errorOutput"] as const) {
@@ -339,7 +339,7 @@ export const writes = (it: It, v2: boolean) => {
       const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
       yield* tools.workflowRestore.call({ id, version: snapshot, dryRun: false, confirm: true })
       assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
-      if (v2) {
+      if (drafts) {
         const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
         yield* tools.workflowRestore.call({ id, version: n8ns, dryRun: false, confirm: true })
         assert.include(says(yield* get(id)), "second")
@@ -406,7 +406,7 @@ export const writes = (it: It, v2: boolean) => {
           })
       )
       const [ours] = yield* Effect.all([mine, foreign], { concurrency: 2 })
-      const history = v2
+      const history = drafts
         ? arr(obj(yield* scenarios.fetchJson(`workflows/${id}/history`))?.["data"]).map((row) =>
           str(obj(row)?.["versionId"])
         )
@@ -505,8 +505,8 @@ export const writes = (it: It, v2: boolean) => {
       })
     ))
 
-  if (!v2) {
-    it.effect("1.x: a refused change to an active workflow is taken back, and it stays active", () =>
+  if (!drafts) {
+    it.effect("without drafts: a refused change to an active workflow is taken back, and it stays active", () =>
       Effect.gen(function*() {
         const path = newPath()
         const { id } = yield* tools.createWorkflow.call({
@@ -527,55 +527,80 @@ export const writes = (it: It, v2: boolean) => {
       }))
   }
 
-  if (!v2) return
+  if (v2 && !drafts) {
+    it.effect("an API without drafts: somebody's draft of the editor is not published along the way", () =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const id = yield* created(webhookDraft(path, "live"))
+        yield* tools.activateWorkflow.call({ id })
+        const live = yield* get(id)
+        const { connections, nodes } = webhookDraft(path, "their draft")
+        yield* scenarios.edit(id, { name: live["name"], nodes, connections, versionId: live["versionId"] })
+        const before = yield* get(id)
+        assert.include(says(before), "their draft")
+        assert.strictEqual(before["activeVersionId"], live["activeVersionId"])
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "mine", raw: false }))
+        assert.strictEqual(error._tag, "ValidationError")
+        assert.include(JSON.stringify(error), "Nothing was written")
+        assert.deepStrictEqual(still(yield* get(id)), still(before))
+        const { active } = yield* tools.updateWorkflow.call({ id, name: "mine", active: true, raw: false })
+        assert.isTrue(active)
+        const after = yield* get(id)
+        assert.strictEqual(after["activeVersionId"], after["versionId"])
+      }))
+  }
 
-  it.effect("somebody's draft is not published along the way", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const id = yield* created(webhookDraft(path, "live"))
-      yield* tools.activateWorkflow.call({ id })
-      const live = (yield* get(id))["activeVersionId"]
-      const { connections, nodes } = webhookDraft(path, "their draft")
-      const theirs = { name: "written", nodes, connections, settings: {} }
-      yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
-      const answer = yield* tools.updateWorkflow.call({ id, name: "mine", raw: false })
-      const found = yield* get(id)
-      assert.strictEqual(found["activeVersionId"], live)
-      assert.include(says(found), "their draft")
-      const mine = webhookDraft(path, "mine")
-      const written = yield* tools.updateWorkflow.call({
-        id,
-        nodes: mine.nodes,
-        connections: mine.connections,
-        raw: false
-      })
-      assert.isFalse(written.published)
-      assert.include(written.hint, "activate_workflow")
-      assert.strictEqual((yield* get(id))["activeVersionId"], live)
-      assert.isFalse(answer.published)
-    }))
-
-  it.effect("a refused publication puts the earlier draft back", () =>
-    Effect.gen(function*() {
-      const path = newPath()
-      const id = yield* created(webhookDraft(path, "live"))
-      yield* tools.activateWorkflow.call({ id })
-      const before = yield* get(id)
-      const error = yield* Effect.flip(
-        tools.updateWorkflow.call({
+  if (drafts) {
+    it.effect("somebody's draft is not published along the way", () =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const id = yield* created(webhookDraft(path, "live"))
+        yield* tools.activateWorkflow.call({ id })
+        const live = (yield* get(id))["activeVersionId"]
+        const { connections, nodes } = webhookDraft(path, "their draft")
+        const theirs = { name: "written", nodes, connections, settings: {} }
+        yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
+        const answer = yield* tools.updateWorkflow.call({ id, name: "mine", raw: false })
+        const found = yield* get(id)
+        assert.strictEqual(found["activeVersionId"], live)
+        assert.include(says(found), "their draft")
+        const mine = webhookDraft(path, "mine")
+        const written = yield* tools.updateWorkflow.call({
           id,
-          nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
-          connections: {},
+          nodes: mine.nodes,
+          connections: mine.connections,
           raw: false
         })
-      )
-      assert.strictEqual(error._tag, "ApiError")
-      assert.include(JSON.stringify(error), "earlier draft was put back")
-      const after = yield* get(id)
-      assert.deepStrictEqual(after["nodes"], before["nodes"])
-      assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
-      assert.strictEqual(yield* webhookStatus(path), 200)
-    }))
+        assert.isFalse(written.published)
+        assert.include(written.hint, "activate_workflow")
+        assert.strictEqual((yield* get(id))["activeVersionId"], live)
+        assert.isFalse(answer.published)
+      }))
+
+    it.effect("a refused publication puts the earlier draft back", () =>
+      Effect.gen(function*() {
+        const path = newPath()
+        const id = yield* created(webhookDraft(path, "live"))
+        yield* tools.activateWorkflow.call({ id })
+        const before = yield* get(id)
+        const error = yield* Effect.flip(
+          tools.updateWorkflow.call({
+            id,
+            nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
+            connections: {},
+            raw: false
+          })
+        )
+        assert.strictEqual(error._tag, "ApiError")
+        assert.include(JSON.stringify(error), "earlier draft was put back")
+        const after = yield* get(id)
+        assert.deepStrictEqual(after["nodes"], before["nodes"])
+        assert.strictEqual(after["activeVersionId"], before["activeVersionId"])
+        assert.strictEqual(yield* webhookStatus(path), 200)
+      }))
+  }
+
+  if (!v2) return
 
   it.effect("an archived workflow is refused before anything is sent", () =>
     Effect.gen(function*() {
