@@ -58,6 +58,13 @@ export const general = {
     "policy FILE",
     "File with rules that every write to n8n must keep: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
   ),
+  credentialEnv: withDefault(
+    list,
+    [],
+    "credential-env NAMES",
+    `Environment variables whose values credential_create may send to n8n as secrets; ${repeatable}`,
+    { defaultText: "none: credential_create is not offered" }
+  ),
   toolsets: withDefault(
     list,
     [],
@@ -218,5 +225,6 @@ export const servedTools = (options: Options) =>
     toolsets: options.toolsets,
     tools: options.tools,
     excludeTools: options.excludeTools,
-    files: options.transport === "stdio" || options.filesRoot.length > 0
+    files: options.transport === "stdio" || options.filesRoot.length > 0,
+    credentialEnv: options.credentialEnv.length > 0
   })).pipe(Effect.mapError((message) => new InvalidOption({ message })))

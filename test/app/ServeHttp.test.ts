@@ -66,6 +66,7 @@ const options: Options.Options = {
   maxExecutionMb: 512,
   readOnly: false,
   policy: Option.none(),
+  credentialEnv: [],
   toolsets: [],
   tools: [],
   excludeTools: [],
