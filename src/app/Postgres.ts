@@ -33,7 +33,15 @@ const migrations = Migrator.fromRecord({
       )`
     yield* sql`CREATE TABLE n8n_mcp_keys (name text PRIMARY KEY, key bytea NOT NULL)`
     yield* sql`CREATE TABLE n8n_mcp_used (id text PRIMARY KEY, expires_at bigint NOT NULL)`
-  })
+  }),
+  "0002_limits": Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`
+      CREATE TABLE n8n_mcp_limits (
+        key text PRIMARY KEY,
+        tokens float8 NOT NULL,
+        last_refill float8 NOT NULL,
+        taken boolean NOT NULL
+      )`)
 })
 
 /** How long statements may take together, with a connection that may have to be made first. */

@@ -10,7 +10,11 @@ import * as Redacted from "effect/Redacted"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
-/** How long a person may take to answer, in milliseconds. */
+/**
+ * How long a person may take to answer, in milliseconds.
+ *
+ * @internal
+ */
 export const maxAge = 15 * 60_000
 
 /** Seals and opens; `about` is what the text is of, and is not in it. */

@@ -27,7 +27,11 @@ const digest = (text: string) => createHash("sha256").update(text).digest()
 
 const pattern = /^Bearer +(\S+) *$/i
 
-/** The token of an `Authorization` header. */
+/**
+ * The token of an `Authorization` header.
+ *
+ * @internal
+ */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
@@ -41,9 +45,10 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
  * All digests are compared, in constant time: the duration tells nothing about a token.
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
-  const known = grants.map(({ client, token }, index) => {
+  const known = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))
-    return { digest: own, caller: { client, key: `token ${index}`, principal: own.toString("base64url") } }
+    const principal = own.toString("base64url")
+    return { digest: own, caller: { client, key: `token ${principal}`, principal } }
   })
   if (known.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
   const orElse = others ?? unknown

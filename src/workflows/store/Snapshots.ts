@@ -95,7 +95,11 @@ const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$
 
 const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
 
-/** What is told of a state. Its version sorts above `newest`, also within one millisecond and after the clock was set back. */
+/**
+ * What is told of a state. Its version sorts above `newest`, also within one millisecond and after the clock was set back.
+ *
+ * @internal
+ */
 export const describe = (
   workflow: Workflow,
   operation: string,
@@ -115,7 +119,11 @@ export const describe = (
   })
 }
 
-/** There is no such version. */
+/**
+ * There is no such version.
+ *
+ * @internal
+ */
 export const notFound = (version: string) =>
   new Errors.NotFoundError({
     operation: "read snapshot",
@@ -124,7 +132,11 @@ export const notFound = (version: string) =>
     hint: { _tag: "ListVersions", maxSnapshots: maxKept }
   })
 
-/** A version is there, but cannot be read. */
+/**
+ * A version is there, but cannot be read.
+ *
+ * @internal
+ */
 export const damaged = (version: string) =>
   new Errors.ValidationError({
     reason: `Snapshot '${version}' is damaged`,

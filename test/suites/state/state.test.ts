@@ -1,9 +1,12 @@
 /** `pnpm test:state`: what processes share in a real PostgreSQL, and what they do while it is down. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Postgres from "../../../src/app/Postgres.ts"
 import { Author } from "../../../src/base/CallContext.ts"
@@ -14,6 +17,7 @@ import * as blocks from "../../../src/executions/blocks.ts"
 import * as SqlTestRuns from "../../../src/executions/SqlTestRuns.ts"
 import { TestRuns } from "../../../src/executions/TestRuns.ts"
 import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
+import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 import * as SqlSnapshots from "../../../src/workflows/store/SqlSnapshots.ts"
 import { headersOf, request } from "../../mcp/eras/modern.ts"
@@ -38,7 +42,10 @@ const replica = ({ url }: RealPostgres.Postgres) =>
       run: Context.get(database, Database).run,
       snapshots: Context.get(context, Snapshots.Snapshots),
       runs: Context.get(context as Context.Context<never>, TestRuns),
-      sealing: yield* Effect.provideContext(SqlSealing.make, database)
+      sealing: yield* Effect.provideContext(SqlSealing.make, database),
+      limiter: RateLimiter.make.pipe(
+        Effect.provide(Layer.provide(SqlRateLimits.layerStore, Layer.succeedContext(database)))
+      )
     }
   })
 
@@ -96,6 +103,34 @@ describe("processes that share a database", () => {
       assert.isUndefined(yield* b.sealing.open(sealed, "something else"))
       assert.deepStrictEqual(yield* b.sealing.open(sealed, "about"), { asked: "x" })
       for (const { sealing } of [a, b]) assert.isUndefined(yield* sealing.open(sealed, "about"))
+      const limits = yield* Effect.all([a, b].map(({ limiter }) => limiter), { concurrency: 2 })
+      const consume = (key: string, round: number) =>
+        Effect.result(
+          (limits[round % 2] ?? limits[0] as RateLimiter.RateLimiter).consume({
+            key,
+            limit: 10,
+            window: "1 hour",
+            algorithm: "token-bucket"
+          })
+        )
+      const consumed = yield* Effect.all(Array.from({ length: 24 }, (_, round) => consume("alice", round)), {
+        concurrency: 8
+      })
+      assert.lengthOf(consumed.filter(Result.isSuccess), 10)
+      const refused = consumed.find(Result.isFailure)?.failure.reason
+      assert.strictEqual(refused?._tag, "RateLimitExceeded")
+      if (refused?._tag === "RateLimitExceeded") {
+        const minutes = Duration.toMinutes(refused.retryAfter)
+        assert.isTrue(minutes > 5 && minutes <= 6, String(minutes))
+      }
+      assert.isTrue(Result.isSuccess(yield* consume("bob", 0)))
+      // Six minutes later there is one more.
+      yield* postgres.sql("UPDATE n8n_mcp_limits SET last_refill = last_refill - 6 * 60000")
+      const later = [yield* consume("alice", 0), yield* consume("alice", 1)]
+      assert.deepStrictEqual(later.map(Result.isSuccess), [true, false])
+      yield* postgres.stop
+      assert.isTrue(Result.isSuccess(yield* consume("alice", 0)))
+      yield* postgres.start
       assert.notInclude(yield* postgres.sql("SELECT * FROM n8n_mcp_snapshots LIMIT 1"), "a-fingerprint")
     }).pipe(Effect.provide(platform)))
 })
