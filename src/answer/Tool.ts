@@ -192,6 +192,19 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
+/** Which keys an element always has is told at the root of an answer's data, not of all that is in it. */
+const withoutInnerRequired = (schema: unknown, depth = 0): unknown =>
+  Array.isArray(schema)
+    ? schema.map((each) => withoutInnerRequired(each, depth + 1))
+    : typeof schema === "object" && schema !== null
+    ? Object.fromEntries(
+      Object.entries(schema)
+        // A property of this name is an object.
+        .filter(([key, value]) => !(key === "required" && Array.isArray(value) && depth > 2))
+        .map(([key, value]) => [key, withoutInnerRequired(value, depth + 1)])
+    )
+    : schema
+
 /** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
@@ -431,7 +444,7 @@ export const make = <
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(shortenSchema(jsonSchema(answer)) as JsonSchema)
+      return withMark(withoutInnerRequired(shortenSchema(jsonSchema(answer))) as JsonSchema)
     })
   }, {
     ...definition,

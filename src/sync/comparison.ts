@@ -1,7 +1,7 @@
 /** How a folder and n8n stand to each other. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
-import { defined, equals, type Obj, obj, str } from "../base/Json.ts"
+import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
@@ -111,11 +111,11 @@ const readLocals = Effect.fnUntraced(
           if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
             return invalid(name, "It is no workflow: it needs a name and nodes.")
           }
-          const own = content.of(value, scope)
+          const ours = content.of(value, scope)
           const beside = [...file.beside?.files.keys() ?? []].map((each) =>
             `${name.slice(0, name.lastIndexOf("/") + 1)}${each}`
           )
-          return { file: name, path: file.path, value, content: own, hash: content.hash(own), beside }
+          return { file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside }
         }),
         Effect.catch(({ reason }) => Effect.succeed(invalid(slashes(path), reason)))
       ), { concurrency: atOnce })
@@ -182,6 +182,12 @@ const paired = (local: Local, remote: Remote, base: State.Base | undefined): Sta
   if (base === undefined) return "both"
   return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
 }
+
+const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
+
+/** Whether it was created from this file, by a push that ended before it was done with it. */
+const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
+  creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
 
 const neverMet = "Both sides have it and differ, and it was never in step."
 
@@ -250,7 +256,8 @@ const itemsOf = (
       return { ...known, status: "invalid", detail: `Several files have the id '${id}': take it out of the copies.` }
     }
     if (remote !== undefined) {
-      const status = paired(local, remote, base)
+      const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
+      const status = isOurs ? "changed here" : paired(local, remote, base)
       return { ...known, status, ...(status === "both" && base === undefined ? { detail: neverMet } : {}) }
     }
     return local.hash === base?.hash

@@ -453,7 +453,7 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
                 : [])
             ])
           }).pipe(Effect.catch((error) => {
-            isBroken = error._tag === "ApiError" && error.statusCode === undefined
+            isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
             return Effect.succeed<Promotion>({ ...entry, error })
           }))
           outcomes.set(entry.id, outcome)

@@ -104,7 +104,18 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     let text = comparison.stateText
     const note = Effect.fnUntraced(function*(id: string, base: State.Base | undefined) {
       const { [id]: _, ...rest } = state.workflows
-      state = { ...state, workflows: base === undefined ? rest : { ...rest, [id]: base } }
+      const { creating = [], ...others } = state
+      const left = creating.filter((file) => file !== base?.file)
+      state = {
+        ...others,
+        ...(left.length === 0 ? {} : { creating: left }),
+        workflows: base === undefined ? rest : { ...rest, [id]: base }
+      }
+      text = yield* State.write(comparison.folder, state, text)
+    })
+    const begin = Effect.fnUntraced(function*(file: string) {
+      const { workflows, ...others } = state
+      state = { ...others, creating: [...new Set([...state.creating ?? [], file])], workflows }
       text = yield* State.write(comparison.folder, state, text)
     })
 
@@ -145,6 +156,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         })
         return outcome
       }
+      if (task.kind === "create") yield* begin(task.local.file)
       const written = task.kind === "create"
         ? yield* writing.create(task.local.content, operation, publishes)
         : yield* writing.update(yield* Compare.whole(task.remote), task.local.content, {
@@ -173,8 +185,8 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       Effect.gen(function*() {
         if (task.kind === "leave" || isBroken) return entryOf(task.item) as Outcome
         const outcome = yield* Effect.catch(perform(task), (error) => {
-          // An n8n that does not answer would be asked in vain for all the others.
-          isBroken = error._tag === "ApiError" && error.statusCode === undefined
+          // An n8n that does not answer, or knows the key no more, would be asked in vain for all the others.
+          isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
           const failed: Outcome = { ...entryOf(task.item), error }
           return Effect.succeed(failed)
         })

@@ -26,6 +26,8 @@ export const State = Schema.Struct({
   staticData: Schema.optionalKey(Schema.Boolean),
   /** Long code lies in files beside the workflows. */
   splitCode: Schema.optionalKey(Schema.Boolean),
+  /** The files whose workflows were being created when it was written. */
+  creating: Schema.optionalKey(Schema.Array(Schema.String)),
   /** By id. */
   workflows: Schema.Record(Schema.String, Base)
 })
