@@ -19,7 +19,7 @@ const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${li
 
 export const refuse = (message: string) => new Options.InvalidOption({ message })
 
-export const folder = Argument.String("folder").pipe(
+const folder = Argument.String("folder").pipe(
   Argument.withDescription("The folder of workflow files; the working directory if none"),
   Argument.withDefault(".")
 )
