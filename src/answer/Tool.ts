@@ -70,9 +70,9 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   /** Scopes that only a part of the tool needs, with that part. */
   readonly partialScopes: { readonly [scope: string]: string }
   /** The Schema of the arguments. */
-  readonly input: Input
+  readonly input: InputSchema
   /** The Schema of an answer's `data`. */
-  readonly output: Output
+  readonly output: OutputSchema
   /** The page that shows its answers, for clients that show pages. */
   readonly app: App.App | undefined
   /** The JSON Schema (2020-12) of the arguments that are listed. */
@@ -92,8 +92,11 @@ interface Described {
   readonly unlisted: NonNullable<About["unlisted"]>
 }
 
-type Input = Schema.ConstraintCodec<unknown, unknown>
-type Output = Schema.ConstraintCodec<object, unknown>
+/** A Schema of arguments. */
+export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
+
+/** A Schema of an answer's `data`. */
+export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
  * A tool with typed input and output.
@@ -104,9 +107,13 @@ type Output = Schema.ConstraintCodec<object, unknown>
  * `ValidationError`. Both refuse to change anything under {@link ReadOnly}, and both redact secrets
  * ({@link RedactSecrets}).
  */
-export interface Tool<Name extends string, I extends Input, O extends Output, out R, out E = Errors.N8nError>
-  extends Any<R, E | Errors.ValidationError | Errors.ApiError>
-{
+export interface Tool<
+  Name extends string,
+  I extends InputSchema,
+  O extends OutputSchema,
+  out R,
+  out E = Errors.N8nError
+> extends Any<R, E | Errors.ValidationError | Errors.ApiError> {
   readonly name: Name
   readonly input: I
   readonly output: O
@@ -127,12 +134,10 @@ export interface Tool<Name extends string, I extends Input, O extends Output, ou
 export type Services<T> = T extends Any<infer R> ? R : never
 
 /** What a tool's `call` and `answer` take. */
-type InputOf<T extends Any> = T["input"]["Encoded"]
+export type Input<T extends Any> = T["input"]["Encoded"]
 
 /** What a tool's `call` gives. */
-type OutputOf<T extends Any> = T["output"]["Type"]
-
-export type { InputOf as Input, OutputOf as Output }
+export type Output<T extends Any> = T["output"]["Type"]
 
 /** A JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
@@ -187,6 +192,29 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
+/** How deep an answer's objects are described: `data`, what is in it, and the elements of that. */
+const maxLevel = 3
+
+/** Describes an answer as far as a program needs it: which keys are always there only of `data`, and no deep object. */
+const outline = (schema: unknown, level = 0): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
+  if (typeof schema !== "object" || schema === null) return schema
+  const isObject = "properties" in schema || "additionalProperties" in schema
+  if (isObject && level > maxLevel) return { type: "object" }
+  return Object.fromEntries(
+    Object.entries(schema).filter(([key]) => key !== "required" || level <= 1).map(([key, value]) => [
+      key,
+      key === "properties"
+        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
+        : key === "additionalProperties"
+        ? outline(value, level + 1)
+        : key === "items" || key === "anyOf"
+        ? outline(value, level)
+        : value
+    ])
+  )
+}
+
 /** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
@@ -220,7 +248,7 @@ interface Parts<In, Out, out R, out E> extends About {
 }
 
 /** What is known of a tool without calling it. */
-interface About {
+export interface About {
   /**
    * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
    * that is listed costs every conversation.
@@ -247,7 +275,7 @@ const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): Js
       properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
     }
 
-const build = <const Name extends string, I extends Input, O extends Output, R, E extends Errors.Failure>(
+const build = <const Name extends string, I extends InputSchema, O extends OutputSchema, R, E extends Errors.Failure>(
   tool: {
     readonly name: Name
     readonly title: string
@@ -384,8 +412,8 @@ export const extended = <T extends Any>(tool: T): T => {
  */
 export const make = <
   const Name extends string,
-  const I extends Input,
-  const O extends Output,
+  const I extends InputSchema,
+  const O extends OutputSchema,
   Raw,
   R,
   E extends Errors.Failure
@@ -421,7 +449,7 @@ export const make = <
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(shortenSchema(jsonSchema(answer)) as JsonSchema)
+      return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
     })
   }, {
     ...definition,
@@ -469,8 +497,8 @@ export const make = <
  */
 export const wrap = <
   const Name extends string,
-  I extends Input,
-  O extends Output,
+  I extends InputSchema,
+  O extends OutputSchema,
   R,
   E,
   R2,
@@ -536,7 +564,7 @@ export const serving =
 
 /** A tool as the caller is served it. */
 export interface Served<T extends Any> {
-  readonly call: (input: InputOf<T>) => Effect.Effect<OutputOf<T>, Errors.Failure>
+  readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
 }
 

@@ -30,6 +30,7 @@ export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "r
 /** The variables that may change what is prepared; options that may not are the only ones not among them. */
 export const decisive: ReadonlyArray<string> = [
   "N8N_MCP_CONFIG",
+  "N8N_MCP_CREDENTIAL_ENV",
   "N8N_MCP_EXCLUDE_TOOLS",
   "N8N_MCP_PROFILE",
   "N8N_MCP_READ_ONLY",

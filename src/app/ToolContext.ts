@@ -3,10 +3,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import * as Locale from "../answer/Locale.ts"
 import * as Minimize from "../answer/Minimize.ts"
 import * as Tool from "../answer/Tool.ts"
+import { CredentialEnv } from "../tools/shared/CredentialValues.ts"
 import * as Policy from "../workflows/Policy.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
@@ -30,6 +32,18 @@ const policy = ({ policy }: Options.Options) =>
     onSome: (file) => Effect.map(PolicyFile.load(file), Policy.layer)
   }))
 
+/** The values of the variables that the operator lists, read once. */
+const credentialEnv = ({ credentialEnv }: Options.Options) => {
+  const variables = Options.variables(process.env)
+  return Layer.succeed(
+    CredentialEnv,
+    new Map(credentialEnv.map((name) => {
+      const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+      return [name, value === undefined ? undefined : Redacted.make(value)]
+    }))
+  )
+}
+
 /** Everything the tools need but an n8n. */
 export const shared = (options: Options.Options) =>
   Layer.mergeAll(
@@ -38,6 +52,7 @@ export const shared = (options: Options.Options) =>
       Layer.unwrap(Effect.map(places(options), (folders) =>
         Services.layer({ ...folders, nodes: options.nodes, maxBodyBytes: options.maxExecutionMb * 1_000_000 })))
     ),
+    credentialEnv(options),
     Layer.succeed(Locale.CurrentLocale, options.locale),
     Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)

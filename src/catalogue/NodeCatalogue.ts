@@ -23,6 +23,9 @@ import type * as NodeType from "./types/NodeType.ts"
 import type { Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
 
+export type { UnreadablePackage } from "./data/Packages.ts"
+export type { Hits, Query, Row } from "./search/Search.ts"
+
 /** Looks up node types. Everything fails when the data file cannot be read. */
 export interface Service {
   /** n8n's release that the types come from: `2.41.1`. */

@@ -3,6 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -13,6 +14,7 @@ import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
 import * as Tool from "../answer/Tool.ts"
+import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
@@ -170,7 +172,13 @@ const makeServed = <T extends Tool.Any>(
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
       Effect.flatMap(
         contextFor(caller),
-        (context) => effect.pipe(Tool.serving(tools), Effect.provideContext(context))
+        (context) =>
+          effect.pipe(
+            caller.readOnly === true ? Effect.provideService(Tool.ReadOnly, true) : identity,
+            Effect.provideService(Author, caller.subject),
+            Tool.serving(tools),
+            Effect.provideContext(context)
+          )
       )
 
     /** Answers with what the caller's n8n has. */

@@ -16,6 +16,10 @@ export const noRoute = "not found"
 export const isAboutLicense = (detail: string | undefined): boolean =>
   detail !== undefined && /\blicense\b/i.test(detail)
 
+/** Every n8n has the paths of workflows and executions: a 404 is about the one that was asked for, in any words. */
+const isEverywhere = ({ operation, resourceType }: Target) =>
+  resourceType === "Version" || operation === "get workflow" || operation === "get execution"
+
 const older = "This n8n has no such endpoint: it is older than this operation."
 
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
@@ -159,7 +163,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   const { status } = reason.response
   const detail = yield* message(reason.response)
-  const isMissingRoute = status === 404 && detail === noRoute
+  const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
     return yield* new NotFoundError({
       ...targetFields(target),

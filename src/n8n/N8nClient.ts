@@ -31,9 +31,9 @@ import * as variables from "./variables.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { isV1, writesDrafts } from "./about.ts"
+export { type About, isV1, writesDrafts } from "./about.ts"
 export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
-export { type CommunityPackage } from "./communityPackages.ts"
+export { type CommunityPackage, type PackageVersion } from "./communityPackages.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {
   type Column,
@@ -44,9 +44,10 @@ export {
   type RowChange,
   type RowFilter,
   type RowPreview,
-  type RowQuery
+  type RowQuery,
+  type TableQuery as DataTableQuery
 } from "./dataTables.ts"
-export { type Query as ExecutionQuery } from "./executions.ts"
+export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
 export { type Folder, type FolderDetails, type FolderFilter } from "./folders.ts"
 export { type VersionContent } from "./history.ts"
 export { type Insights } from "./insights.ts"
@@ -59,6 +60,7 @@ export {
   type Options,
   type Page,
   type PageQuery,
+  type Query as Parameters,
   retrySchedule
 } from "./requests.ts"
 export { type SourceControlChange } from "./sourceControl.ts"

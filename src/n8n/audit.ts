@@ -24,6 +24,8 @@ const Location = Schema.Struct({
   /** Of a custom node. */
   filePath: Schema.optionalKey(Schema.String)
 })
+
+/** Where a finding is: a node of a workflow, a credential, or an installed package. */
 export type AuditLocation = typeof Location.Type
 
 /** One finding; `settings` and `nextVersions` (of the instance alone) are as n8n gives them. */
@@ -38,6 +40,8 @@ const Section = Schema.Struct({
 
 /** The findings of one category. */
 const Report = Schema.Struct({ risk: Schema.String, sections: Schema.Array(Section) })
+
+/** The findings of one category, and what they put at risk. */
 export type AuditReport = typeof Report.Type
 
 /** n8n answers with an empty array if it found nothing. */

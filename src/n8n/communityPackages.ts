@@ -18,6 +18,8 @@ const CommunityPackage = Schema.Struct({
   updateAvailable: Schema.optionalKey(Schema.NullOr(Schema.String)),
   failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
+
+/** An installed package of community nodes, with its versions and nodes. */
 export type CommunityPackage = typeof CommunityPackage.Type
 
 /** Which version: the newest by default; `verify` takes only those that n8n has checked. */

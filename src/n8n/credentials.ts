@@ -8,12 +8,16 @@ import { marker, redactText } from "../base/Redact.ts"
 import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
+
+/** A credential without its values: id, name and type. */
 export type Credential = typeof Credential.Type
 
 const Credentials = pageOf(Credential)
 
 /** Whether n8n could use a credential: `message` is n8n's or the service's own, with secrets redacted. */
 const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
+
+/** Whether n8n could use a credential, and what the service or n8n said, with secrets redacted. */
 export type CredentialTest = typeof Tested.Type
 
 /**
@@ -36,6 +40,8 @@ const CredentialSchema = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
+
+/** The fields of a type of credential, as a JSON Schema. */
 export type CredentialSchema = typeof CredentialSchema.Type
 
 /** The values of a credential by field. */

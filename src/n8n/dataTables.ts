@@ -8,6 +8,8 @@ import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, se
 
 /** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
+
+/** The type of a column's values; `date` values are ISO 8601. */
 export type ColumnType = typeof ColumnType.Type
 
 /** A column; `index` is its place, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not among them. */
@@ -18,6 +20,8 @@ const Column = Schema.Struct({
   type: Schema.Union([ColumnType, Schema.String]),
   index: Schema.optionalKey(Schema.Int)
 })
+
+/** A column of a data table; `index` is its place, from 0. */
 export type Column = typeof Column.Type
 
 /** A table; the order of `columns` is n8n's own, not that of their indexes. */
@@ -30,6 +34,8 @@ const Table = Schema.Struct({
   updatedAt: Schema.String,
   sizeBytes: Schema.optionalKey(Schema.Finite)
 })
+
+/** A data table and its columns. */
 export type DataTable = typeof Table.Type
 
 /** A row: n8n's own columns, and those of the table; what has no value is null. */
@@ -37,6 +43,8 @@ const Row = Schema.StructWithRest(
   Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
+
+/** A row of a data table, by column; what has no value is null. */
 export type Row = typeof Row.Type
 
 /** What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text. */

@@ -15,6 +15,8 @@ const Insights = Schema.Struct({
   timeSaved: Figure,
   averageRunTime: Figure
 })
+
+/** How often workflows ran and failed, how long they took, and what time they saved. */
 export type Insights = typeof Insights.Type
 
 /** The endpoint of insights. */

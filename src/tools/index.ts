@@ -1,12 +1,14 @@
 /** Every tool, in the order clients see them. */
-import credentials from "./credentials/index.ts"
+import credentials, { credentialCreate, credentialTest, listCredentials } from "./credentials/index.ts"
 import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
+import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
+import tables from "./tables/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -15,9 +17,11 @@ export * from "./editing/index.ts"
 export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
+export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
+export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
@@ -31,12 +35,14 @@ export const toolsets = {
   nodes,
   editing,
   testing,
+  instance,
   security,
+  tables,
   sync
 } as const
 
 /** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
 
 /** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
@@ -44,12 +50,14 @@ export const byDefault = [
   ...toolsets.files,
   ...toolsets.history,
   ...toolsets.executions,
-  ...toolsets.credentials,
+  listCredentials,
+  credentialTest,
   ...toolsets.nodes,
   ...toolsets.editing,
   ...toolsets.testing,
+  ...toolsets.instance,
   ...toolsets.security
 ] as const
 
-/** All of them, in the order in which clients see them. */
-export const all = [...byDefault, ...toolsets.sync] as const
+/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const

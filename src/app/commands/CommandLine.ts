@@ -5,6 +5,7 @@ import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
 import { audit } from "./audit.ts"
 import { call } from "./call.ts"
+import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
 import { picture } from "./picture.ts"
 import { promote } from "./promote.ts"
@@ -23,6 +24,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, audit, test, pull, status, diff, push, promote, picture]),
+    Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push, promote, picture]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )

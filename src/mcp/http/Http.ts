@@ -7,6 +7,7 @@
  * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
+ * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients get a token (RFC 9728) |
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -32,6 +33,8 @@ import { cors, health, posted } from "./route.ts"
 export interface Options extends Gate.Options, Hosts.Names {
   /** What `/health` says of n8n: one word, soon; nothing if absent. */
   readonly n8n?: Effect.Effect<string>
+  /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */
+  readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
 interface Route<R> {
@@ -77,9 +80,16 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
       const http = yield* Effect.context<HttpServer.HttpServer>()
       const gate = yield* Gate.make(options)
       const { admit, identify } = gate
+      const { metadata = {}, paths = [] } = options.resource ?? {}
+      const metadataRoute = {
+        method: "GET",
+        answer: Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata))
+      } as const
+
       const routes = (served: Served) => {
         const post = posted(gate)
         return {
+          ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
           "/health": { method: "GET", answer: health(served, options) },
           "/mcp": { method: "POST", answer: post((caller, body) => Exchange.streamable(served, caller, body)) },
           "/mcp/tools": {

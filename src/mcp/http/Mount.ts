@@ -13,7 +13,7 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import type { Protocol } from "../McpTransport.ts"
+import type { Served } from "../McpTransport.ts"
 import * as Access from "./Access.ts"
 import * as Exchange from "./exchange.ts"
 import * as Gate from "./gate.ts"
@@ -37,7 +37,7 @@ export interface Options extends Partial<Gate.Options> {
 const maxInFlight = 256
 
 /** Adds the routes. */
-export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, protocol: Protocol, options: Options) {
+export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, served: Served, options: Options) {
   const { allowedOrigins = [], path = "/mcp" } = options
   const gate = yield* Gate.make({
     access: Access.make([], undefined),
@@ -45,7 +45,7 @@ export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, pr
     maxInFlight,
     ...options
   })
-  const answer = posted(gate)((caller, body) => Exchange.streamable(protocol, caller, body))
+  const answer = posted(gate)((caller, body) => Exchange.streamable(served, caller, body))
 
   const mounted = <R>(
     method: "GET" | "POST",
@@ -69,6 +69,6 @@ export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, pr
 
   yield* router.add("*", path, mounted("POST", answer))
   if (options.health !== false) {
-    yield* router.add("*", options.health ?? "/health", mounted("GET", health(protocol, options)))
+    yield* router.add("*", options.health ?? "/health", mounted("GET", health(served, options)))
   }
 }, (effect) => effect.pipe(Effect.provide(RateLimiter.layer), Effect.provide(RateLimiter.layerStoreMemory)))

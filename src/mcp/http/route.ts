@@ -39,5 +39,5 @@ export const cors = (allowedOrigins: ReadonlyArray<string>) =>
     allowedOrigins: (origin) => allowedOrigins.includes(origin),
     allowedMethods: ["GET", "POST"],
     allowedHeaders: ["authorization", "content-type", "accept", "x-request-id", ...protocolHeaders],
-    exposedHeaders: ["x-request-id", "retry-after"]
+    exposedHeaders: ["x-request-id", "retry-after", "www-authenticate"]
   })

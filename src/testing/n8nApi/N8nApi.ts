@@ -44,6 +44,8 @@ export type {
   DataTable,
   Execution,
   NewExecution,
+  Node,
+  Obj,
   Seed,
   Stored,
   Workflow

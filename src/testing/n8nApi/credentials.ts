@@ -86,6 +86,29 @@ const schemas: Readonly<Record<string, (version: Call["version"]) => unknown>> =
       })
     },
     required: []
+  }),
+  postgres: () => ({
+    additionalProperties: false,
+    type: "object",
+    properties: {
+      host: { type: "string" },
+      database: { type: "string" },
+      user: { type: "string" },
+      password: { type: "string" },
+      maxConnections: { type: "number" },
+      allowUnauthorizedCerts: { type: "boolean" },
+      ssl: { type: "string", enum: ["allow", "disable", "require"] },
+      port: { type: "number" },
+      sshTunnel: { type: "boolean" },
+      sshAuthenticateWith: { type: "string", enum: ["password", "privateKey"] },
+      sshHost: { type: "string" },
+      sshPort: { type: "number" },
+      sshUser: { type: "string" },
+      sshPassword: { type: "string" },
+      privateKey: { type: "string" },
+      passphrase: { type: "string" }
+    },
+    required: []
   })
 }
 

@@ -43,12 +43,14 @@ interface History {
   readonly url?: string
 }
 
-const snapshotRow = ({ createdAt, operation, version }: Snapshots.Snapshot): Row => ({
-  version,
-  source: "snapshot",
-  createdAt,
-  operation: `before ${operation}`
-})
+const snapshotRow = ({ author, createdAt, operation, version }: Snapshots.Snapshot): Row =>
+  defined({
+    version,
+    source: "snapshot" as const,
+    createdAt,
+    authors: author,
+    operation: `before ${operation}`
+  })
 
 const newestFirst = (rows: ReadonlyArray<Row>) => rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
 

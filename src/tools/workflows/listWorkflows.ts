@@ -31,9 +31,10 @@ const maxNodes = 10
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
-  searchHint: "automations, find a workflow by name, tag, active",
+  searchHint:
+    "automations, find a workflow by name, tag, active; where is a node, credential, sub-workflow or webhook used",
   isEntry: true,
-  description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
+  description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   // nextCursor says the same.
   unlisted: { offset: "never" },

@@ -11,6 +11,11 @@ import { reachProblems } from "./reach.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
 
+export type { Parse, Parsed } from "../../base/JavaScript.ts"
+export type { Problem } from "../../base/Problem.ts"
+export type { Suggest } from "../../catalogue/parameters/Parameters.ts"
+export type { Choice, Group, NodeType, Property } from "../../catalogue/types/NodeType.ts"
+export type { Evaluate } from "../../catalogue/types/Ports.ts"
 export type { Lookups } from "./CheckedWorkflow.ts"
 
 /** Lists identical fixes once: 250 nodes with the same mistake need the same fix. */

@@ -45,7 +45,10 @@ export interface Written {
 }
 
 /** The parts of a workflow that a change names; the rest keeps its value. */
-export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
+export interface Patch {
+  readonly name?: string
+  readonly [key: string]: unknown
+}
 
 /** How a workflow is written. */
 export interface UpdateOptions {
@@ -91,7 +94,8 @@ export interface Plan {
   readonly options: UpdateOptions
 }
 
-type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
+/** A write, and why it may fail. */
+export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
  * Writes to n8n.

@@ -14,26 +14,27 @@ import * as Schedule from "effect/Schedule"
 import * as npm from "../../support/npm.ts"
 import * as processes from "../../support/processes.ts"
 import { RealN8nError } from "./RealN8nError.ts"
-import type { Major } from "./releases.ts"
 
-/** Requirements of the releases of a major version: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
+/** Requirements of a release: the Node majors it runs on, and overrides for dependencies that npm cannot resolve. */
 interface Recipe {
   readonly node: { readonly min: readonly [major: number, minor: number]; readonly maxMajor: number }
   readonly overrides: Readonly<Record<string, string>>
 }
 
-// cssomnom is missing from the registry; n8n refers to xlsx by URL, and 1.x does not pin langgraph.
+const node24: Recipe["node"] = { min: [24, 0], maxMajor: 24 }
+
+// cssomnom is missing from the registry, and n8n refers to xlsx by URL.
 const overrides = { cssomnom: "npm:rrweb-cssom@0.8.0", xlsx: "0.18.5" }
 
-const recipes: Readonly<Record<Major, Recipe>> = {
-  "2": { node: { min: [24, 0], maxMajor: 24 }, overrides },
-  "1": {
-    node: { min: [20, 19], maxMajor: 24 },
-    overrides: { ...overrides, "@langchain/langgraph-checkpoint": "1.0.0" }
-  }
-}
+// Before 2.30 n8n pins LangChain's core, but not these, whose later versions need a later core.
+const checkpoint = { "@langchain/langgraph-checkpoint": "1.0.0" }
+const langgraph = { ...checkpoint, "@langchain/langgraph": "1.0.2" }
 
-const recipeOf = (version: string): Recipe => recipes[version.startsWith("1.") ? "1" : "2"]
+const recipeOf = (version: string): Recipe => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  if (major < 2) return { node: { min: [20, 19], maxMajor: 24 }, overrides: { ...overrides, ...checkpoint } }
+  return { node: node24, overrides: minor < 30 ? { ...overrides, ...langgraph } : overrides }
+}
 
 /** A Node, and the folder of its headers if known. */
 interface Node {

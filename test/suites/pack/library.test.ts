@@ -37,9 +37,9 @@ describe("the library", () => {
     })
     if (!analysis.types) return assert.fail("there are no types")
     // `effect` is ESM as well: neither Node 10 nor `require` of CommonJS are served.
-    const unserved: ReadonlyArray<string> = ["node10", "node16-cjs"]
+    const unserved: ReadonlySet<string> = new Set(["node10", "node16-cjs"])
     const problems = analysis.problems.filter((problem) =>
-      !("resolutionKind" in problem && unserved.includes(problem.resolutionKind))
+      !("resolutionKind" in problem && unserved.has(problem.resolutionKind))
     )
     assert.deepStrictEqual(problems, [])
     assert.isAbove(Object.keys(analysis.entrypoints).length, 20)
@@ -120,7 +120,7 @@ console.log(JSON.stringify({
     for (const entry of ["/domain", "/N8nClient", "/Redact"] as const) assert.deepStrictEqual(toolsIn(entry), [])
     const bytes = (entry: typeof entries[number]) => size(byEntry.get(entry)?.own ?? [])
     assert.isBelow(bytes("/Redact"), 40_000)
-    assert.isBelow(bytes("/N8nClient"), 100_000)
+    assert.isBelow(bytes("/N8nClient"), 130_000)
     assert.isBelow(bytes("/tools/executions/getExecution"), 400_000)
     assert.isBelow(bytes(""), 1_300_000)
   })

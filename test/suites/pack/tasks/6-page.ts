@@ -13,7 +13,9 @@ const node = (name: string, type: string, parameters: object) => ({
 })
 const start = node("Start", "manualTrigger", {})
 const pay = (url: string) => node("Pay", "httpRequest", { url, headers: { authorization: "Bearer abc.def" } })
-const to = (name: string) => ({ Start: { main: [[{ node: name, type: "main", index: 0 }]] } })
+const to = (...names: ReadonlyArray<string>) => ({
+  Start: { main: [names.map((node) => ({ node, type: "main", index: 0 }))] }
+})
 
 const before = {
   id: "1",
@@ -22,7 +24,7 @@ const before = {
   nodes: [start, pay("https://a.example")],
   connections: to("Pay")
 }
-const after = { ...before, nodes: [start, pay("={{ $json.a + }}")], connections: to("Pax") }
+const after = { ...before, nodes: [start, pay("={{ $json.a + }}")], connections: to("Pay", "Pax") }
 
 export const test = Effect.gen(function*() {
   const { connections, nodes } = yield* Schema.decodeUnknownEffect(Workflow.Workflow)(before)
@@ -38,9 +40,9 @@ export const test = Effect.gen(function*() {
 })
 
 export const expected = {
-  changed: "changed 'Pay' (url), 2 connections",
+  changed: "changed 'Pay' (url), 1 connection",
   isReversible: true,
-  errors: ["connections.Start.main[0][0].node", "nodes[1].parameters.url"],
+  errors: ["connections.Start.main[0][1].node", "nodes[1].parameters.url"],
   hasPicture: true,
   isRedacted: true
 }
