@@ -11,6 +11,7 @@ import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as NodeParameters from "../workflows/NodeParameters.ts"
+import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Record from "./promotionRecord.ts"
 import * as references from "./references.ts"
@@ -106,17 +107,13 @@ export interface PromoteOptions<R = never> {
 
 const operation = "promote"
 const atOnce = 8
-const maxWorkflows = 10_000
 
 type Thing = references.Thing
 
 const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "only", hint })
 
 const live = (client: Client) =>
-  Effect.map(
-    client.listWorkflows({ archived: true, limit: maxWorkflows }),
-    ({ workflows }) => workflows.filter(({ isArchived }) => isArchived !== true)
-  )
+  Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
 
 /** The one thing with this id, else with this name. */
 const named = <A extends Thing>(things: ReadonlyArray<A>, idOrName: string): A | "none" | "several" => {
