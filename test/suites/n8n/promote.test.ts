@@ -13,9 +13,9 @@ import * as Sync from "../../../src/sync/Sync.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { chain, code, connected, node } from "./builders.ts"
-import { RealN8n, type Version } from "./RealN8n.ts"
+import { RealN8n } from "./RealN8n.ts"
 
-const client = (version: Version) =>
+const client = (version: string) =>
   Effect.gen(function*() {
     const real = Context.get(yield* Layer.build(Layer.fresh(RealN8n.layer(version))), RealN8n)
     const context = yield* Layer.build(
