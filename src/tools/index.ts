@@ -6,6 +6,7 @@ import files from "./files/index.ts"
 import history from "./history/index.ts"
 import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
+import projects from "./projects/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import testing from "./testing/index.ts"
@@ -18,6 +19,7 @@ export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
+export * from "./projects/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./testing/index.ts"
@@ -35,11 +37,12 @@ export const toolsets = {
   testing,
   instance,
   security,
+  projects,
   sync
 } as const
 
 /** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["projects", "sync"]
 
 /** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
@@ -57,4 +60,9 @@ export const byDefault = [
 ] as const
 
 /** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
-export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const
+export const all = [
+  ...byDefault,
+  ...toolsets.projects,
+  credentialCreate,
+  ...toolsets.sync
+] as const

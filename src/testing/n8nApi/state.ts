@@ -48,6 +48,14 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
+/** A project with its folders, as n8n lists them. */
+export interface Project {
+  readonly id: string
+  readonly name: string
+  readonly type: "personal" | "team"
+  readonly folders?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly [key: string]: unknown }>
+}
+
 /** An installed package as `GET /community-packages` lists it. */
 export interface CommunityPackage {
   readonly packageName: string
@@ -76,6 +84,8 @@ export interface Seed {
   readonly credentials?: ReadonlyArray<Credential>
   readonly dataTables?: ReadonlyArray<DataTable>
   readonly communityPackages?: ReadonlyArray<CommunityPackage>
+  /** With them n8n has the licence for projects and folders. The first is the owner's own. */
+  readonly projects?: ReadonlyArray<Project>
 }
 
 /** Any JSON object. */
@@ -168,6 +178,7 @@ export interface State {
   readonly credentials: Array<Credential>
   readonly tables: Map<string, Table>
   readonly communityPackages: Array<CommunityPackage>
+  readonly projects: ReadonlyArray<Project> | undefined
   readonly tags: Map<string, Tag>
   /** The versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
@@ -353,6 +364,7 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
     credentials: [...seed.credentials ?? []],
     tables: new Map(),
     communityPackages: [...seed.communityPackages ?? []],
+    projects: seed.projects,
     tags: new Map(),
     versions: new Map(),
     publications: [],
