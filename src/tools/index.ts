@@ -9,6 +9,7 @@ import nodes from "./nodes/index.ts"
 import projects from "./projects/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
+import tables from "./tables/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -22,6 +23,7 @@ export * from "./nodes/index.ts"
 export * from "./projects/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
+export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
@@ -37,12 +39,13 @@ export const toolsets = {
   testing,
   instance,
   security,
+  tables,
   projects,
   sync
 } as const
 
 /** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["projects", "sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
 /** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
@@ -62,7 +65,8 @@ export const byDefault = [
 /** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
 export const all = [
   ...byDefault,
-  ...toolsets.projects,
   credentialCreate,
+  ...toolsets.tables,
+  ...toolsets.projects,
   ...toolsets.sync
 ] as const

@@ -64,7 +64,7 @@ describe("project_list", () => {
         tools.createWorkflow.run({ name: "Placed", nodes: [], connections: {}, project: "p2", folder: "f1" })
       )
       yield* tools.listWorkflows.run({ project: "p2" })
-      const [created] = (yield* fake.requests).filter(({ method }) => method === "POST")
+      const created = (yield* fake.requests).find(({ method }) => method === "POST")
       assert.deepInclude(created?.body, { projectId: "p2", parentFolderId: "f1" })
       const listed = (yield* fake.requests).findLast(({ method }) => method === "GET")
       assert.strictEqual(new URL(listed?.url ?? "").searchParams.get("projectId"), "p2")
