@@ -6,6 +6,7 @@ import files from "./files/index.ts"
 import history from "./history/index.ts"
 import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
+import projects from "./projects/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import tables from "./tables/index.ts"
@@ -19,6 +20,7 @@ export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
+export * from "./projects/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./tables/index.ts"
@@ -43,6 +45,7 @@ export const toolsets = {
   instance,
   security,
   tables,
+  projects,
   sync
 } as const
 
@@ -52,7 +55,7 @@ export const toolsets = {
  * @category constants
  * @since 0.1.0
  */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
 /**
  * Those that are served unless others are asked for, in the order in which clients see them.
@@ -80,4 +83,10 @@ export const byDefault = [
  * @category constants
  * @since 0.1.0
  */
-export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const
+export const all = [
+  ...byDefault,
+  credentialCreate,
+  ...toolsets.tables,
+  ...toolsets.projects,
+  ...toolsets.sync
+] as const

@@ -8,7 +8,8 @@ import * as fixtures from "../support/fixtures.ts"
 /** What the n8n of these calls holds. */
 export const seed = {
   ...fixtures.seed,
-  credentials: [{ id: "c1", name: "Shop", type: "httpHeaderAuth" }]
+  credentials: [{ id: "c1", name: "Shop", type: "httpHeaderAuth" }],
+  projects: [{ id: "p1", name: "Mine", type: "personal" as const, folders: [{ id: "f1", name: "Orders" }] }]
 }
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -60,6 +61,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   stop_execution: { id: failed },
   list_credentials: {},
   instance_overview: {},
+  project_list: {},
   workflow_history: { id },
   workflow_restore: { id, version: "0b6f2bc1-0000-4000-8000-000000000000" },
   node_search: { keyword: "webhook" },

@@ -56,7 +56,7 @@ describe("no tool that reads writes", () => {
             const sent = (yield* api.requests).slice(length).map(({ method }) => method)
             assert.deepStrictEqual([...new Set(sent)], ["GET"])
           }),
-        { version, seed: Demo.seed }
+        { version, seed: { ...Demo.seed, projects: [{ id: "p1", name: "Mine", type: "personal" }] } }
       ))
   }
 })

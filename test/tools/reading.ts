@@ -41,6 +41,7 @@ export const calls = (
     compare_items: [{ id: executionId, from, to }],
     list_credentials: [{}],
     instance_overview: [{}],
+    project_list: [{}],
     node_search: [{ keyword: "code" }],
     node_get: [{ type: "n8n-nodes-base.code" }],
     sync_status: [{}],

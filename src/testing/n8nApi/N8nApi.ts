@@ -25,6 +25,7 @@ import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as history from "./history.ts"
 import * as insights from "./insights.ts"
+import * as projects from "./projects.ts"
 import * as publishing from "./publishing.ts"
 import { checkQuery } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
@@ -157,7 +158,8 @@ const routes: ReadonlyArray<Route> = [
   ...dataTables.routes,
   ...communityPackages.routes,
   ...insights.routes,
-  ...audit.routes
+  ...audit.routes,
+  ...projects.routes
 ]
 
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */

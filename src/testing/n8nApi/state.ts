@@ -73,6 +73,14 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
+/** A project with its folders, as n8n lists them. */
+export interface Project {
+  readonly id: string
+  readonly name: string
+  readonly type: "personal" | "team"
+  readonly folders?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly [key: string]: unknown }>
+}
+
 /**
  * An installed package as `GET /community-packages` lists it.
  *
@@ -109,6 +117,8 @@ export interface Seed {
   readonly credentials?: ReadonlyArray<Credential>
   readonly dataTables?: ReadonlyArray<DataTable>
   readonly communityPackages?: ReadonlyArray<CommunityPackage>
+  /** With them n8n has the licence for projects and folders. The first is the owner's own. */
+  readonly projects?: ReadonlyArray<Project>
 }
 
 /**
@@ -216,6 +226,7 @@ export interface State {
   readonly credentials: Array<Credential>
   readonly tables: Map<string, Table>
   readonly communityPackages: Array<CommunityPackage>
+  readonly projects: ReadonlyArray<Project> | undefined
   readonly tags: Map<string, Tag>
   /** The versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
@@ -401,6 +412,7 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
     credentials: [...seed.credentials ?? []],
     tables: new Map(),
     communityPackages: [...seed.communityPackages ?? []],
+    projects: seed.projects,
     tags: new Map(),
     versions: new Map(),
     publications: [],

@@ -42,7 +42,7 @@ export const listWorkflows = Tool.make({
   description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   // nextCursor says the same.
-  unlisted: { offset: "never" },
+  unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
     active: Schema.optionalKey(
@@ -57,6 +57,7 @@ export const listWorkflows = Tool.make({
         description: "Only with nodes that hold this: type, credential, sub-workflow id, webhook path, any text."
       })
     ),
+    project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "How many to skip."),
     cursor: parameters.cursor,
@@ -71,8 +72,9 @@ export const listWorkflows = Tool.make({
     hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
-  handler: ({ raw, uses, ...query }) =>
+  handler: ({ project, raw, uses, ...rest }) =>
     Effect.gen(function*() {
+      const query = { ...rest, projectId: project }
       const n8n = yield* N8nClient
       const url = links.workflows(n8n.instance)
       if (uses === undefined) {

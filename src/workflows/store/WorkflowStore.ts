@@ -147,7 +147,10 @@ export interface Service {
   /** Creates a workflow; what fails after it exists is a warning that says what exists. */
   readonly create: (
     input: unknown,
-    options: Pick<UpdateOptions, "source" | "tags" | "active">
+    options: Pick<UpdateOptions, "source" | "tags" | "active"> & {
+      /** Where on n8n, with the licence for it. Default: at the top of the key's own project. */
+      readonly place?: { readonly projectId?: string; readonly parentFolderId?: string }
+    }
   ) => Writing
   /** Changes what `patch` names; a published workflow is published again, unless somebody's draft was waiting. */
   readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
@@ -265,32 +268,37 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         )
         : Effect.void
 
-    const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
-      const n8n = yield* N8nClient
-      const { warnings, workflow: body } = yield* withCatalogue(
-        prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
-      )
-      yield* checkName(body.name)
-      const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
-        Effect.catchIf(isUncertain, (error) =>
-          new Errors.ApiError({
-            ...error,
-            hint: { _tag: "LookForCreated", name: body.name }
-          }))
-      )
-      const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
-        "created, but its tags could not be set",
-        Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
-      )
-      const publishing = active === true
-        ? yield* orWarning("created, but it could not be published", published(workflow))
-        : []
-      const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
-      return {
-        workflow: stored,
-        warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
+    const create: Service["create"] = Effect.fn("WorkflowStore.create")(
+      function*(input, { active, place, source, tags }) {
+        const n8n = yield* N8nClient
+        const { warnings, workflow: body } = yield* withCatalogue(
+          prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
+        )
+        yield* checkName(body.name)
+        const { warnings: refused, workflow } = yield* withoutRefused(
+          body,
+          (body) => n8n.createWorkflow({ ...body, ...place })
+        ).pipe(
+          Effect.catchIf(isUncertain, (error) =>
+            new Errors.ApiError({
+              ...error,
+              hint: { _tag: "LookForCreated", name: body.name }
+            }))
+        )
+        const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
+          "created, but its tags could not be set",
+          Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
+        )
+        const publishing = active === true
+          ? yield* orWarning("created, but it could not be published", published(workflow))
+          : []
+        const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
+        return {
+          workflow: stored,
+          warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
+        }
       }
-    })
+    )
 
     const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj, active: boolean | undefined) {
       const n8n = yield* N8nClient

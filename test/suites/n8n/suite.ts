@@ -23,6 +23,7 @@ import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
+import { instance } from "./instance.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
@@ -618,6 +619,7 @@ export const suite = (version: string) => {
     testingLeftovers(it)
     cases(it)
     resources(it, version)
+    instance(it, version)
     syncing(it, v2)
   })
 }
