@@ -111,6 +111,20 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("sync_status", { folder: "synced" })
     yield* ask("sync_push", { folder: "synced", dryRun: true })
 
+    yield* ask("audit")
+    const { id: key } = yield* ask("credential_create", {
+      type: "httpHeaderAuth",
+      name: "Shop",
+      values: { name: "X-Key" }
+    })
+    yield* ask("credential_test", { id: key })
+    const columns = { sku: "string", qty: "number" } as const
+    yield* tools.tableWrite.run({ table: "stock", op: "create", columns })
+    const rows = [{ sku: "A-1", qty: 3 }, { sku: "B-2", qty: 9 }]
+    yield* tools.tableWrite.run({ table: "stock", op: "insert", rows })
+    yield* ask("table_write", { table: "stock", op: "delete", where: "qty > 5", confirm: true })
+    yield* ask("table_read", { table: "stock", where: "qty < 5" })
+
     // Its runs need an n8n that runs: testing/testWorkflow.test.ts has them.
     const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))
     assert.deepStrictEqual(rest, ["test_workflow"])
