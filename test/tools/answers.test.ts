@@ -8,6 +8,7 @@ import * as Services from "../../src/app/Services.ts"
 import { type Obj, obj, str } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import { folderWith } from "../support/folders.ts"
@@ -118,10 +119,12 @@ it.live("each tool's typical answer is what it was, token by token", () =>
       values: { name: "X-Key" }
     })
     yield* ask("credential_test", { id: key })
-    const columns = { sku: "string", qty: "number" } as const
-    yield* tools.tableWrite.run({ table: "stock", op: "create", columns })
-    const rows = [{ sku: "A-1", qty: 3 }, { sku: "B-2", qty: 9 }]
-    yield* tools.tableWrite.run({ table: "stock", op: "insert", rows })
+    const n8n = yield* N8nClient
+    const stock = yield* n8n.createDataTable({
+      name: "stock",
+      columns: [{ name: "sku", type: "string" }, { name: "qty", type: "number" }]
+    })
+    yield* n8n.insertRows(stock.id, [{ sku: "A-1", qty: 3 }, { sku: "B-2", qty: 9 }])
     yield* ask("table_write", { table: "stock", op: "delete", where: "qty > 5", confirm: true })
     yield* ask("table_read", { table: "stock", where: "qty < 5" })
 
