@@ -391,6 +391,7 @@ export const extended = <T extends Any>(tool: T): T => {
  *
  * ```ts
  * import { N8nClient, Tool } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  *
@@ -407,7 +408,11 @@ export const extended = <T extends Any>(tool: T): T => {
  *   message: ({ count }, { word }) => `${count} workflows with '${word}'`
  * })
  *
- * export const program = Effect.map(countWorkflows.call({ word: "order" }), ({ count }) => count)
+ * const workflows = [{ id: "1", name: "New order", nodes: [] }]
+ *
+ * export const test = Effect.map(countWorkflows.call({ word: "order" }), ({ count }) => count).pipe(
+ *   Effect.provide(FakeN8n.layer({ workflows, executions: [] }))
+ * )
  * ```
  */
 export const make = <
@@ -479,8 +484,10 @@ export const make = <
  * **Example** (A policy and an audit)
  *
  * ```ts
- * import { Tool, tools } from "effect-n8n-mcp"
+ * import { Services, Tool, tools } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
  * import * as Schema from "effect/Schema"
  *
  * class Denied extends Schema.TaggedError<Denied>()("Denied", { hint: Schema.String }) {
@@ -493,6 +500,12 @@ export const make = <
  *       if (yield* isNight) return yield* new Denied({ hint: "Call again after eight." })
  *       return yield* run(input).pipe(Effect.tap(() => Effect.logInfo(`deleted ${input.id}`)))
  *     }))
+ *
+ * export const test = deleteByDay(Effect.succeed(true)).answer({ id: "1", confirm: true }).pipe(
+ *   Effect.flip,
+ *   Effect.map(({ message }) => message),
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory))
+ * )
  * ```
  */
 export const wrap = <

@@ -364,6 +364,12 @@ const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Targe
       "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
   })
 
+/**
+ * Two turns of the event loop, with what the network has done between them. n8n closes connections that were idle for
+ * 5 seconds: a process that was busy meanwhile would write to one of them, and nobody could say what came of it.
+ */
+const noticed = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
+
 /** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
@@ -456,19 +462,20 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       )
       let attempts = 0
       let last: HttpClientError.HttpClientError | undefined
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
+        request.isOnce === true
       const attempt = Effect.suspend(() => {
         attempts++
         last = undefined
         const http = to === "webhook" ? anonymous : authenticated
         return request.anyStatus === true ? withoutRedirects(http.execute(prepared)) : execute(http, prepared, target)
       }).pipe(
+        (sent) => isWrite ? Effect.andThen(noticed, sent) : sent,
         Effect.catchTag("HttpClientError", (error) =>
           method === "DELETE" && attempts > 1 && error.response?.status === 404
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
-        request.isOnce === true
       const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)
