@@ -61,7 +61,8 @@ const writes: Readonly<
     { id: "prod", tags: [] },
     { id: "prod", active: false }
   ],
-  delete_workflow: () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }],
+  delete_workflow:
+    () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }, { id: "prod", archive: true }],
   activate_workflow: () => [{ id: "dirty" }, { id: "prod-off" }],
   deactivate_workflow: () => [{ id: "prod" }],
   create_workflow_from_file: () => [{ filePath: "banned.json" }],
@@ -92,7 +93,15 @@ const writes: Readonly<
 }
 
 /** They change no workflow of n8n. */
-const others = ["workflow_create", "workflow_save", "sync_pull", "retry_execution", "stop_execution"]
+const others = [
+  "workflow_create",
+  "workflow_save",
+  "sync_pull",
+  "retry_execution",
+  "stop_execution",
+  "credential_create",
+  "table_write"
+]
 
 const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
   method !== "GET" && method !== "OPTIONS" && url.includes("/api/")
