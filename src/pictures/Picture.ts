@@ -155,6 +155,15 @@ const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> 
     )
   )
 
+/** What the editor calls a port of sub-nodes: `ai_languageModel` is a Model, `ai_outputParser` an Output Parser. */
+const wordsOf = (type: string) =>
+  type === "ai_languageModel"
+    ? "Model"
+    : type.replace(/^ai_/, "").replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").replace(
+      /^\p{Ll}/u,
+      (first) => first.toUpperCase()
+    )
+
 /** Those that the type declares, with others that links use. */
 const portsOf = (
   declared: ReadonlyArray<Port> | undefined,
@@ -166,7 +175,7 @@ const portsOf = (
   )
   const missing = usedPorts(links).filter((port) => !known.some((each) => Connections.samePort(each, port)))
   return [...known, ...missing].map((port) =>
-    port.type === "main" || port.name !== undefined ? port : { ...port, name: text(port.type.replace(/^ai_/, "")) }
+    port.type === "main" || port.name !== undefined ? port : { ...port, name: text(wordsOf(port.type)) }
   )
 }
 
