@@ -26,6 +26,7 @@ describe("the package", () => {
         "dist/NOTICES.md",
         "dist/nodes.data",
         "dist/nodes.data.LICENSE.md",
+        "dist/picture.html",
         "dist/start.json"
       ])
       assert.deepStrictEqual(
