@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 
 /** The languages: English, and Japanese as in the earlier servers. */
 export const locales = ["en", "ja"] as const
+/** A language: `en` or `ja`. */
 export type Locale = typeof locales[number]
 
 /** A message in every language. */

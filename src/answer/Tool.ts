@@ -10,6 +10,7 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
+import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
@@ -61,25 +62,41 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly description: string
   /** Words that people use for it, for clients that search tools before loading them. */
   readonly searchHint: string | undefined
+  /** Whether a client that loads tools when they are needed should have it from the start: where people begin. */
+  readonly isEntry: boolean
   readonly annotations: Annotations
   /** The scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
   /** Scopes that only a part of the tool needs, with that part. */
   readonly partialScopes: { readonly [scope: string]: string }
   /** The Schema of the arguments. */
-  readonly input: Input
+  readonly input: InputSchema
   /** The Schema of an answer's `data`. */
-  readonly output: Output
-  /** The JSON Schema (2020-12) of the arguments. */
+  readonly output: OutputSchema
+  /** The page that shows its answers, for clients that show pages. */
+  readonly app: App.App | undefined
+  /** The JSON Schema (2020-12) of the arguments that are listed. */
   readonly inputSchema: JsonSchema
   /** The JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
   /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
+  /** What {@link extended} builds on. */
+  readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
 }
 
-type Input = Schema.ConstraintCodec<unknown, unknown>
-type Output = Schema.ConstraintCodec<object, unknown>
+/** What is told of a tool's arguments. */
+interface Described {
+  /** With all parameters. */
+  readonly inputSchema: () => JsonSchema
+  readonly unlisted: NonNullable<About["unlisted"]>
+}
+
+/** A Schema of arguments. */
+export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
+
+/** A Schema of an answer's `data`. */
+export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
  * A tool with typed input and output.
@@ -90,9 +107,13 @@ type Output = Schema.ConstraintCodec<object, unknown>
  * `ValidationError`. Both refuse to change anything under {@link ReadOnly}, and both redact secrets
  * ({@link RedactSecrets}).
  */
-export interface Tool<Name extends string, I extends Input, O extends Output, out R, out E = Errors.N8nError>
-  extends Any<R, E | Errors.ValidationError | Errors.ApiError>
-{
+export interface Tool<
+  Name extends string,
+  I extends InputSchema,
+  O extends OutputSchema,
+  out R,
+  out E = Errors.N8nError
+> extends Any<R, E | Errors.ValidationError | Errors.ApiError> {
   readonly name: Name
   readonly input: I
   readonly output: O
@@ -113,12 +134,10 @@ export interface Tool<Name extends string, I extends Input, O extends Output, ou
 export type Services<T> = T extends Any<infer R> ? R : never
 
 /** What a tool's `call` and `answer` take. */
-type InputOf<T extends Any> = T["input"]["Encoded"]
+export type Input<T extends Any> = T["input"]["Encoded"]
 
 /** What a tool's `call` gives. */
-type OutputOf<T extends Any> = T["output"]["Type"]
-
-export type { InputOf as Input, OutputOf as Output }
+export type Output<T extends Any> = T["output"]["Type"]
 
 /** A JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
@@ -135,10 +154,12 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Whether a keyword is omitted: bounds that a model meets anyway; the Schema still checks what it sends. */
+/** Whether a keyword is omitted: bounds and defaults that go without saying; the Schema still checks what is sent. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
   key === "maxItems" && typeof value === "number" ||
+  key === "minimum" && (value === 0 || value === 1) ||
+  key === "default" && value === 0 ||
   key === "maximum" && Number(value) >= 1_000_000 ||
   key === "minimum" && Number(value) <= -1_000_000 ||
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
@@ -171,6 +192,19 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
+/** Which keys an element always has is told at the root of an answer's data, not of all that is in it. */
+const withoutInnerRequired = (schema: unknown, depth = 0): unknown =>
+  Array.isArray(schema)
+    ? schema.map((each) => withoutInnerRequired(each, depth + 1))
+    : typeof schema === "object" && schema !== null
+    ? Object.fromEntries(
+      Object.entries(schema)
+        // A property of this name is an object.
+        .filter(([key, value]) => !(key === "required" && Array.isArray(value) && depth > 2))
+        .map(([key, value]) => [key, withoutInnerRequired(value, depth + 1)])
+    )
+    : schema
+
 /** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
@@ -190,6 +224,8 @@ const envelopeRoom = 600
 interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
+  /** What the tool's app shows of it. */
+  readonly view?: Effect.Effect<App.View> | undefined
 }
 
 /** What a tool does, and how it is told. */
@@ -202,31 +238,49 @@ interface Parts<In, Out, out R, out E> extends About {
 }
 
 /** What is known of a tool without calling it. */
-interface About {
+export interface About {
+  /**
+   * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
+   * that is listed costs every conversation.
+   */
+  readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
   readonly searchHint?: string | undefined
+  readonly isEntry?: boolean | undefined
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
+  /** The page that shows the answers. */
+  readonly app?: App.App | undefined
 }
 
 const parts = Symbol("effect-n8n-mcp/Tool/parts")
 
-const build = <const Name extends string, I extends Input, O extends Output, R, E extends Errors.Failure>(
+const schema = Symbol("effect-n8n-mcp/Tool/schema")
+
+const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
+  names.length === 0
+    ? schema
+    : {
+      ...schema,
+      properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
+    }
+
+const build = <const Name extends string, I extends InputSchema, O extends OutputSchema, R, E extends Errors.Failure>(
   tool: {
     readonly name: Name
     readonly title: string
     readonly description: string
     readonly input: I
     readonly output: O
-    readonly inputSchema: () => JsonSchema
     readonly outputSchema: () => JsonSchema
-  },
+  } & Described,
   own: Parts<I["Type"], O["Type"], R, E>
 ): Tool<Name, I, O, R, E> => {
   type In = I["Type"]
   type Out = O["Type"]
   const { annotations, message, page } = own
-  const { inputSchema, name, outputSchema } = tool
+  const { inputSchema, name, outputSchema, unlisted } = tool
+  const listed = lazy(() => withoutParameters(inputSchema(), Object.keys(unlisted)))
   const decode = lazy(() => Arguments.decoder<In, never>(name, tool.input, inputSchema()))
   const encode = lazy(() => Schema.encodeEffect(markable<Out, unknown>(tool.output)))
 
@@ -238,8 +292,8 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
         hint: "A person has to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
-    const { data, totals } = yield* page(input)
-    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals }
+    const { data, totals, view } = yield* page(input)
+    return { data: (yield* RedactSecrets) ? Redact.redact(data) : data, totals, view }
   })
 
   const call = Effect.fnUntraced(function*(args: unknown) {
@@ -249,7 +303,12 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
   })
 
   const fit = Effect.fnUntraced(function*(input: In) {
-    const { data, totals } = yield* handle(input)
+    const { data, totals, view } = yield* handle(input)
+    const show = yield* App.Show
+    // The answer is worth more than its picture.
+    if (show !== undefined && view !== undefined) {
+      yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
+    }
     const whole = Visible.json(data)
     const next: Next = (path, kept) => Visible.json(Redact.redact(own.next?.(input, whole)(path, kept)))
     const marked = Minimize.markPages(whole, totals, next)
@@ -275,13 +334,15 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     title: tool.title,
     description: tool.description,
     searchHint: own.searchHint,
+    isEntry: own.isEntry ?? false,
     annotations,
     scopes: own.scopes ?? [],
     partialScopes: own.partialScopes ?? {},
+    app: own.app,
     input: tool.input,
     output: tool.output,
     get inputSchema() {
-      return inputSchema()
+      return listed()
     },
     get outputSchema() {
       return outputSchema()
@@ -289,8 +350,18 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
     call,
     answer: run,
     run,
-    [parts]: own
+    [parts]: own,
+    [schema]: { inputSchema, unlisted }
   }
+}
+
+/** The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request. */
+export const extended = <T extends Any>(tool: T): T => {
+  const { inputSchema, unlisted } = tool[schema]
+  const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
+  return hidden.length === Object.keys(unlisted).length
+    ? tool
+    : { ...tool, inputSchema: withoutParameters(inputSchema(), hidden) }
 }
 
 /**
@@ -331,8 +402,8 @@ const build = <const Name extends string, I extends Input, O extends Output, R, 
  */
 export const make = <
   const Name extends string,
-  const I extends Input,
-  const O extends Output,
+  const I extends InputSchema,
+  const O extends OutputSchema,
   Raw,
   R,
   E extends Errors.Failure
@@ -351,9 +422,11 @@ export const make = <
     readonly next?: (input: I["Type"], data: O["Type"]) => Next
     readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
     readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
+    /** What the {@link About.app} shows of the answer; made only for clients that show it. */
+    readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
   }
 ): Tool<Name, I, O, R, E> => {
-  const { description, handler, input, name, output, summarize, title, totals } = definition
+  const { description, handler, input, name, output, summarize, title, totals, view } = definition
   return build({
     name,
     title,
@@ -362,14 +435,21 @@ export const make = <
     output,
     // Lazy, so that a client gets its answer to `initialize` before any schema is made.
     inputSchema: lazy(() => shortenSchema(jsonSchema(input), true) as JsonSchema),
+    unlisted: definition.unlisted ?? {},
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(shortenSchema(jsonSchema(answer)) as JsonSchema)
+      return withMark(withoutInnerRequired(shortenSchema(jsonSchema(answer))) as JsonSchema)
     })
   }, {
     ...definition,
-    page: (input) => Effect.map(handler(input), (raw) => ({ data: summarize(raw, input), totals: totals?.(raw) ?? {} }))
+    page: (input) =>
+      Effect.flatMap(handler(input), (raw) =>
+        Effect.map(Effect.context<R>(), (context) => ({
+          data: summarize(raw, input),
+          totals: totals?.(raw) ?? {},
+          view: view && Effect.provideContext(Effect.suspend(() => view(raw, input)), context)
+        })))
   })
 }
 
@@ -407,8 +487,8 @@ export const make = <
  */
 export const wrap = <
   const Name extends string,
-  I extends Input,
-  O extends Output,
+  I extends InputSchema,
+  O extends OutputSchema,
   R,
   E,
   R2,
@@ -420,7 +500,7 @@ export const wrap = <
     input: I["Type"]
   ) => Effect.Effect<O["Type"], E2, R2>
 ): Tool<Name, I, O, R2, E2> => {
-  const { annotations, description, input, name, output, partialScopes, scopes, searchHint, title } = tool
+  const { annotations, app, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
   const own = tool[parts]
   return build(
     {
@@ -429,24 +509,31 @@ export const wrap = <
       description,
       input,
       output,
-      inputSchema: () => tool.inputSchema,
+      ...tool[schema],
       outputSchema: () => tool.outputSchema
     },
     {
       ...own,
       annotations,
+      app,
       scopes,
       partialScopes,
       searchHint,
+      isEntry,
       page: (input) =>
         Effect.suspend(() => {
-          let totals: Totals = {}
+          let last: Page<O["Type"]> | undefined
           const run = (input: I["Type"]) =>
             Effect.map(own.page(input), (page) => {
-              totals = page.totals
+              last = page
               return page.data
             })
-          return Effect.map(around(run, input), (data) => ({ data, totals }))
+          return Effect.map(around(run, input), (data) => ({
+            data,
+            totals: last?.totals ?? {},
+            // What the page shows may hold what `around` took out of the data.
+            view: data === last?.data ? last?.view : undefined
+          }))
         })
     }
   )
@@ -467,7 +554,7 @@ export const serving =
 
 /** A tool as the caller is served it. */
 export interface Served<T extends Any> {
-  readonly call: (input: InputOf<T>) => Effect.Effect<OutputOf<T>, Errors.Failure>
+  readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
 }
 

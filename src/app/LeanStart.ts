@@ -30,6 +30,7 @@ export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "r
 /** The variables that may change what is prepared; options that may not are the only ones not among them. */
 export const decisive: ReadonlyArray<string> = [
   "N8N_MCP_CONFIG",
+  "N8N_MCP_CREDENTIAL_ENV",
   "N8N_MCP_EXCLUDE_TOOLS",
   "N8N_MCP_PROFILE",
   "N8N_MCP_READ_ONLY",
@@ -108,7 +109,15 @@ export const serve = (
         about,
         methods: Object.fromEntries(methods.map((method) => {
           const result = results[method]
-          return [method, result === undefined ? later(method) : () => Effect.succeed(result)]
+          if (result === undefined) return [method, later(method)]
+          // Prepared is what those see who show no pages of tools.
+          return [
+            method,
+            (request) =>
+              method === "tools/list" && Methods.showsApps(request.capabilities)
+                ? later(method)(request)
+                : Effect.succeed(result)
+          ]
         })),
         sealing: {
           seal: (content, about) => Effect.flatMap(whole, ({ served }) => served.sealing.seal(content, about)),

@@ -53,6 +53,18 @@ export const general = {
     "read-only",
     "Offer no tool that changes anything; wins over everything else"
   ),
+  policy: optional(
+    file,
+    "policy FILE",
+    "File with rules that every write to n8n must keep: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
+  ),
+  credentialEnv: withDefault(
+    list,
+    [],
+    "credential-env NAMES",
+    `Environment variables whose values credential_create may send to n8n as secrets; ${repeatable}`,
+    { defaultText: "none: credential_create is not offered" }
+  ),
   toolsets: withDefault(
     list,
     [],
@@ -120,6 +132,22 @@ const http = {
     [],
     "auth-token TOKEN",
     "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, with commas between"
+  ),
+  oauthIssuer: optional(
+    text,
+    "oauth-issuer URL",
+    "Identity provider whose access tokens are taken (JWT, scopes n8n:read and n8n:write); needs --public-url"
+  ),
+  publicUrl: optional(
+    text,
+    "public-url URL",
+    "Address under which clients reach the server; with /mcp at its end it is the audience of access tokens"
+  ),
+  oauthProfileClaim: withDefault(
+    text,
+    "n8n_profile",
+    "oauth-profile-claim NAME",
+    "Claim of an access token that names its profile; without it the token leads to the one of --profile"
   ),
   allowedHosts: withDefault(
     list,
@@ -191,5 +219,6 @@ export const servedTools = (options: Options) =>
     toolsets: options.toolsets,
     tools: options.tools,
     excludeTools: options.excludeTools,
-    files: options.transport === "stdio" || options.filesRoot.length > 0
+    files: options.transport === "stdio" || options.filesRoot.length > 0,
+    credentialEnv: options.credentialEnv.length > 0
   })).pipe(Effect.mapError((message) => new InvalidOption({ message })))

@@ -48,7 +48,8 @@ const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema
 const decodeFile = Arguments.decoder("The file", File, Tool.jsonSchema(File))
 const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry))
 
-type Env = Readonly<Record<string, string | undefined>>
+/** Variables of the environment, by name. */
+export type Env = Readonly<Record<string, string | undefined>>
 
 const resolve = (entry: typeof Entry.Type, env: Env): Effect.Effect<Profile, string> => {
   const { apiKey, apiKeyEnv, tokensEnv } = entry

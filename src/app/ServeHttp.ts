@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -36,10 +37,13 @@ const tokenProblem = (token: string) =>
     ? `A token needs ${minTokenChars} characters or more, such as $(openssl rand -hex 32)`
     : undefined
 
+type Loaded = Effect.Success<ReturnType<typeof Upstreams.load>>
+
 /** Every token with the n8n it leads to. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
-  { defaultUpstream, upstreams }: Effect.Success<ReturnType<typeof Upstreams.load>>
+  { defaultUpstream, upstreams }: Loaded,
+  hasIssuer: boolean
 ) {
   if (options.authToken.length > 0 && defaultUpstream === undefined) {
     return yield* refuse("--auth-token leads to one profile: say which with --profile")
@@ -58,9 +62,10 @@ const grantsOf = Effect.fnUntraced(function*(
     }
     owners.set(text, client)
   }
+  if (hasIssuer) return grants
   if (grants.length === 0 && !Hosts.isLoopback(options.host)) {
     return yield* refuse(
-      `Listening on ${options.host} needs a token: set N8N_MCP_AUTH_TOKEN (--auth-token), such as $(openssl rand -hex 32)`
+      `Listening on ${options.host} needs a token: set N8N_MCP_AUTH_TOKEN (--auth-token), such as $(openssl rand -hex 32), or an identity provider (--oauth-issuer)`
     )
   }
   if (grants.length === 0 && defaultUpstream === undefined) {
@@ -70,6 +75,34 @@ const grantsOf = Effect.fnUntraced(function*(
   yield* Effect.forEach(unreachable, ({ name }) => Effect.logWarning(`no token leads to profile '${name}'`))
   return grants
 })
+
+/** What the identity provider's tokens give, where there is one. */
+const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
+  if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
+  const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
+    Promise.all([import("./OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
+  )
+  const publicHost = yield* OAuthOptions.publicHost(options)
+  const checked = yield* OAuthOptions.load(options)
+  if (checked === undefined) return { publicHost }
+  const target = (upstream: Upstreams.Upstream | undefined) =>
+    upstream === undefined ? undefined : { client: upstream.name, readOnly: upstream.readOnly }
+  const hasProfiles = upstreams.some(({ name }) => name !== undefined)
+  const keys = yield* Issuer.make(checked.issuer)
+  // The first caller need not wait for the keys.
+  yield* Effect.forkScoped(Effect.ignore(keys.current))
+  return {
+    publicHost,
+    resource: checked.resource,
+    access: OAuth.access({
+      ...checked,
+      targetOf: (profile) =>
+        target(
+          hasProfiles && profile !== undefined ? upstreams.find(({ name }) => name === profile) : defaultUpstream
+        )
+    }, keys)
+  }
+}, Effect.provide(FetchHttpClient.layer))
 
 /** How long /health waits for n8n; the request itself goes on, for the next /health. */
 const healthTimeout = "800 millis"
@@ -109,7 +142,9 @@ export const serve = (
 ) =>
   Effect.gen(function*() {
     const loaded = yield* Upstreams.load(options)
-    const grants = yield* grantsOf(options, loaded)
+    const issued = yield* oauth(options, loaded)
+    const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
+    const needsToken = grants.length > 0 || issued.access !== undefined
     const shared = yield* Layer.build(ToolContext.shared(options))
     const contexts = new Map(
       yield* Effect.forEach(loaded.upstreams, (upstream) =>
@@ -119,18 +154,19 @@ export const serve = (
         ))
     )
     const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
-    const perMinute = Option.getOrElse(rateLimit, () => grants.length > 0 ? callsPerMinute : 0)
+    const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
     const transport = Http.layer({
       host,
-      allowedHosts,
+      allowedHosts: [...allowedHosts, ...issued.publicHost],
       allowedOrigins,
-      access: Access.make(grants, loaded.defaultUpstream?.name),
+      access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
+      resource: issued.resource,
       callsPerMinute: perMinute === 0 ? undefined : perMinute,
       maxInFlight: maxCalls,
-      maxInFlightPerToken: grants.length > 1 ? Math.ceil(maxCalls / 2) : maxCalls,
+      maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
       n8n: yield* health([...contexts.values()].map((context) => Context.get(context, N8nClient)))
     })
-    yield* announce(grants.length > 0).pipe(
+    yield* announce(needsToken).pipe(
       Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
         const context = contexts.get(client)
         return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)

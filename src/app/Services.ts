@@ -82,6 +82,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   createFree: refuse,
   update: refuse,
   save: refuse,
+  remove: refuse,
   folder: refuse,
   list: refuse
 })

@@ -2,12 +2,17 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import * as Locale from "../answer/Locale.ts"
 import * as Minimize from "../answer/Minimize.ts"
 import * as Tool from "../answer/Tool.ts"
+import { CredentialEnv } from "../tools/shared/CredentialValues.ts"
+import * as Policy from "../workflows/Policy.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
+import * as PolicyFile from "./PolicyFile.ts"
 import * as Services from "./Services.ts"
 import * as Upstreams from "./Upstreams.ts"
 
@@ -20,11 +25,34 @@ const places = Effect.fnUntraced(function*(options: Options.Options) {
   return { filesRoots: isChosen ? filesRoots : [folder], stateFolder: join(folder, ".state") }
 }, Effect.orDie)
 
+/** The operator's rules for writes, if there are any. */
+const policy = ({ policy }: Options.Options) =>
+  Layer.unwrap(Option.match(policy, {
+    onNone: () => Effect.succeed(Layer.empty),
+    onSome: (file) => Effect.map(PolicyFile.load(file), Policy.layer)
+  }))
+
+/** The values of the variables that the operator lists, read once. */
+const credentialEnv = ({ credentialEnv }: Options.Options) => {
+  const variables = Options.variables(process.env)
+  return Layer.succeed(
+    CredentialEnv,
+    new Map(credentialEnv.map((name) => {
+      const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+      return [name, value === undefined ? undefined : Redacted.make(value)]
+    }))
+  )
+}
+
 /** Everything the tools need but an n8n. */
 export const shared = (options: Options.Options) =>
   Layer.mergeAll(
-    Layer.unwrap(Effect.map(places(options), (folders) =>
-      Services.layer({ ...folders, nodes: options.nodes, maxBodyBytes: options.maxExecutionMb * 1_000_000 }))),
+    Layer.provideMerge(
+      policy(options),
+      Layer.unwrap(Effect.map(places(options), (folders) =>
+        Services.layer({ ...folders, nodes: options.nodes, maxBodyBytes: options.maxExecutionMb * 1_000_000 })))
+    ),
+    credentialEnv(options),
     Layer.succeed(Locale.CurrentLocale, options.locale),
     Layer.succeed(Minimize.MaxResultChars, options.maxResultChars),
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)

@@ -19,3 +19,6 @@ export interface Service {
 export const CallContext = Context.Reference<Service>("effect-n8n-mcp/CallContext", {
   defaultValue: () => ({ progress: () => Effect.void, confirm: () => Effect.succeed("unasked" as const) })
 })
+
+/** Who made the call, as people know them; for what is kept of a change. Unknown by default. */
+export const Author = Context.Reference<string | undefined>("effect-n8n-mcp/Author", { defaultValue: () => undefined })

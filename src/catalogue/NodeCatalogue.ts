@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
+import type { CredentialTypes } from "./data/CredentialFiles.ts"
 import * as DataFile from "./data/DataFile.ts"
 import * as Packages from "./data/Packages.ts"
 import * as Search from "./search/Search.ts"
@@ -21,6 +22,9 @@ import { nearestTypes } from "./types/NearestTypes.ts"
 import type * as NodeType from "./types/NodeType.ts"
 import type { Releases } from "./types/Releases.ts"
 import * as ToolVariant from "./types/ToolVariant.ts"
+
+export type { UnreadablePackage } from "./data/Packages.ts"
+export type { Hits, Query, Row } from "./search/Search.ts"
 
 /** Looks up node types. Everything fails when the data file cannot be read. */
 export interface Service {
@@ -36,6 +40,8 @@ export interface Service {
   readonly find: (type: string) => Effect.Effect<Option.Option<NodeType.NodeType>, Errors.ValidationError>
   /** The type; a `NotFoundError` names the nearest. */
   readonly get: (type: string) => Effect.Effect<NodeType.NodeType, Errors.N8nError>
+  /** Which fields n8n's own credential types have, and which of them are secrets. */
+  readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 
@@ -62,16 +68,28 @@ export const findAll = Effect.fnUntraced(function*(
 
 /** Where the types come from. */
 export interface Options {
-  /** The data file. Default: the one in `dist`. */
+  /**
+   * The data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
+   * without `node_modules` copies `effect-n8n-mcp/nodes.data` beside the bundle, or says here where it is.
+   */
   readonly dataFile?: string | undefined
   /** Packages besides n8n's own: folders or `nodes.json` files. */
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
-/** The data file of this build, in `dist`; the sources use it too. */
+/** The data file of this build, in `dist`; the sources use it too. In an app's bundle it is beside the bundle. */
 export const dataFile: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
 )
+
+/** The data file of the package as it is installed, for an app that bundles the code alone. */
+const installedFile = () => {
+  try {
+    return fileURLToPath(import.meta.resolve("effect-n8n-mcp/nodes.data"))
+  } catch {
+    return dataFile
+  }
+}
 
 /** Types in the cache; a workflow rarely has more. */
 const cachedTypes = 50
@@ -113,6 +131,7 @@ const make = (
       release: Effect.map(file, ({ release }) => release),
       releases: Effect.map(file, ({ releases }) => releases),
       deprecations: Effect.map(file, ({ deprecations }) => deprecations),
+      credentials: yield* Effect.cached(Effect.flatMap(file, ({ credentials }) => credentials)),
       types,
       find,
       get: Effect.fnUntraced(function*(type) {
@@ -136,8 +155,9 @@ export const layer = (
   Layer.effect(
     NodeCatalogue,
     Effect.gen(function*() {
-      const path = options.dataFile ?? dataFile
       const context = yield* Effect.context<FileSystem.FileSystem | Scope.Scope>()
+      const isBeside = FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(dataFile), () => false))
+      const path = options.dataFile ?? ((yield* isBeside) ? dataFile : installedFile())
       // Opened now and read when it is needed: by then the package may have been replaced.
       const file = yield* Effect.option(FileSystem.FileSystem.use((fs) => fs.open(path)))
       const added = yield* Effect.forEach(options.nodes ?? [], Packages.read)

@@ -23,6 +23,8 @@ import { type Failure, ofError } from "./FailureGroups.ts"
 import { FailureReader } from "./failureReader.ts"
 import { TestRuns } from "./TestRuns.ts"
 
+export type { Failure } from "./FailureGroups.ts"
+
 /** Reads executions with their data. */
 export interface Service {
   /** The execution, from the cache when it is over and was read before. */

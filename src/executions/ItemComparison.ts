@@ -14,6 +14,8 @@ import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
 
+export type { Step } from "../base/JsonPath.ts"
+
 /** Items of one output. */
 export interface Side {
   readonly slot: Execution.Slot

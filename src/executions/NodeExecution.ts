@@ -24,6 +24,9 @@ const side = {
   )
 }
 
+export { type Predicate, Problem } from "../base/Interpreter.ts"
+export type { Field } from "./ItemFields.ts"
+
 /**
  * One run. `executionTime` is in milliseconds, times are ISO 8601; they are absent for a node that did not run
  * (`status: "notRun"`, with the reason in `note`).

@@ -9,6 +9,8 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import * as AtomicFile from "../base/AtomicFile.ts"
 import type { Blocks } from "./blocks.ts"
 
+export type { Blocks } from "./blocks.ts"
+
 /** Keeps and gives back the bytes of executions; neither fails, for it only helps. */
 export interface Service {
   readonly save: (instance: string, id: string, body: Blocks) => Effect.Effect<void>

@@ -3,20 +3,27 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import * as App from "../answer/App.ts"
 import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
 import * as Tool from "../answer/Tool.ts"
+import { Author } from "../base/CallContext.ts"
 import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
+import * as appMethods from "./appMethods.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
 import { shorten, text as textOf } from "./handling.ts"
+import * as Mount from "./http/Mount.ts"
 import { type Caller, type Failure, McpTransport, type Served, UnknownTool } from "./McpTransport.ts"
 import * as Methods from "./Methods.ts"
 import * as promptMethods from "./promptMethods.ts"
@@ -92,6 +99,20 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
     onFailure: ({ envelope }): CallToolResult => ({ isError: true, content: text(envelope) })
   })
 
+/** As {@link respond}, with what the tool's page shows, which no model reads. */
+const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
+  Effect.suspend(() => {
+    let view: App.View | undefined
+    return respond(tool, args).pipe(
+      Effect.provideService(App.Show, (shown) => Effect.sync(() => void (view = shown))),
+      Effect.map((result) =>
+        view === undefined || Object.keys(view).length === 0 || result.isError === true
+          ? result
+          : { ...result, _meta: view }
+      )
+    )
+  })
+
 /** A union of tools is a tool with the union of their needs; the compiler does not see it. */
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
@@ -106,6 +127,12 @@ export const find = <T extends Tool.Any>(
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
+/** What Claude Code reads of a tool's `_meta`. */
+const hints = ({ isEntry, searchHint }: Tool.Any) => ({
+  ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
+  ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
+})
+
 /** A tool as `tools/list` shows it. */
 export const listing = (tool: Tool.Any) => ({
   name: tool.name,
@@ -114,8 +141,14 @@ export const listing = (tool: Tool.Any) => ({
   annotations: tool.annotations,
   inputSchema: { ...tool.inputSchema },
   outputSchema: { ...tool.outputSchema },
-  ...(tool.searchHint === undefined ? {} : { _meta: { "anthropic/searchHint": tool.searchHint } })
+  ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
 })
+
+/** As {@link listing}, for a client that shows pages. */
+const listingWithApp = (tool: Tool.Any) => {
+  const entry = listing(tool)
+  return tool.app === undefined ? entry : { ...entry, _meta: { ...entry._meta, ui: { resourceUri: tool.app.uri } } }
+}
 
 /** The arguments of a call; the tool says what is wrong with those that are no object. Nothing and `null` are none. */
 const argumentsOf = ({ params }: Methods.Request): unknown => {
@@ -123,30 +156,29 @@ const argumentsOf = ({ params }: Methods.Request): unknown => {
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
 }
 
-/**
- * Serves `tools` on the ambient transport until the peer leaves.
- *
- * **Details**
- *
- * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
- * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
- * interrupted; a call that the client cancels is, too.
- */
-export const serveWith = <T extends Tool.Any>(
+/** Tools, resources and prompts as methods, for a transport. */
+const makeServed = <T extends Tool.Any>(
   options: Options<T>,
   contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
-): Effect.Effect<void, never, McpTransport> =>
+): Effect.Effect<Served> =>
   Effect.gen(function*() {
     const tools = widened(options.tools)
     const isServed = ({ tool }: Resource.Resource) => tools.some(({ name }) => name === tool)
     const resources = (options.resources ?? []).filter(isServed)
+    const apps = tools.flatMap(({ app }) => app ?? [])
     const prompts = options.prompts ?? []
     const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
 
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
       Effect.flatMap(
         contextFor(caller),
-        (context) => effect.pipe(Tool.serving(tools), Effect.provideContext(context))
+        (context) =>
+          effect.pipe(
+            caller.readOnly === true ? Effect.provideService(Tool.ReadOnly, true) : identity,
+            Effect.provideService(Author, caller.subject),
+            Tool.serving(tools),
+            Effect.provideContext(context)
+          )
       )
 
     /** Answers with what the caller's n8n has. */
@@ -156,19 +188,25 @@ export const serveWith = <T extends Tool.Any>(
     (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
     const methods: Methods.Methods = {
-      "tools/list": forCaller(() => Effect.map(offered, (tools) => ({ tools: tools.map(listing) }))),
+      "tools/list": forCaller(({ capabilities }) => {
+        const entry = Methods.showsApps(capabilities) ? listingWithApp : listing
+        return Effect.map(offered, (tools) => ({ tools: tools.map((tool) => entry(tool)) }))
+      }),
       "tools/call": forCaller((request) =>
         Effect.gen(function*() {
           const name = yield* textOf(request.params, "name")
           const tool = find(tools, name)
           if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
-          return yield* callContext.provide(request)(respond(tool, argumentsOf(request)))
+          const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
+          return yield* callContext.provide(request)(answer(tool, argumentsOf(request)))
         })
       ),
-      ...(resources.length === 0 ? {} : {
+      ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
-        "resources/read": forCaller((request) => resourceMethods.read(resources, request))
+        "resources/read": forCaller((request) =>
+          appMethods.read(apps, request) ?? resourceMethods.read(resources, request)
+        )
       }),
       ...(prompts.length === 0 ? {} : {
         "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),
@@ -184,7 +222,7 @@ export const serveWith = <T extends Tool.Any>(
       instructions: options.instructions,
       capabilities: {
         tools: {},
-        ...(resources.length === 0 ? {} : { resources: {} }),
+        ...(resources.length === 0 && apps.length === 0 ? {} : { resources: {} }),
         ...(prompts.length === 0 ? {} : { prompts: {} }),
         ...(resources.length === 0 && prompts.length === 0 ? {} : { completions: {} })
       }
@@ -199,11 +237,93 @@ export const serveWith = <T extends Tool.Any>(
     }
     const list: Served["list"] = (caller) => provideFor(caller)(offered)
 
-    yield* (yield* McpTransport).serve({ about, methods, sealing, list, call })
+    return { about, methods, sealing, list, call }
   })
+
+/**
+ * Serves `tools` on the ambient transport until the peer leaves.
+ *
+ * **Details**
+ *
+ * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
+ * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
+ * interrupted; a call that the client cancels is, too.
+ */
+export const serveWith = <T extends Tool.Any>(
+  options: Options<T>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+): Effect.Effect<void, never, McpTransport> =>
+  Effect.flatMap(makeServed(options, contextFor), (served) => McpTransport.use(({ serve }) => serve(served)))
 
 /** Serves tools that all run with what is provided around: one n8n for every call. */
 export const serve = <T extends Tool.Any>(
   options: Options<T>
 ): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
   Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))
+
+/** A server on somebody's router: what it offers, where, and what a request must pass. */
+export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
+
+/**
+ * Mounts a server on an existing `HttpRouter`, beside the app's other routes; each caller can have an n8n of their own.
+ *
+ * **Details**
+ *
+ * `contextFor` gives what one call runs with, as for `serveWith`; `access` of the options tells callers apart.
+ */
+export const layerHttpWith = <T extends Tool.Any>(
+  options: HttpOptions<T>,
+  contextFor: (caller: Caller) => Effect.Effect<Context.Context<Tool.Services<T>>>
+): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
+  HttpRouter.use((router) =>
+    Effect.flatMap(makeServed(options, contextFor), (served) => Mount.add(router, served, options))
+  )
+
+/**
+ * Mounts a server on an existing `HttpRouter`, beside the app's other routes.
+ *
+ * **Details**
+ *
+ * `POST` at `path` (`/mcp`) is MCP's Streamable HTTP of both eras, without sessions; `GET` at `health` (`/health`)
+ * tells name and version. Who may call is decided by the app's `HttpRouter.middleware`, or by `access`; pages may only
+ * call from `allowedOrigins`.
+ *
+ * **Example** (An app with two routes of its own kind)
+ *
+ * ```ts
+ * import { Services, tools } from "effect-n8n-mcp"
+ * import { McpServer } from "effect-n8n-mcp/mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
+ * import * as HttpRouter from "effect/http/HttpRouter"
+ * import * as HttpServer from "effect/http/HttpServer"
+ * import * as HttpServerResponse from "effect/http/HttpServerResponse"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const routes = Layer.merge(
+ *   HttpRouter.add("GET", "/", HttpServerResponse.text("our app")),
+ *   McpServer.layerHttp({ path: "/mcp", name: "our-app", version: "1.2.0", tools: [tools.listWorkflows] })
+ * )
+ *
+ * // In a server: HttpRouter.serve(routes), with N8nClient.layerConfig() instead of the fake.
+ * export const test = Effect.promise(async () => {
+ *   const n8n = Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory)
+ *   const { dispose, handler } = HttpRouter.toWebHandler(
+ *     routes.pipe(Layer.provide(n8n), Layer.provide(HttpServer.layerServices))
+ *   )
+ *   const response = await handler(new Request("http://localhost/health"))
+ *   const health = await response.json()
+ *   await dispose()
+ *   return health // { status: "ok", name: "our-app", version: "1.2.0" }
+ * })
+ * ```
+ */
+export const layerHttp = <T extends Tool.Any>(
+  options: HttpOptions<T>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | Tool.Services<T>> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.context<Tool.Services<T>>(),
+      (context) => layerHttpWith(options, () => Effect.succeed(context))
+    )
+  )

@@ -14,6 +14,10 @@ export interface Caller {
   readonly client: string | undefined
   /** Who they are to every process of the server, such as the digest of their token; absent for the only one. */
   readonly principal?: string
+  /** Who they are to people, such as the subject of an OAuth token; for logs, and for what is kept of a change. */
+  readonly subject?: string | undefined
+  /** They may change nothing, whatever the server offers. */
+  readonly readOnly?: boolean
 }
 
 /** The caller asked for a tool that is not served. */

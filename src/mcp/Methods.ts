@@ -1,6 +1,7 @@
 /** What a server answers, method by method; it knows neither the era nor the transport of a client. */
 import * as Effect from "effect/Effect"
-import type { Obj } from "../base/Json.ts"
+import * as App from "../answer/App.ts"
+import { arr, type Obj, obj } from "../base/Json.ts"
 import type { Caller } from "./McpTransport.ts"
 import * as Rpc from "./Rpc.ts"
 
@@ -39,6 +40,12 @@ export type Method = (request: Request) => Effect.Effect<Obj, Rpc.RpcError>
 
 /** The methods by name; those of the protocol itself are the eras'. */
 export type Methods = { readonly [method: string]: Method }
+
+/** Whether a client with these capabilities shows pages of tools (MCP Apps). */
+export const showsApps = (capabilities: Obj): boolean => {
+  const types = obj(obj(capabilities["extensions"])?.["io.modelcontextprotocol/ui"])?.["mimeTypes"]
+  return arr(types).includes(App.mimeType)
+}
 
 /** What a client is told about the server. */
 export interface About {

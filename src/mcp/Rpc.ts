@@ -40,6 +40,7 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
+/** A message of JSON-RPC 2.0. */
 export type Message = Request | Notification | Response
 
 /** A request that is refused; `code` and `data` reach the client. */
@@ -87,4 +88,5 @@ export const parse = (value: unknown): Message | undefined => {
   return Number.isSafeInteger(code) ? failure(id, { code: Number(code), data, message: String(message) }) : undefined
 }
 
+/** Whether a message wants an answer. */
 export const isRequest = (message: Message): message is Request => "method" in message && "id" in message

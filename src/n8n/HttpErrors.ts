@@ -9,16 +9,31 @@ import { ApiError, NotFoundError, type Target, targetFields } from "../base/Erro
 import { redactText } from "../base/Redact.ts"
 import * as body from "./body.ts"
 
-const hintForStatus = (status: number): Hint => {
+/** n8n's message for a path that it does not have; for a thing that is missing it is another. */
+export const noRoute = "not found"
+
+/** Whether n8n says that its licence is why it refuses. */
+export const isAboutLicense = (detail: string | undefined): boolean =>
+  detail !== undefined && /\blicense\b/i.test(detail)
+
+/** Every n8n has the paths of workflows and executions: a 404 is about the one that was asked for, in any words. */
+const isEverywhere = ({ operation, resourceType }: Target) =>
+  resourceType === "Version" || operation === "get workflow" || operation === "get execution"
+
+const older = "This n8n has no such endpoint: it is older than this operation."
+
+const hintForStatus = (status: number, detail: string | undefined): Hint => {
   switch (status) {
     case 400:
       return "n8n refused a value; errorDetails says which. Correct it and call again."
     case 401:
       return { _tag: "CheckApiKey" }
     case 403:
-      return "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
+      return isAboutLicense(detail)
+        ? "The licence of this n8n does not include this: no API key changes that."
+        : "The API key lacks the scope for this: edit the key in n8n under Settings > n8n API, or use another one."
     case 405:
-      return "This n8n has no such endpoint: it is older than this operation."
+      return older
     case 429:
       return "n8n is limiting requests: wait a minute, then call again."
   }
@@ -148,7 +163,8 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   const { status } = reason.response
   const detail = yield* message(reason.response)
-  if (status === 404 && target.resourceType !== undefined && detail !== undefined) {
+  const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
+  if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
     return yield* new NotFoundError({
       ...targetFields(target),
       hint: hintForMissing(target.resourceType)
@@ -159,8 +175,10 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     reason: "Status",
     statusCode: status,
     errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
-    hint: status === 404 || detail === undefined && status < 500
+    hint: isMissingRoute
+      ? older
+      : status === 404 || detail === undefined && status < 500
       ? checkConnection("NoApi")
-      : hintForStatus(status)
+      : hintForStatus(status, detail)
   })
 })

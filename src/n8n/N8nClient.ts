@@ -12,18 +12,62 @@ import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
 import * as about from "./about.ts"
+import * as audit from "./audit.ts"
+import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
+import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
+import * as folders from "./folders.ts"
 import * as history from "./history.ts"
+import * as insights from "./insights.ts"
+import * as packages from "./packages.ts"
+import * as projects from "./projects.ts"
 import * as Requests from "./requests.ts"
+import * as sourceControl from "./sourceControl.ts"
 import * as tags from "./tags.ts"
+import * as testRuns from "./testRuns.ts"
+import * as users from "./users.ts"
+import * as variables from "./variables.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-export { isV1, writesDrafts } from "./about.ts"
-export { type Query as ExecutionQuery } from "./executions.ts"
+export { type About, isV1, writesDrafts } from "./about.ts"
+export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
+export { type CommunityPackage, type PackageVersion } from "./communityPackages.ts"
+export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
+export {
+  type Column,
+  type ColumnType,
+  type Condition,
+  type DataTable,
+  type Row,
+  type RowChange,
+  type RowFilter,
+  type RowPreview,
+  type RowQuery,
+  type TableQuery as DataTableQuery
+} from "./dataTables.ts"
+export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
+export { type Folder, type FolderDetails, type FolderFilter } from "./folders.ts"
 export { type VersionContent } from "./history.ts"
-export { hasStatus, type Options, retrySchedule } from "./requests.ts"
+export { type Insights } from "./insights.ts"
+export { type Imported, type ImportOptions, type PackageContents } from "./packages.ts"
+export { type Project, type ProjectMember } from "./projects.ts"
+export {
+  hasStatus,
+  isUnlicensed,
+  isUnsupported,
+  type Options,
+  type Page,
+  type PageQuery,
+  type Query as Parameters,
+  retrySchedule
+} from "./requests.ts"
+export { type SourceControlChange } from "./sourceControl.ts"
+export { type Tag } from "./tags.ts"
+export { type TestCase, type TestRun } from "./testRuns.ts"
+export { type User } from "./users.ts"
+export { type Variable, type VariableFields } from "./variables.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 
@@ -39,10 +83,21 @@ export interface Instance {
 export interface Service
   extends
     about.Service,
+    audit.Service,
+    communityPackages.Service,
     credentials.Service,
+    dataTables.Service,
     executions.Service,
+    folders.Service,
     history.Service,
+    insights.Service,
+    packages.Service,
+    projects.Service,
+    sourceControl.Service,
     tags.Service,
+    testRuns.Service,
+    users.Service,
+    variables.Service,
     webhooks.Service,
     workflows.Service
 {
@@ -55,9 +110,20 @@ export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n
 const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
   return N8nClient.of({
     instance,
+    ...audit.make(requests),
+    ...communityPackages.make(requests),
     ...credentials.make(requests),
+    ...dataTables.make(requests),
+    ...folders.make(requests),
     ...history.make(requests),
+    ...insights.make(requests),
+    ...packages.make(requests),
+    ...projects.make(requests),
+    ...sourceControl.make(requests),
     ...tags.make(requests),
+    ...testRuns.make(requests),
+    ...users.make(requests),
+    ...variables.make(requests),
     ...webhooks.make(requests),
     ...(yield* about.make(requests)),
     ...(yield* executions.make(requests)),

@@ -1,37 +1,189 @@
-/** Credentials: their names and types, never their values. */
+/** Credentials: their names and types; their values go to n8n, and never come back. */
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import type * as Errors from "../base/Errors.ts"
-import { getJson, pageOf, pages, type Requests } from "./requests.ts"
+import * as Errors from "../base/Errors.ts"
+import { marker, redactText } from "../base/Redact.ts"
+import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
-const Page = pageOf(Credential)
+/** A credential without its values: id, name and type. */
+export type Credential = typeof Credential.Type
 
-const target: Errors.Target = { operation: "list credentials" }
+const Credentials = pageOf(Credential)
 
-/** The credential endpoints. */
+/** Whether n8n could use a credential: `message` is n8n's or the service's own, with secrets redacted. */
+const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
+
+/** Whether n8n could use a credential, and what the service or n8n said, with secrets redacted. */
+export type CredentialTest = typeof Tested.Type
+
+/**
+ * The fields of a type as JSON Schema, more or less: `type` also has values such as `notice`, `required` and `allOf`
+ * say which fields must be there, and when.
+ */
+const CredentialSchema = Schema.StructWithRest(
+  Schema.Struct({
+    properties: Schema.Record(
+      Schema.String,
+      Schema.StructWithRest(
+        Schema.Struct({
+          type: Schema.optionalKey(Schema.Unknown),
+          enum: Schema.optionalKey(Schema.Array(Schema.Unknown))
+        }),
+        [Schema.Record(Schema.String, Schema.Unknown)]
+      )
+    ),
+    required: Schema.optionalKey(Schema.Array(Schema.String))
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+
+/** The fields of a type of credential, as a JSON Schema. */
+export type CredentialSchema = typeof CredentialSchema.Type
+
+/** The values of a credential by field. */
+export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>
+
+/** The credential endpoints. No error, trace or log has a value. */
 export interface Service {
   /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
-  readonly listCredentials: (
-    query: { readonly limit: number; readonly cursor?: string | undefined }
-  ) => Effect.Effect<typeof Page.Type, Errors.RequestError>
+  readonly listCredentials: (query: PageQuery) => Effect.Effect<Page<Credential>, Errors.RequestError>
   /** All credentials (2.x only), a page at a time as they are asked for. */
-  readonly streamCredentials: Stream.Stream<typeof Credential.Type, Errors.RequestError>
+  readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
+  /** `GET /credentials/{id}` (2.x). */
+  readonly getCredential: (id: string) => Effect.Effect<Credential, Errors.N8nError>
+  /** `GET /credentials/schema/{type}`. */
+  readonly credentialSchema: (type: string) => Effect.Effect<CredentialSchema, Errors.N8nError>
+  /** `POST /credentials`: n8n checks the fields, not whether they are right; `projectId` is 2.x only. */
+  readonly createCredential: (
+    credential: {
+      readonly name: string
+      readonly type: string
+      readonly values: CredentialValues
+      readonly projectId?: string
+    }
+  ) => Effect.Effect<Credential, Errors.RequestError>
+  /** `PATCH /credentials/{id}` (2.x): `values` are all of them, unless `isPartial`. */
+  readonly updateCredential: (
+    id: string,
+    change: { readonly name?: string; readonly values?: CredentialValues; readonly isPartial?: boolean }
+  ) => Effect.Effect<Credential, Errors.N8nError>
+  /** `DELETE /credentials/{id}`. */
+  readonly deleteCredential: (id: string) => Effect.Effect<void, Errors.N8nError>
+  /** `POST /credentials/{id}/test` (2.x): n8n asks the service; a type without a test is an `Error` that says so. */
+  readonly testCredential: (id: string) => Effect.Effect<CredentialTest, Errors.N8nError>
+  /** `PUT /credentials/{id}/transfer` (needs a licence with projects). */
+  readonly transferCredential: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
 }
+
+const listTarget: Errors.Target = { operation: "list credentials" }
+
+const credentialTarget = (operation: string, id: string): Errors.ResourceTarget => ({
+  operation,
+  resourceType: "Credential",
+  resourceId: id
+})
+
+const path = (id: string) => `/credentials/${encodeURIComponent(id)}`
+
+/** Texts in a value, wherever they are. */
+const texts = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(texts)
+    : []
+
+/** A shorter text could be a part of any word, and is no secret. */
+const minSecret = 4
+
+/** Takes the values out of n8n's message, should it repeat one. */
+const withoutValues = (values: CredentialValues | undefined) => {
+  const secrets = values === undefined
+    ? []
+    : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret)
+      .toSorted((a, b) => b.length - a.length)
+  return <E extends Errors.N8nError>(error: E): E | Errors.ApiError => {
+    if (error._tag !== "ApiError" || error.errorDetails === undefined) return error
+    const errorDetails = secrets.reduce((text, secret) => text.replaceAll(secret, marker), error.errorDetails)
+    if (errorDetails === error.errorDetails) return error
+    const { cause: _, ...rest } = { ...error }
+    return new Errors.ApiError({ ...rest, errorDetails })
+  }
+}
+
+const data = (values: CredentialValues | undefined) => values === undefined ? {} : { data: Redacted.value(values) }
 
 /** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const listCredentials: Service["listCredentials"] = Effect.fn("N8nClient.listCredentials")((query) =>
-    getJson(requests, "/credentials", Page, target, { ...query })
+    getJson(requests, "/credentials", Credentials, listTarget, { ...query })
   )
   return {
     listCredentials,
-    streamCredentials: pages(target, (cursor) =>
+    streamCredentials: elements(listTarget, listCredentials),
+    getCredential: Effect.fn("N8nClient.getCredential")((id) =>
+      getJson(requests, path(id), Credential, credentialTarget("get credential", id))
+    ),
+    credentialSchema: Effect.fn("N8nClient.credentialSchema")((type) =>
+      getJson(requests, `/credentials/schema/${encodeURIComponent(type)}`, CredentialSchema, {
+        operation: "get the fields of credential type",
+        resourceType: "Credential type",
+        resourceId: type
+      })
+    ),
+    createCredential: Effect.fn("N8nClient.createCredential")(({ values, ...credential }) =>
+      requests.serializeWrite(
+        sendJson(
+          requests,
+          { method: "POST", path: "/credentials", body: { ...credential, ...data(values) } },
+          Credential,
+          { operation: "create credential" }
+        )
+      ).pipe(Effect.mapError(withoutValues(values)))
+    ),
+    updateCredential: Effect.fn("N8nClient.updateCredential")((id, { isPartial, values, ...change }) =>
+      sendJson(
+        requests,
+        {
+          method: "PATCH",
+          path: path(id),
+          body: { ...change, ...data(values), ...(isPartial === undefined ? {} : { isPartialData: isPartial }) }
+        },
+        Credential,
+        credentialTarget("update credential", id)
+      ).pipe(Effect.mapError(withoutValues(values)))
+    ),
+    deleteCredential: Effect.fn("N8nClient.deleteCredential")((id) =>
+      requests.serializeWrite(
+        sendOnly(requests, { method: "DELETE", path: path(id) }, credentialTarget("delete credential", id))
+      )
+    ),
+    testCredential: Effect.fn("N8nClient.testCredential")((id) =>
       Effect.map(
-        listCredentials({ limit: 250, cursor }),
-        ({ data, nextCursor }) => [data, nextCursor ?? undefined] as const
-      ))
+        sendJson(
+          requests,
+          { method: "POST", path: `${path(id)}/test` },
+          Tested,
+          credentialTarget("test credential", id)
+        ),
+        ({ message, status }) => ({ status, message: redactText(message) })
+      )
+    ),
+    transferCredential: Effect.fn("N8nClient.transferCredential")((id, destinationProjectId) =>
+      sendOnly(
+        requests,
+        { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
+        // Either can be missing.
+        {
+          operation: "transfer credential",
+          resourceType: "Credential or project",
+          resourceId: `${id} → ${destinationProjectId}`
+        }
+      )
+    )
   }
 }

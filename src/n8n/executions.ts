@@ -8,12 +8,23 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
-import { dataTimeout, getJson, isUnknownParameter, pageOf, pages, type Requests, sendJson } from "./requests.ts"
+import {
+  dataTimeout,
+  getJson,
+  isUnknownParameter,
+  pageOf,
+  pages,
+  type Requests,
+  sendJson,
+  sendOnly
+} from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */
 export interface Query {
   readonly workflowId?: string | undefined
   readonly status?: string | undefined
+  /** Of this project (needs a licence). */
+  readonly projectId?: string | undefined
   /** 1 to 250. */
   readonly limit: number
   readonly cursor?: string | undefined
@@ -46,6 +57,8 @@ const Retried = Schema.Struct({
   id: Schema.Union([Schema.String, Schema.Finite]),
   status: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
+
+const StoppedCount = Schema.Struct({ stopped: Schema.Int })
 
 const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
@@ -95,6 +108,18 @@ export interface Service {
   readonly retryExecution: (id: string, loadWorkflow: boolean) => Effect.Effect<typeof Retried.Type, Errors.N8nError>
   /** `POST /executions/{id}/stop` (2.x). */
   readonly stopExecution: (id: string) => Effect.Effect<typeof Stopped.Type, Errors.N8nError>
+  /** `POST /executions/stop` (2.x): stops all that meet the conditions; returns how many. */
+  readonly stopExecutions: (
+    query: {
+      readonly status: ReadonlyArray<"queued" | "running" | "waiting">
+      readonly workflowId?: string
+      /** ISO 8601, as is `startedBefore`. */
+      readonly startedAfter?: string
+      readonly startedBefore?: string
+    }
+  ) => Effect.Effect<number, Errors.RequestError>
+  /** `DELETE /executions/{id}`, with its data. */
+  readonly deleteExecution: (id: string) => Effect.Effect<void, Errors.N8nError>
 }
 
 const target: Errors.Target = { operation: "list executions" }
@@ -232,6 +257,19 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         { method: "POST", path: `${path(id)}/stop` },
         Stopped,
         executionTarget("stop execution", id)
+      )
+    ),
+    stopExecutions: Effect.fn("N8nClient.stopExecutions")((body: Parameters<Service["stopExecutions"]>[0]) =>
+      Effect.map(
+        sendJson(requests, { method: "POST", path: "/executions/stop", body }, StoppedCount, {
+          operation: "stop executions"
+        }),
+        ({ stopped }) => stopped
+      )
+    ),
+    deleteExecution: Effect.fn("N8nClient.deleteExecution")((id: string) =>
+      requests.serializeWrite(
+        sendOnly(requests, { method: "DELETE", path: path(id) }, executionTarget("delete execution", id))
       )
     )
   } satisfies Service

@@ -30,6 +30,8 @@ const VersionContent = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
+
+/** The nodes and connections of a workflow in one version. */
 export type VersionContent = typeof VersionContent.Type
 
 /** The history endpoints. */

@@ -24,6 +24,7 @@ import { marker } from "../base/Redact.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import * as spans from "./spans.ts"
+import { WriteGuard } from "./WriteGuard.ts"
 
 /** n8n's address and how to send requests to it. */
 export interface Options {
@@ -136,10 +137,12 @@ export interface Request {
   readonly path: string
   readonly query?: Query | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** Sent as JSON. */
+  /** Sent as JSON, unless it is a form. */
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
+  /** Of a `DELETE`: whether what it answers would be lost if it were sent twice; it is then retried like a `POST`. */
+  readonly isOnce?: boolean | undefined
   /** What to do if there is no answer in time. */
   readonly lateHint?: Hint | undefined
   /** Default: the public API. To a webhook no key is sent, since executions show headers, and no request is retried. */
@@ -155,8 +158,8 @@ export interface Requests {
    *
    * **Details**
    *
-   * `GET` and `DELETE` are retried when that may help, `POST` and `PUT` only when they certainly had no effect (the
-   * connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
+   * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
+   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
    * to `consume`.
    */
   readonly send: <A, T extends Errors.Target>(
@@ -189,12 +192,10 @@ export const endless = (target: Errors.Target) =>
   HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
 
 /** The elements of all pages of a list; `read` gives a page and the cursor of the next. */
-export const pages = <A>(
+export const pages = <A, E extends Errors.N8nError>(
   target: Errors.Target,
-  read: (
-    cursor: string | undefined
-  ) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], Errors.RequestError>
-): Stream.Stream<A, Errors.RequestError> =>
+  read: (cursor: string | undefined) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], E>
+): Stream.Stream<A, E | Errors.ApiError> =>
   Stream.paginate(
     undefined as string | undefined,
     (cursor) =>
@@ -204,14 +205,55 @@ export const pages = <A>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
+/** Which page of a list; `limit` is 1 to 250. */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/** A page of a list as n8n gives it. */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly nextCursor?: string | null
+}
+
+/** The largest page of n8n. */
+export const maxPage = 250
+
+/** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
+export const elements = <A, E extends Errors.N8nError>(
+  target: Errors.Target,
+  list: (query: PageQuery) => Effect.Effect<Page<A>, E>
+): Stream.Stream<A, E | Errors.ApiError> =>
+  pages(
+    target,
+    (cursor) =>
+      Effect.map(list({ limit: maxPage, cursor }), ({ data, nextCursor }) => [data, nextCursor ?? undefined] as const)
+  )
+
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
+
+/** Whether this n8n has no such endpoint: it is older than the operation. */
+export const isUnsupported = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" &&
+  (error.statusCode === 405 || error.statusCode === 404 && error.errorDetails === HttpErrors.noRoute)
+
+/** Whether n8n's licence does not include the operation. */
+export const isUnlicensed = (error: Errors.N8nError): error is Errors.ApiError =>
+  error._tag === "ApiError" && error.statusCode === 403 && HttpErrors.isAboutLicense(error.errorDetails)
 
 /** Whether n8n does not know a query parameter: 1.x refuses the request, without effect; 2.x ignores the parameter. */
 export const isUnknownParameter = (error: Errors.N8nError): boolean =>
   hasStatus(400)(error) && error._tag === "ApiError" &&
   (error.errorDetails ?? "").startsWith("Unknown query parameter")
+
+const tooLarge = `an answer of more than ${body.maxBytes.json / 1_000_000} MB`
+
+/** Whether an answer was larger than what is read. */
+export const isTooLarge = (error: Errors.N8nError): boolean =>
+  error._tag === "ApiError" && error.reason === "Unreadable" && error.errorDetails === tooLarge
 
 /** The error for a body that is not JSON, mostly the page of a proxy or a login. */
 export const notJson = (target: Errors.Target, beginning: string) =>
@@ -229,9 +271,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
   body.read(response, body.maxBytes.json).pipe(
     Effect.flatMap(({ isCut, text }) =>
       isCut
-        ? Effect.fail(
-          HttpErrors.unreadableError(target, `an answer of more than ${body.maxBytes.json / 1_000_000} MB`)
-        )
+        ? Effect.fail(HttpErrors.unreadableError(target, tooLarge))
         : Effect.try({
           try: (): unknown => text === "" ? undefined : JSON.parse(text),
           catch: () => notJson(target, text)
@@ -252,6 +292,18 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends 
   target: T
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   send(request, target, (response) => readJson(response, schema, target))
+
+/** Sends a request whose answer says nothing; a web page instead is no success. */
+export const sendOnly = <T extends Errors.Target>(
+  { send }: Requests,
+  request: Request,
+  target: T
+): Effect.Effect<void, ErrorOf<T> | Errors.ApiError> =>
+  send(
+    request,
+    target,
+    (response) => response.status === 404 ? Effect.void : Effect.asVoid(readJson(response, Schema.Unknown, target))
+  )
 
 /** Sends a `GET` and decodes the JSON response. */
 export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
@@ -391,11 +443,16 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const prepared = HttpClientRequest.make(method)(url).pipe(
         HttpClientRequest.setHeaders(headers),
         HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        json === undefined ? identity : HttpClientRequest.bodyJsonUnsafe(json)
+        json === undefined
+          ? identity
+          : json instanceof FormData
+          ? HttpClientRequest.bodyFormData(json)
+          : HttpClientRequest.bodyJsonUnsafe(json)
       )
       let attempts = 0
       let last: HttpClientError.HttpClientError | undefined
-      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook"
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
+        request.isOnce === true
       const attempt = Effect.suspend(() => {
         attempts++
         last = undefined
@@ -445,7 +502,21 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
       )
     })
+  /** What is no read of the public API passes the guard first, whatever it is. */
+  const guarded = <A>(request: Request, target: Errors.Target, consume: Consume<A>) => {
+    const sending = sendAny(request, target, consume)
+    const { body, method, path, to } = request
+    if (to !== undefined || method === "GET" || method === "HEAD" || method === "OPTIONS") return sending
+    const read = (path: string) =>
+      sendAny(
+        { method: "GET", path },
+        { ...target, operation: "look at what a write changes" },
+        (response, target) => readJson(response, Schema.Unknown, target)
+      )
+    return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
+  }
+
   // Only what is about one thing can be missing.
-  const send: Requests["send"] = (request, target, consume) => sendAny(request, target, consume) as never
+  const send: Requests["send"] = (request, target, consume) => guarded(request, target, consume) as never
   return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
 })

@@ -1,5 +1,6 @@
 /** Workflows: list, read, write and publish; filters that the API lacks are applied here. */
 import * as Cache from "effect/Cache"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
@@ -11,13 +12,16 @@ import * as Workflow from "./model/Workflow.ts"
 import {
   getJson,
   hasStatus,
+  isTooLarge,
   isUnknownParameter,
+  maxPage,
   maxPages,
   pageOf,
   pages,
   readJson,
   type Requests,
-  sendJson
+  sendJson,
+  sendOnly
 } from "./requests.ts"
 
 /** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
@@ -25,6 +29,10 @@ export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly name?: string | undefined
+  /** Of this project (needs a licence). */
+  readonly projectId?: string | undefined
+  /** A condition that n8n does not have. */
+  readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
   /** 1 to 100. */
@@ -39,7 +47,8 @@ export interface Query {
 export interface Service {
   /**
    * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
-   * `offset` and `tags` work on every n8n version.
+   * With a `filter` a page is 50 workflows, and it also ends after 20 seconds. `offset` and `tags` work on every n8n
+   * version.
    */
   readonly listWorkflows: (
     query: Query
@@ -55,10 +64,16 @@ export interface Service {
     query?: Partial<Omit<Query, "limit" | "offset" | "cursor">>
   ) => Stream.Stream<Workflow.Listed, Errors.RequestError>
   /** `GET /workflows/{id}`. */
-  readonly getWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  readonly getWorkflow: (
+    id: string,
+    options?: { readonly excludePinnedData?: boolean }
+  ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `GET /workflows/{id}`: its name, cached for a minute; {@link deletedWorkflow} if it no longer exists. */
   readonly workflowName: (id: string) => Effect.Effect<string, Errors.RequestError>
-  /** `POST /workflows`; returns the workflow as stored. */
+  /**
+   * `POST /workflows`; returns the workflow as stored. On 2.x `projectId` and `parentFolderId` place it (with the
+   * licence for it).
+   */
   readonly createWorkflow: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.RequestError>
   /**
    * `PUT /workflows/{id}`; since 2.40 a change of a published workflow is a draft, before it is published.
@@ -74,6 +89,12 @@ export interface Service {
   ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
+  /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and only `unarchiveWorkflow` changes it. */
+  readonly archiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /** `POST /workflows/{id}/unarchive` (2.x). */
+  readonly unarchiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
+  /** `PUT /workflows/{id}/transfer` to another project (needs a licence); its credentials stay where they are. */
+  readonly transferWorkflow: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
   readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
@@ -86,6 +107,10 @@ const Page = pageOf(Workflow.Listed)
 const Cursor = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
 )
+
+/** How many workflows are read at once to look into them, and for how long, in milliseconds. */
+const scanPage = 50
+const scanTime = 20_000
 
 const encodeCursor = (offset: number, limit: number) => Schema.encodeSync(Cursor)({ limit, offset })
 
@@ -100,9 +125,6 @@ const decodeCursor = (cursor: string) =>
       })
     )
   )
-
-/** The largest page of n8n. */
-const maxPage = 250
 
 /** Names change rarely, and each one takes a request for the whole workflow. */
 const nameTtl = "1 minute"
@@ -143,24 +165,37 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const matches = (workflow: Workflow.Listed) =>
       (query.archived || workflow.isArchived !== true) &&
-      (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag))
+      (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
+      query.filter?.(workflow) !== false
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
     const tags = (query.tags ?? []).filter((tag) => !tag.includes(","))
     const results: Array<Workflow.Listed> = []
     let position = query.cursor === undefined ? 0 : yield* decodeCursor(query.cursor)
     let skip = query.offset ?? 0
-    // The page size doubles: any number of archived workflows may follow.
-    for (let size = 0, pages = 0; pages < maxPages; pages++) {
-      size = Math.min(maxPage, Math.max(2 * size, skip + query.limit - results.length + 1))
-      const page = yield* getJson(requests, "/workflows", Page, listTarget, {
+    let most = query.filter === undefined ? maxPage : scanPage
+    const read = (size: number): Effect.Effect<typeof Page.Type, Errors.RequestError> =>
+      getJson(requests, "/workflows", Page, listTarget, {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
         // n8n 1.x refuses an empty name.
         name: query.name === "" ? undefined : query.name,
         tags: tags.length === 0 ? undefined : tags.join(","),
+        projectId: query.projectId,
         excludePinnedData: true
-      })
+      }).pipe(
+        // n8n lists whole workflows, and some are large.
+        Effect.catchIf(
+          (error) => size > 1 && isTooLarge(error),
+          () => Effect.suspend(() => read(most = Math.ceil(size / 4)))
+        )
+      )
+    const until = (yield* Clock.currentTimeMillis) + scanTime
+    // The page size doubles: any number of archived workflows may follow.
+    for (let size = 0, pages = 0; pages < maxPages; pages++) {
+      const needed = query.filter === undefined ? skip + query.limit - results.length + 1 : scanPage
+      size = Math.min(most, Math.max(2 * size, needed))
+      const page = yield* read(size)
       for (const [index, workflow] of page.data.entries()) {
         if (!matches(workflow)) continue
         if (skip > 0) {
@@ -173,6 +208,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       }
       position += page.data.length
       if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
+      if (query.filter !== undefined && (yield* Clock.currentTimeMillis) > until) break
     }
     return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })
@@ -244,6 +280,17 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }
 
+  /** Sends an action of 2.x that 1.x has nothing for. */
+  const act = (id: string, action: "archive" | "unarchive") =>
+    requests.serializeWrite(
+      sendJson(
+        requests,
+        { method: "POST", path: `${path(id)}/${action}` },
+        Workflow.Workflow,
+        workflowTarget(id, `${action} workflow`)
+      )
+    )
+
   return {
     listWorkflows,
     streamWorkflows: ({ archived = false, ...query } = {}) =>
@@ -252,13 +299,30 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
           listWorkflows({ ...query, archived, limit: maxPage, cursor }),
           ({ nextCursor, workflows }) => [workflows, nextCursor] as const
         )),
-    getWorkflow: Effect.fn("N8nClient.getWorkflow")((id: string) =>
-      getJson(requests, path(id), Workflow.Workflow, workflowTarget(id))
-    ),
+    getWorkflow: Effect.fn("N8nClient.getWorkflow")((
+      id: string,
+      options: { readonly excludePinnedData?: boolean } = {}
+    ) => getJson(requests, path(id), Workflow.Workflow, workflowTarget(id), { ...options })),
     workflowName: Effect.fn("N8nClient.workflowName")((id: string) => Cache.get(names, id)),
     createWorkflow,
     putWorkflow,
     deleteWorkflow,
+    archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) => act(id, "archive")),
+    unarchiveWorkflow: Effect.fn("N8nClient.unarchiveWorkflow")((id: string) => act(id, "unarchive")),
+    transferWorkflow: Effect.fn("N8nClient.transferWorkflow")((id: string, destinationProjectId: string) =>
+      requests.serializeWrite(
+        sendOnly(
+          requests,
+          { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
+          // Either can be missing.
+          {
+            operation: "transfer workflow",
+            resourceType: "Workflow or project",
+            resourceId: `${id} → ${destinationProjectId}`
+          }
+        )
+      )
+    ),
     publishWorkflow: Effect.fn("N8nClient.publishWorkflow")((id: string, versionId?: string) =>
       switchTo(id, "publish", "activate", versionId === undefined ? {} : { versionId })
     ),

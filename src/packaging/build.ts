@@ -18,7 +18,7 @@ const copy = (from: string, to: string) => cpSync(join(root, from), to, { recurs
 /** Copies the server's files and their licences. */
 const copyServer = (folder: string) => {
   const parts = readdirSync(dist).filter((name) => /^main(-.*)?\.js$/.test(name))
-  for (const file of [...parts, "NOTICES.md", "start.json", "nodes.data", "nodes.data.LICENSE.md"]) {
+  for (const file of [...parts, "NOTICES.md", "start.json", "picture.html", "nodes.data", "nodes.data.LICENSE.md"]) {
     copy(`dist/${file}`, join(folder, file))
   }
 }

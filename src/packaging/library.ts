@@ -1,18 +1,59 @@
 /**
  * Builds the modules in `dist` that other apps import. All dependencies are bundled except `effect`, which those apps
- * already have and must not have twice.
+ * already have and must not have twice. Their source maps lead to `src`, which is packed too.
  */
-import { type BuildOptions, buildSync } from "esbuild"
-import { globSync } from "node:fs"
-import { root } from "./metadata.ts"
+import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec"
+import { build, type BuildOptions, type Plugin } from "esbuild"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { metadata, root } from "./metadata.ts"
 
-/** What package.json exports; the declarations of all else are beside it. */
-const entryPoints = [
-  "src/index.ts",
-  "src/mcp/index.ts",
-  "src/testing/index.ts",
-  ...globSync("src/tools/**/*.ts", { cwd: root }).filter((file) => !file.startsWith("src/tools/shared/"))
-]
+const files = (patterns: ReadonlyArray<string>) =>
+  new Set(patterns.filter((file) => file.endsWith(".ts")).flatMap((file) => globSync(file, { cwd: root })))
+
+const exported = Object.entries(metadata.exports)
+const inner = files(
+  exported.flatMap(([name, file]) => file === null ? `${name.replace("./", "src/")}.ts` : [])
+)
+
+/** The files that package.json exports, for Node; the declarations of all else are beside them. */
+const entryPoints = [...files(exported.flatMap(([, file]) => file?.replace("*", "**/*") ?? []))]
+  .filter((file) => !inner.has(file) && file !== "src/domain.ts")
+
+/** A source map, as esbuild writes it. */
+interface SourceMap {
+  readonly version: number
+  readonly sources: ReadonlyArray<string>
+  readonly names: ReadonlyArray<string>
+  readonly mappings: string
+}
+
+/** The map without what is not ours: that is not packed, and is shown as it is bundled. */
+const withOurSources = ({ mappings, sources, version }: SourceMap): SourceMap => {
+  const ours = sources.filter((source) => !source.includes("/node_modules/"))
+  const indices = sources.map((source) => ours.indexOf(source))
+  const lines = decode(mappings).map((line) => {
+    const owners = line.map(([, source]) => source === undefined ? -1 : indices[source] ?? -1)
+    return line.flatMap((segment, at): Array<SourceMapSegment> => {
+      const owner = owners[at] ?? -1
+      // One without a source ends what is before it.
+      if (segment.length === 1 || owner < 0) return at === 0 || (owners[at - 1] ?? -1) >= 0 ? [[segment[0]]] : []
+      return [[segment[0], owner, segment[2], segment[3]]]
+    })
+  })
+  return { version, sources: ours, names: [], mappings: encode(lines) }
+}
+
+const onlyOurSources: Plugin = {
+  name: "only-our-sources",
+  setup: ({ onEnd }) =>
+    onEnd(({ metafile }) => {
+      const maps = Object.keys(metafile?.outputs ?? {}).filter((file) => file.endsWith(".map"))
+      for (const file of maps.map((file) => join(root, file))) {
+        writeFileSync(file, JSON.stringify(withOurSources(JSON.parse(readFileSync(file, "utf8")))))
+      }
+    })
+}
 
 const shared: BuildOptions = {
   absWorkingDir: root,
@@ -23,10 +64,14 @@ const shared: BuildOptions = {
   format: "esm",
   mainFields: ["module", "main"],
   legalComments: "none",
-  logLevel: "warning"
+  logLevel: "warning",
+  sourcemap: "linked",
+  sourcesContent: false,
+  metafile: true,
+  plugins: [onlyOurSources]
 }
 
-buildSync({
+await build({
   ...shared,
   entryPoints,
   splitting: true,
@@ -39,4 +84,11 @@ buildSync({
 })
 
 // For browsers too: it fails if a module of Node is imported.
-buildSync({ ...shared, entryPoints: ["src/domain.ts"], platform: "browser", target: "es2022" })
+await build({
+  ...shared,
+  entryPoints: ["src/domain.ts"],
+  splitting: true,
+  chunkNames: "domain-[name]-[hash]",
+  platform: "browser",
+  target: "es2022"
+})

@@ -16,6 +16,8 @@ interface Metadata {
   readonly homepage: string
   readonly bugs: { readonly url: string }
   readonly repository: { readonly type: string; readonly url: string }
+  /** What other apps import: the sources of each, `null` for what is kept inside. */
+  readonly exports: Readonly<Record<string, string | null>>
   readonly engines: { readonly node: string }
 }
 

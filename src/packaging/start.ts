@@ -1,10 +1,8 @@
-/** Writes what the server answers before the program is loaded, to the folder that is named: `node start.ts dist`. */
+/** What the server answers before the program is loaded. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { writeFileSync } from "node:fs"
-import { resolve } from "node:path"
 import type * as Tool from "../answer/Tool.ts"
 import * as LeanStart from "../app/LeanStart.ts"
 import * as Mcp from "../app/Mcp.ts"
@@ -38,8 +36,3 @@ export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*(
     }).pipe(Effect.map((result) => [method, result] as const), Effect.orDie))
   return { about, methods: Object.keys(methods), results: Object.fromEntries(results) }
 })
-
-const [, script, folder] = process.argv
-if (script === import.meta.filename && folder !== undefined) {
-  writeFileSync(resolve(folder, "start.json"), JSON.stringify(await Effect.runPromise(prepared)))
-}

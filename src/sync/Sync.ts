@@ -18,6 +18,14 @@ import { entryOf, type Options, reportOf, select } from "./report.ts"
 export type { Status } from "./comparison.ts"
 export type { Extra } from "./content.ts"
 export { diff, type Difference, type DiffOptions } from "./differences.ts"
+export {
+  Bindings,
+  type Obstacle,
+  promote,
+  type PromoteOptions,
+  type Promotion,
+  type PromotionReport
+} from "./promote.ts"
 export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"

@@ -1,10 +1,11 @@
 /** How a folder and n8n stand to each other. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
-import { defined, equals, type Obj, obj, str } from "../base/Json.ts"
+import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
 import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
 import * as State from "./state.ts"
 
@@ -28,6 +29,8 @@ export interface Local {
   readonly value: Obj
   readonly content: Obj
   readonly hash: string
+  /** The files of code that it refers to, relative to the folder. */
+  readonly beside: ReadonlyArray<string>
 }
 
 /** A workflow on n8n. */
@@ -52,12 +55,16 @@ export interface Item {
   readonly base?: State.Base
 }
 
+/** Whether long code goes into files beside the workflows, back into them, or stays where it is. */
+type CodeMode = "split" | "join" | "stay"
+
 /** A folder beside its n8n. */
 export interface Comparison {
   readonly folder: WorkflowFolder
   readonly state: State.State
   readonly stateText: string | undefined
   readonly scope: content.Scope
+  readonly code: CodeMode
   readonly items: ReadonlyArray<Item>
 }
 
@@ -65,6 +72,8 @@ export interface Comparison {
 export interface Options {
   /** Keeps these in step too; once asked for, always. */
   readonly extras?: ReadonlyArray<content.Extra> | undefined
+  /** Keeps long code in files beside the workflows, from now on; `false` brings it back into them. */
+  readonly splitsCode?: boolean | undefined
 }
 
 const atOnce = 8
@@ -102,8 +111,11 @@ const readLocals = Effect.fnUntraced(
           if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
             return invalid(name, "It is no workflow: it needs a name and nodes.")
           }
-          const own = content.of(value, scope)
-          return { file: name, path: file.path, value, content: own, hash: content.hash(own) }
+          const ours = content.of(value, scope)
+          const beside = [...file.beside?.files.keys() ?? []].map((each) =>
+            `${name.slice(0, name.lastIndexOf("/") + 1)}${each}`
+          )
+          return { file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside }
         }),
         Effect.catch(({ reason }) => Effect.succeed(invalid(slashes(path), reason)))
       ), { concurrency: atOnce })
@@ -170,6 +182,12 @@ const paired = (local: Local, remote: Remote, base: State.Base | undefined): Sta
   if (base === undefined) return "both"
   return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
 }
+
+const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
+
+/** Whether it was created from this file, by a push that ended before it was done with it. */
+const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
+  creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
 
 const neverMet = "Both sides have it and differ, and it was never in step."
 
@@ -238,7 +256,8 @@ const itemsOf = (
       return { ...known, status: "invalid", detail: `Several files have the id '${id}': take it out of the copies.` }
     }
     if (remote !== undefined) {
-      const status = paired(local, remote, base)
+      const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
+      const status = isOurs ? "changed here" : paired(local, remote, base)
       return { ...known, status, ...(status === "both" && base === undefined ? { detail: neverMet } : {}) }
     }
     return local.hash === base?.hash
@@ -261,7 +280,7 @@ const itemsOf = (
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 
 /** Compares; reads both sides and writes nothing. */
-export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extras = [] }: Options = {}) {
+export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extras = [], splitsCode }: Options = {}) {
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   const n8n = yield* N8nClient
   const { state, text } = yield* State.read(folder)
@@ -274,11 +293,18 @@ export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extr
   const items = itemsOf(locals, remotes, state, archived).filter((item) =>
     !(item.local === undefined && item.file !== undefined && broken.has(item.file))
   )
+  const { splitCode: wasSplit = false, ...rest } = state
+  const isSplit = splitsCode ?? wasSplit
   const comparison: Comparison = {
     folder,
-    state: { ...state, ...Object.fromEntries(asked.map((key) => [key, true])) },
+    state: {
+      ...rest,
+      ...(isSplit ? { splitCode: true } : {}),
+      ...Object.fromEntries(asked.map((key) => [key, true]))
+    },
     stateText: text,
     scope,
+    code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
     items: [...items, ...faults].toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
   }
   return comparison
@@ -287,6 +313,12 @@ export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extr
 /** The workflow as it is on n8n, whole. */
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
+
+/** How the file of a workflow is written. */
+export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
+  code === "split"
+    ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))
+    : Effect.succeed(code === "join" ? { code } : {})
 
 /** Somebody wrote while it was compared. */
 export const movedOn = (what: string) =>

@@ -40,7 +40,7 @@ const atOnce = 8
 const plan = Effect.fnUntraced(function*(
   { folder, scope, state }: Compare.Comparison,
   items: ReadonlyArray<Compare.Item>,
-  { deletes, resolve }: Pick<PullOptions, "deletes" | "resolve">
+  { deletes, resolve, splitsCode }: Pick<PullOptions, "deletes" | "resolve" | "splitsCode">
 ) {
   const taken = new Set([...yield* folder.names, ...Object.values(state.workflows).map(({ file }) => file)])
   const freeName = (name: string) => {
@@ -68,7 +68,7 @@ const plan = Effect.fnUntraced(function*(
         )
       case "same":
         if (remote === undefined || local === undefined) return leave
-        if (str(local.value["id"]) !== remote.id) return write(remote)
+        if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
         return base?.hash === local.hash && base.file === file
           ? leave
           : Effect.map(Compare.whole(remote), (workflow): Task => ({
@@ -97,22 +97,29 @@ const plan = Effect.fnUntraced(function*(
 
 /** Writes n8n's state into a file, or a new one. */
 const writeFile = Effect.fnUntraced(function*(
-  { folder, scope }: Compare.Comparison,
+  comparison: Compare.Comparison,
   { file, item: { local }, workflow }: Task & { readonly kind: "write" }
 ) {
+  const { folder, scope } = comparison
   const files = yield* WorkflowFiles
   const there = content.of(workflow, scope)
+  const options = yield* Compare.codeOptions(comparison, workflow)
   if (local === undefined) {
     const text = JSON.stringify(content.toFile(workflow.id, there, undefined, scope), null, 2)
-    yield* files.create(`${folder.path}/${file}`, `${text}\n`)
+    yield* files.create(`${folder.path}/${file}`, `${text}\n`, options)
     return
   }
-  yield* files.update(local.path, ({ text, value }) => {
-    const now = obj(value) ?? {}
-    return content.hash(content.of(now, scope)) === local.hash
-      ? Effect.succeed(JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope)))
-      : Effect.fail(Compare.movedOn(`File '${file}'`))
-  }, keepFile(operation))
+  yield* files.update(
+    local.path,
+    ({ text, value }) => {
+      const now = obj(value) ?? {}
+      return content.hash(content.of(now, scope)) === local.hash
+        ? Effect.succeed(JsonText.rewrite(text, content.toFile(workflow.id, there, now, scope)))
+        : Effect.fail(Compare.movedOn(`File '${file}'`))
+    },
+    keepFile(operation),
+    options
+  )
 })
 
 /**
@@ -153,24 +160,34 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
         return (item.status === "both" ? { ...entry, action: "kept" } : entry) as Outcome
       }
       if (task.kind === "remove") {
-        const { file, path } = task.local
+        const { file, hash, path } = task.local
         if (!dryRun) {
-          const text = yield* comparison.folder.read(file)
-          if (text !== undefined) yield* keepFile(operation)(text, path)
-          yield* comparison.folder.remove(file)
+          yield* WorkflowFiles.use((files) =>
+            files.remove(path, ({ text, value }) =>
+              content.hash(content.of(obj(value) ?? {}, scope)) === hash
+                ? keepFile(operation)(text, path)
+                : Effect.fail(Compare.movedOn(`File '${file}'`)))
+          )
         }
         if (item.id !== undefined) bases[item.id] = undefined
         return { ...entry, action: "removed" } satisfies Outcome
       }
+      const textBefore = item.status === "same" ? yield* comparison.folder.read(task.file) : undefined
       if (!dryRun) yield* writeFile(comparison, task)
+      // Only its code moves, if anything does.
+      const isLeft = item.status === "same" &&
+        (dryRun || (yield* comparison.folder.read(task.file)) === textBefore)
       bases[task.workflow.id] = Compare.baseOf(task.file, task.workflow, scope)
+      if (isLeft) return entry as Outcome
       const warnings = secrets.get(item) ?? []
       const outcome: Outcome = defined({
         ...entry,
         id: task.workflow.id,
         file: task.file,
         action: item.local === undefined ? "created" as const : "updated" as const,
-        changed: item.local && changedLine(item.local.content, content.of(task.workflow, scope)),
+        changed: item.status === "same"
+          ? undefined
+          : item.local && changedLine(item.local.content, content.of(task.workflow, scope)),
         warnings: warnings.length === 0 ? undefined : warnings
       })
       return outcome

@@ -12,6 +12,7 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import { changedLine, entryOf, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
 import * as State from "./state.ts"
+import * as writing from "./writing.ts"
 
 /** How a folder is pushed. */
 export interface PushOptions<R = never> extends Options {
@@ -47,41 +48,6 @@ const taskOf = (item: Compare.Item, deletes: boolean): Task => {
     : { kind: "leave", item }
 }
 
-const noDrafts = "this n8n's API has no drafts: what was pushed runs at once"
-
-/** Creates; what n8n takes only once the workflow exists follows. */
-const create = Effect.fnUntraced(function*(local: Compare.Local, publishes: boolean) {
-  const store = yield* WorkflowStore
-  const { description, tags, ...body } = local.content
-  const names = Array.isArray(tags) ? tags.map(String) : undefined
-  const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
-  if (description === undefined) return written
-  const { workflow } = yield* store.update(written.workflow.id, { description }, { operation, source: "file" })
-  return { ...written, workflow }
-})
-
-/** Writes what differs, as long as n8n still has what it was compared with. */
-const update = Effect.fnUntraced(function*(
-  { local, remote }: Task & { readonly kind: "update" },
-  scope: content.Scope,
-  publishes: boolean
-) {
-  const store = yield* WorkflowStore
-  const there = content.of(yield* Compare.whole(remote), scope)
-  return yield* store.modify(remote.id, (before) => {
-    const now = content.of(before, scope)
-    return content.hash(now) === remote.hash
-      ? Effect.succeed({ patch: content.patch(now, local.content, scope), result: undefined })
-      : Effect.fail(Compare.movedOn(`Workflow '${remote.id}'`))
-  }, {
-    operation,
-    source: "file",
-    tags: content.tagPatch(there, local.content),
-    active: publishes ? true : undefined,
-    isDraft: !publishes
-  })
-})
-
 /** Deletes what is still as it was when its file was there. */
 const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "remove" }, scope: content.Scope) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
@@ -90,27 +56,29 @@ const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "
 })
 
 /** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
-const follow = Effect.fnUntraced(function*(local: Compare.Local, workflow: Workflow.Workflow, scope: content.Scope) {
+const follow = Effect.fnUntraced(function*(
+  local: Compare.Local,
+  workflow: Workflow.Workflow,
+  comparison: Compare.Comparison
+) {
+  const { scope } = comparison
   const there = content.of(workflow, scope)
+  const options = yield* Compare.codeOptions(comparison, workflow)
   yield* WorkflowFiles.use((files) =>
-    files.update(local.path, ({ text, value }) => {
-      const now = obj(value) ?? {}
-      const isAsPushed = content.hash(content.of(now, scope)) === local.hash
-      if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
-      const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
-      return Effect.succeed(JsonText.rewrite(text, next))
-    }, keepFile(operation))
+    files.update(
+      local.path,
+      ({ text, value }) => {
+        const now = obj(value) ?? {}
+        const isAsPushed = content.hash(content.of(now, scope)) === local.hash
+        if (!isAsPushed && str(now["id"]) === workflow.id) return Effect.undefined
+        const next = isAsPushed ? content.toFile(workflow.id, there, now, scope) : { ...now, id: workflow.id }
+        return Effect.succeed(JsonText.rewrite(text, next))
+      },
+      keepFile(operation),
+      options
+    )
   )
 })
-
-const settingsKept = (wanted: content.Scope, local: Compare.Local, workflow: Workflow.Workflow) => {
-  const there = Object.keys(obj(content.of(workflow, wanted)["settings"]) ?? {})
-  const here = obj(local.content["settings"]) ?? {}
-  const kept = there.filter((key) => !Object.hasOwn(here, key))
-  return kept.length === 0 || local.content["settings"] === undefined
-    ? []
-    : [`n8n keeps settings that a file leaves out: ${kept.join(", ")}`]
-}
 
 /**
  * Writes to n8n what is new or changed in the folder.
@@ -136,18 +104,29 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
     let text = comparison.stateText
     const note = Effect.fnUntraced(function*(id: string, base: State.Base | undefined) {
       const { [id]: _, ...rest } = state.workflows
-      state = { ...state, workflows: base === undefined ? rest : { ...rest, [id]: base } }
+      const { creating = [], ...others } = state
+      const left = creating.filter((file) => file !== base?.file)
+      state = {
+        ...others,
+        ...(left.length === 0 ? {} : { creating: left }),
+        workflows: base === undefined ? rest : { ...rest, [id]: base }
+      }
+      text = yield* State.write(comparison.folder, state, text)
+    })
+    const begin = Effect.fnUntraced(function*(file: string) {
+      const { workflows, ...others } = state
+      state = { ...others, creating: [...new Set([...state.creating ?? [], file])], workflows }
       text = yield* State.write(comparison.folder, state, text)
     })
 
     const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
       const { workflow } = written
       yield* note(workflow.id, Compare.baseOf(task.local.file, workflow, scope))
-      yield* follow(task.local, workflow, scope)
+      yield* follow(task.local, workflow, comparison)
       const warnings = [
         ...written.warnings,
-        ...settingsKept(scope, task.local, workflow),
-        ...(!scope.writesDrafts && workflow.active && task.kind === "update" && !publishes ? [noDrafts] : [])
+        ...writing.settingsKept(task.local.content, workflow, scope),
+        ...(!scope.writesDrafts && workflow.active && task.kind === "update" && !publishes ? [writing.noDrafts] : [])
       ]
       return { workflow, warnings }
     })
@@ -177,9 +156,15 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         })
         return outcome
       }
+      if (task.kind === "create") yield* begin(task.local.file)
       const written = task.kind === "create"
-        ? yield* create(task.local, publishes)
-        : yield* update(task, scope, publishes)
+        ? yield* writing.create(task.local.content, operation, publishes)
+        : yield* writing.update(yield* Compare.whole(task.remote), task.local.content, {
+          expectedHash: task.remote.hash,
+          operation,
+          publishes,
+          scope
+        })
       const { warnings, workflow } = yield* told(task, written)
       const all = [...secrets, ...warnings]
       const outcome: Outcome = defined({
@@ -200,8 +185,8 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       Effect.gen(function*() {
         if (task.kind === "leave" || isBroken) return entryOf(task.item) as Outcome
         const outcome = yield* Effect.catch(perform(task), (error) => {
-          // An n8n that does not answer would be asked in vain for all the others.
-          isBroken = error._tag === "ApiError" && error.statusCode === undefined
+          // An n8n that does not answer, or knows the key no more, would be asked in vain for all the others.
+          isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
           const failed: Outcome = { ...entryOf(task.item), error }
           return Effect.succeed(failed)
         })

@@ -65,7 +65,11 @@ const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 /** The chosen items; one that there is not is refused. */
 export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison, { among, only }: Options) {
   const files = among === undefined ? undefined : new Set(among.map(plain))
-  const candidates = files === undefined ? items : items.filter(({ file }) => file !== undefined && files.has(file))
+  const candidates = files === undefined ?
+    items :
+    items.filter(({ file, local }) =>
+      file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
+    )
   if (only === undefined) return candidates
   const wanted = new Set(only.map(plain))
   const isWanted = (name: string | undefined) => name !== undefined && wanted.has(name)

@@ -24,6 +24,10 @@ export const State = Schema.Struct({
   host: Schema.String,
   pinData: Schema.optionalKey(Schema.Boolean),
   staticData: Schema.optionalKey(Schema.Boolean),
+  /** Long code lies in files beside the workflows. */
+  splitCode: Schema.optionalKey(Schema.Boolean),
+  /** The files whose workflows were being created when it was written. */
+  creating: Schema.optionalKey(Schema.Array(Schema.String)),
   /** By id. */
   workflows: Schema.Record(Schema.String, Base)
 })

@@ -45,6 +45,7 @@ const nodeTypes = (prefix: string) =>
       Effect.map(({ nodes }) => nodes.map(({ id }) => id))
     )
 
+/** A workflow on n8n, by id: `n8n://workflow/{id}`. */
 export const workflow = Resource.ofTool({
   name: "workflow",
   title: "Workflow",
@@ -63,6 +64,7 @@ export const workflow = Resource.ofTool({
     )
 })
 
+/** A run of a workflow, by id: `n8n://execution/{id}`. */
 export const execution = Resource.ofTool({
   name: "execution",
   title: "Execution",
@@ -72,6 +74,7 @@ export const execution = Resource.ofTool({
   complete: executionIds
 })
 
+/** A type of node: `n8n://node/{type}`. */
 export const node = Resource.ofTool({
   name: "node",
   title: "Node type",
@@ -83,6 +86,7 @@ export const node = Resource.ofTool({
 
 const topics = Guides.all.map(({ topic }) => topic)
 
+/** How n8n does something, as Markdown: `n8n://guide/{topic}`. */
 export const guide: Resource.Resource<never> = {
   name: "guide",
   title: "Guide",

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import type * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
-import { all, byDefault, toolsets } from "./index.ts"
+import { all, byDefault, credentialCreate, toolsets } from "./index.ts"
 
 /** The options; without toolsets and tools, all but the optional ones are served. */
 export interface Selection {
@@ -14,6 +14,8 @@ export interface Selection {
   readonly excludeTools: ReadonlyArray<string>
   /** Whether there is a files root, without which the file tools are of no use. */
   readonly files: boolean
+  /** Whether there are variables for the secrets of new credentials, without which none can be created. */
+  readonly credentialEnv: boolean
 }
 
 /** A tool of this server. */
@@ -32,13 +34,16 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
   const [wrong] = [
     ...unknownName("--toolsets", "toolset", selection.toolsets, ["all", ...Object.keys(toolsets)]),
     ...unknownName("--tools", "tool", selection.tools, names),
-    ...unknownName("--exclude-tools", "tool", selection.excludeTools, names)
+    ...unknownName("--exclude-tools", "tool", selection.excludeTools, names),
+    ...(selection.tools.includes(credentialCreate.name) && !selection.credentialEnv
+      ? [`--tools: ${credentialCreate.name} needs --credential-env, which names the variables it may use`]
+      : [])
   ]
   if (wrong !== undefined) return Result.fail(wrong)
   const isDefault = selection.toolsets.length === 0 && selection.tools.length === 0
   const ofToolsets: ReadonlySet<Tool.Any> = new Set(
     isDefault ?
-      byDefault :
+      [...byDefault, credentialCreate] :
       Object.entries(toolsets).flatMap(([name, tools]): ReadonlyArray<Tool.Any> =>
         selection.toolsets.includes("all") || selection.toolsets.includes(name) ? tools : []
       )
@@ -47,7 +52,8 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
   const selected = all.filter((tool) =>
     (ofToolsets.has(tool) || selection.tools.includes(tool.name)) &&
     !selection.excludeTools.includes(tool.name) &&
-    (selection.files || !ofFiles.has(tool))
+    (selection.files || !ofFiles.has(tool)) &&
+    (selection.credentialEnv || tool !== credentialCreate)
   )
   return selected.length === 0 ? Result.fail("No tool is left: choose fewer to exclude") : Result.succeed(selected)
 }

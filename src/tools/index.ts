@@ -1,10 +1,12 @@
 /** Every tool, in the order clients see them. */
-import credentials from "./credentials/index.ts"
+import credentials, { credentialCreate, credentialTest, listCredentials } from "./credentials/index.ts"
 import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
 import files from "./files/index.ts"
 import history from "./history/index.ts"
+import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
+import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
@@ -14,13 +16,27 @@ export * from "./editing/index.ts"
 export * from "./executions/index.ts"
 export * from "./files/index.ts"
 export * from "./history/index.ts"
+export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
+export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
 /** The tools by what they are for; `--toolsets` takes these names. */
-export const toolsets = { workflows, files, history, executions, credentials, nodes, editing, testing, sync } as const
+export const toolsets = {
+  workflows,
+  files,
+  history,
+  executions,
+  credentials,
+  nodes,
+  editing,
+  testing,
+  instance,
+  security,
+  sync
+} as const
 
 /** Toolsets that are served only when they are asked for. */
 export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
@@ -31,11 +47,14 @@ export const byDefault = [
   ...toolsets.files,
   ...toolsets.history,
   ...toolsets.executions,
-  ...toolsets.credentials,
+  listCredentials,
+  credentialTest,
   ...toolsets.nodes,
   ...toolsets.editing,
-  ...toolsets.testing
+  ...toolsets.testing,
+  ...toolsets.instance,
+  ...toolsets.security
 ] as const
 
-/** All of them, in the order in which clients see them. */
-export const all = [...byDefault, ...toolsets.sync] as const
+/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
+export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const

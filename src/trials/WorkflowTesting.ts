@@ -25,6 +25,7 @@ import { Executions } from "../executions/Executions.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
+import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { isUncertain } from "../workflows/store/Publishing.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
@@ -300,6 +301,11 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       }, no expression there refers to it, and disabled nodes and sub-nodes of pinned ones do not run.`
     })
   }
+  // What stands in for a trigger or a pinned node is of another type.
+  const typesThere = new Map(copy.body.nodes.map(({ name, type }) => [name, type]))
+  yield* WriteGuard.use(({ checkTest }) =>
+    checkTest(subject.nodes.filter(({ name, type }) => typesThere.get(name) === type))
+  )
   yield* checks.checkRunnable(subject.name, copy, release)
   yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweeping))
 

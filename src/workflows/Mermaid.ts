@@ -21,7 +21,7 @@ const mermaidText = (text: string) =>
 export const flowchart = (
   nodes: ReadonlyArray<Connections.NodeShape & { readonly name: string; readonly disabled?: boolean | null }>,
   connections: Connections.Connections,
-  namesOf: Connections.OutputNames
+  namesOf: Connections.OutputNames = () => undefined
 ): string => {
   const ids = new Map(nodes.map((node, index) => [node.name, `n${index}`]))
   const byName = new Map(nodes.map((node) => [node.name, node]))

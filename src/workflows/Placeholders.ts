@@ -11,9 +11,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj, str } from "../base/Json.ts"
+import { equals, type Obj, obj, str } from "../base/Json.ts"
 import { marker, redact } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 
@@ -85,11 +84,11 @@ const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: Readon
     const bearers = name === undefined ? [] : stored.filter(({ value }) => obj(value)?.[key] === name)
     if (bearers.length === 1) return bearers[0] ?? absent
   }
-  const equals = stored.filter((candidate) => isShown(element, candidate))
-  const [first = absent] = equals
-  if (equals.every(({ value }) => isDeepStrictEqual(value, first.value))) return first
+  const alike = stored.filter((candidate) => isShown(element, candidate))
+  const [first = absent] = alike
+  if (alike.every(({ value }) => equals(value, first.value))) return first
   const like = [...list.keys()].filter((at) => isShown(list[at], first))
-  return like.length === equals.length ? equals[like.indexOf(index)] ?? absent : absent
+  return like.length === alike.length ? alike[like.indexOf(index)] ?? absent : absent
 }
 
 const nothingStored = `${marker} stands for no stored value`

@@ -2,12 +2,12 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
+import { previewUpdate } from "../n8n/WriteGuard.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Placeholders from "./Placeholders.ts"
@@ -205,7 +205,9 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
 ) {
   if (dryRun === true) {
     const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
-    return { place, before, ...(yield* change(before)) }
+    const changed = yield* change(before)
+    yield* previewUpdate(before, changed.workflow)
+    return { place, before, ...changed }
   }
   const store = yield* WorkflowStore
   const { before, result, ...written } = yield* store.modify(
@@ -214,7 +216,7 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
       Effect.map(change(before), ({ result, workflow }) => ({
         result,
         patch: Object.fromEntries(
-          editable.flatMap((key) => isDeepStrictEqual(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
+          editable.flatMap((key) => equals(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
         )
       })),
     // Faults that were there before are not the caller's.

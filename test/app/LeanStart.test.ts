@@ -22,6 +22,9 @@ const talk = (args: ReadonlyArray<string>, env: Record<string, string>, messages
   }))
 }
 
+/** A client that shows MCP Apps. */
+const showsApps = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } }
+
 describe("LeanStart", () => {
   beforeAll(bundle, 60_000)
   afterAll(remove)
@@ -51,6 +54,7 @@ describe("LeanStart", () => {
       "N8N_MCP_MAX_EXECUTION_MB",
       "N8N_MCP_MAX_RESULT_CHARS",
       "N8N_MCP_NODES",
+      "N8N_MCP_POLICY",
       "N8N_MCP_PORT",
       "N8N_MCP_RATE_LIMIT",
       "N8N_MCP_SHOW_SECRETS",
@@ -86,7 +90,8 @@ describe("LeanStart", () => {
         { jsonrpc: "2.0", id: 1, method: "tools/list" },
         { jsonrpc: "2.0", id: 2, method: "tools/call", params: call },
         request("tools/call", call, {}, 3),
-        request("resources/read", { uri: "n8n://guide/errors" }, {}, 4)
+        request("resources/read", { uri: "n8n://guide/errors" }, {}, 4),
+        request("tools/list", {}, showsApps, 5)
       ])
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.deepStrictEqual(answers.map(({ id, result }) => [id, result !== undefined]).toSorted(), [
@@ -94,8 +99,12 @@ describe("LeanStart", () => {
         [1, true],
         [2, true],
         [3, true],
-        [4, true]
+        [4, true],
+        [5, true]
       ])
+      const isDrawn = ({ result }: { readonly result?: unknown }) =>
+        JSON.stringify(result).includes("ui://n8n/workflow")
+      assert.deepStrictEqual(answers.filter(isDrawn).map(({ id }) => id), [5])
     }))
 
   it.live("ends with 1, and says why, where the program cannot start", () =>

@@ -64,6 +64,8 @@ const options: Options.Options = {
   maxResultChars: 40_000,
   maxExecutionMb: 512,
   readOnly: false,
+  policy: Option.none(),
+  credentialEnv: [],
   toolsets: [],
   tools: [],
   excludeTools: [],
@@ -74,6 +76,9 @@ const options: Options.Options = {
   host: "127.0.0.1",
   port: 0,
   authToken: [],
+  oauthIssuer: Option.none(),
+  publicUrl: Option.none(),
+  oauthProfileClaim: "n8n_profile",
   allowedHosts: [],
   allowedOrigins: [],
   rateLimit: Option.none(),
@@ -229,6 +234,10 @@ describe("over HTTP", () => {
       const taken = yield* listening((_request, response) => void response.end())
       const two = { demo: false, config: Option.some(`${folder}/two.json`) }
       const token = (text: string) => ({ authToken: [Redacted.make(text)] })
+      const issued = (issuer: string, address = "https://n8n.example.com") => ({
+        oauthIssuer: Option.some(issuer),
+        publicUrl: Option.some(address)
+      })
       const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
         [{ ...two }, /Several profiles: give each its tokens/],
@@ -237,6 +246,12 @@ describe("over HTTP", () => {
         [token("a b"), /has spaces in it/],
         [token(""), /A token is empty/],
         [token("fifteen-letters"), /needs 16 characters or more/],
+        [{ oauthIssuer: Option.some("https://id.example.com") }, /--oauth-issuer needs --public-url/],
+        [issued("http://id.example.com"), /--oauth-issuer must begin with https/],
+        [issued("https://id.example.com?a=b"), /--oauth-issuer holds more than an address/],
+        [issued("id.example.com"), /--oauth-issuer is no http address/],
+        [issued("https://id.example.com", "http://n8n.example.com"), /--public-url must begin with https/],
+        [issued("https://id.example.com", "https://user:hunter2@n8n.example.com"), /--public-url holds more than/],
         [token("${N8N_MCP_AUTH_TOKEN}"), /a variable was not expanded/]
       ]
       const mcp = { name: "test", version: "0", tools: tools.all }

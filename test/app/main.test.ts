@@ -163,7 +163,7 @@ describe("prompts", () => {
 })
 
 describe("the selection of tools", () => {
-  const nothing: Selection = { toolsets: [], tools: [], excludeTools: [], files: true }
+  const nothing: Selection = { toolsets: [], tools: [], excludeTools: [], files: true, credentialEnv: false }
   const names = (selection: Partial<Selection>) =>
     Result.match(select({ ...nothing, ...selection }), {
       onSuccess: (selected) => selected.map(({ name }) => name as string),
@@ -172,7 +172,7 @@ describe("the selection of tools", () => {
 
   it("is all but the optional ones, in sets that share no tool", () => {
     assert.deepStrictEqual(names({}), tools.byDefault.map(({ name }) => name))
-    assert.deepStrictEqual(names({ toolsets: ["all"] }), tools.all.map(({ name }) => name))
+    assert.deepStrictEqual(names({ toolsets: ["all"], credentialEnv: true }), tools.all.map(({ name }) => name))
     assert.strictEqual(new Set(names({ toolsets: ["all"] })).size, tools.all.length)
     assert.deepStrictEqual(names({ toolsets: ["sync"] }), ["sync_status", "sync_pull", "sync_push"])
   })
@@ -185,10 +185,17 @@ describe("the selection of tools", () => {
       "search_execution",
       "compare_items",
       "retry_execution",
-      "list_credentials"
+      "list_credentials",
+      "credential_test"
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
     assert.lengthOf(arr(names({ files: false })), tools.byDefault.length - tools.toolsets.files.length)
+  })
+
+  it("has credential_create only where there are variables for it", () => {
+    assert.notInclude(names({ toolsets: ["all"] }), "credential_create")
+    assert.include(names({ credentialEnv: true }), "credential_create")
+    assert.include(names({ tools: ["credential_create"] }), "--tools: credential_create needs --credential-env")
   })
 
   it("names what is not there, and refuses to leave nothing", () => {

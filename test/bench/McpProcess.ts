@@ -50,9 +50,19 @@ export interface Usage {
   readonly cpuMillis: number | undefined
 }
 
-/** A server that has answered `initialize`. */
+/** How a client greets: 2026-07-28 with `server/discover`, those before with `initialize`. */
+export type Era = "modern" | "legacy"
+
+/** What each request of a modern client says of the client. */
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "0.0.0" }
+}
+
+/** A server that has answered the greeting. */
 export interface McpProcess {
-  /** From spawning the process to the answer to `initialize`. */
+  /** From spawning the process to the answer to the greeting. */
   readonly startMillis: number
   readonly request: (method: string, params?: object) => Effect.Effect<Timed, BenchError>
   /** Calls a tool; fails if the answer is an error or lacks the expected string. */
@@ -150,7 +160,11 @@ export const stop = (child: ChildProcess) =>
   })
 
 /** Starts a server; it is killed when the scope ends. */
-export const start = (title: string, command: Command): Effect.Effect<McpProcess, BenchError, Scope.Scope> =>
+export const start = (
+  title: string,
+  command: Command,
+  era: Era = "legacy"
+): Effect.Effect<McpProcess, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
     const began = performance.now()
     const { child, connection } = yield* Effect.acquireRelease(
@@ -172,7 +186,7 @@ export const start = (title: string, command: Command): Effect.Effect<McpProcess
         if (hasEnded(child)) return ended()
         child.once("exit", ended).once("error", broken)
         const from = performance.now()
-        connection.send(method, params, (message, at) => {
+        connection.send(method, era === "modern" ? { ...params, _meta: meta } : params, (message, at) => {
           child.off("exit", ended).off("error", broken)
           const error = obj(obj(message)?.["error"])
           resume(
@@ -195,13 +209,13 @@ export const start = (title: string, command: Command): Effect.Effect<McpProcess
         return Effect.fail(new BenchError({ step: `${title}: ${tool}`, detail }))
       })
 
-    yield* request("initialize", {
+    yield* era === "modern" ? request("server/discover") : request("initialize", {
       protocolVersion: "2025-11-25",
       capabilities: {},
       clientInfo: { name: "bench", version: "0.0.0" }
     })
     const startMillis = performance.now() - began
-    connection.notify("notifications/initialized")
+    if (era === "legacy") connection.notify("notifications/initialized")
     return {
       startMillis,
       request,

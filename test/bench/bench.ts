@@ -42,7 +42,7 @@ const plans: { readonly quick: Plan; readonly full: Plan } = {
     ]
   },
   full: {
-    startUps: { atLeast: 9, atMost: 21, seconds: 30 },
+    startUps: { atLeast: 21, atMost: 21, seconds: 0 },
     reads: { atLeast: 20, atMost: 100, seconds: 15 },
     sizes: [
       { megabytes: 1, rounds: { atLeast: 5, atMost: 7, seconds: 10 } },

@@ -1,4 +1,6 @@
 /** The three servers, and their calls for the same tasks. */
+import { buildSync } from "esbuild"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Call, Command } from "./McpProcess.ts"
 import type * as peer from "./peer.ts"
@@ -45,8 +47,28 @@ const itemLimit = 50
 const captureAll = (pattern: RegExp) => (answer: string) =>
   Array.from(answer.matchAll(pattern), ([, type = ""]) => type.replace(/^.*\./, ""))
 
+/** Bundles the floor as our server is bundled, into `folder`. */
+const bundledFloor = (folder: string) => {
+  const outfile = join(folder, "floor.mjs")
+  buildSync({
+    entryPoints: [file("floor.mjs")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node22",
+    mainFields: ["module", "main"],
+    minifyWhitespace: true,
+    minifySyntax: true,
+    logLevel: "error",
+    banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" }
+  })
+  return outfile
+}
+
 /** Makes the contenders; `home` is an empty folder that serves as the user's home. */
 export const make = (home: string, installed: peer.Installed): Readonly<Record<Name, Contender>> => {
+  const floor = bundledFloor(home)
   const command = (main: string, env: Readonly<Record<string, string>>): Command => ({
     args: [main],
     env: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, ...env },
@@ -106,7 +128,7 @@ export const make = (home: string, installed: peer.Installed): Readonly<Record<N
     },
     floor: {
       title: "floor",
-      command: ({ apiKey, url }) => command(file("floor.mjs"), { N8N_URL: url.href, N8N_API_KEY: apiKey }),
+      command: ({ apiKey, url }) => command(floor, { N8N_URL: url.href, N8N_API_KEY: apiKey }),
       listWorkflows: () => ({
         tool: "download",
         args: { path: "workflows?limit=100&excludePinnedData=true" },

@@ -3,8 +3,9 @@
  *
  * **Details**
  *
- * It runs against the demo over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
+ * Both ask a stub of n8n in a third process, ours in both eras of MCP. It runs over loopback, prints Markdown on stdout and its progress on stderr, and stops everything
  * that it starts. The exit code is 1 if a criterion is missed or a call fails. `--quick`: a fifth of the calls.
+ * `--profile`: a processor profile of ours.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -26,27 +27,50 @@ const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-const run = Effect.fn("load.run")(function*(plan: measure.Plan) {
+const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolean) {
   const fs = yield* FileSystem.FileSystem
   const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-load-" })
-  const args = [file("../../dist/main.js"), "--transport", "http", "--demo", "--port", "0"]
-  const ours = yield* HttpProcess.start("ours", args, home)
-  const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home)
+  const n8n = yield* HttpProcess.start("n8n", [file("load/stub.ts")], home)
+  const env = { N8N_URL: `http://127.0.0.1:${n8n.port}`, N8N_API_KEY: "bench" }
+  const ours = yield* HttpProcess.start(
+    "ours",
+    [
+      ...profiled ? ["--cpu-prof", "--cpu-prof-dir", process.cwd()] : [],
+      file("../../dist/main.js"),
+      "--transport",
+      "http",
+      "--port",
+      "0"
+    ],
+    home,
+    env
+  )
+  const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home, env)
+  const servers = { ours, bare, n8n }
   yield* say(`${plan.clients} clients, in turns`)
-  const speed = yield* measure.speed(ours, bare, plan)
+  const speed = {
+    "2025-11-25": yield* measure.speed(servers, plan, "2025-11-25"),
+    "2026-07-28": yield* measure.speed(servers, plan, "2026-07-28")
+  }
   yield* say("memory over many calls")
   return { speed, memory: yield* measure.memory(ours, plan) } satisfies measure.Results
 }, Effect.scoped)
 
 const load = Command.make(
   "load",
-  { quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false)) },
-  Effect.fnUntraced(function*({ quick }) {
+  {
+    quick: Flag.Boolean("quick").pipe(Flag.withDescription("A fifth of the calls"), Flag.withDefault(false)),
+    profile: Flag.Boolean("profile").pipe(
+      Flag.withDescription("Write a processor profile of our server into the working directory"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ profile, quick }) {
     const plan = quick ? plans.quick : plans.full
     const before = `${cpus().length} processors, load before ${
       (loadavg()[0] ?? 0).toFixed(1)
     }, Node ${process.versions.node}`
-    const results = yield* run(plan)
+    const results = yield* run(plan, profile)
     const criteria = report.criteria(results)
     yield* Effect.sync(() =>
       void process.stdout.write(`${[before, report.text(results, plan), verdict(criteria)].join("\n\n")}\n`)

@@ -21,16 +21,23 @@ export type Values = Readonly<Record<Name, number | undefined>>
 
 type Samples<A> = Readonly<Record<Name, ReadonlyArray<A>>>
 
-const interleaved = <A, E, R>({ atLeast, atMost, seconds }: Rounds, one: (name: Name) => Effect.Effect<A, E, R>) =>
+const takeTurns = <const Who extends string, A, E, R>(
+  who: ReadonlyArray<Who>,
+  { atLeast, atMost, seconds }: Rounds,
+  one: (name: Who) => Effect.Effect<A, E, R>
+) =>
   Effect.gen(function*() {
-    const samples: Record<Name, Array<A>> = { ours: [], peer: [], floor: [] }
+    const samples = Object.fromEntries(who.map((name) => [name, new Array<A>()])) as Record<Who, Array<A>>
     const end = performance.now() + seconds * 1000
     for (let round = 0; round < atMost && (round < atLeast || performance.now() < end); round++) {
-      const first = round % names.length
-      for (const name of [...names.slice(first), ...names.slice(0, first)]) samples[name].push(yield* one(name))
+      const first = round % who.length
+      for (const name of [...who.slice(first), ...who.slice(0, first)]) samples[name].push(yield* one(name))
     }
-    return samples satisfies Samples<A>
+    return samples
   })
+
+const interleaved = <A, E, R>(rounds: Rounds, one: (name: Name) => Effect.Effect<A, E, R>) =>
+  takeTurns(names, rounds, one)
 
 const once: Rounds = { atLeast: 1, atMost: 1, seconds: 0 }
 
@@ -47,33 +54,53 @@ const medians = <A>(samples: Samples<A>, of: (sample: A) => number | undefined):
   floor: median(samples.floor.map(of))
 })
 
-const open = ({ command, title }: Contender, target: Target) => McpProcess.start(title, command(target))
+const minima = <A>(samples: Samples<A>, of: (sample: A) => number): Values => ({
+  ours: Math.min(...samples.ours.map(of)),
+  peer: Math.min(...samples.peer.map(of)),
+  floor: Math.min(...samples.floor.map(of))
+})
+
+const open = ({ command, title }: Contender, target: Target, era?: McpProcess.Era) =>
+  McpProcess.start(title, command(target), era)
 
 const toolTokens = (tool: unknown) => {
   const { description, inputSchema, name } = obj(tool) ?? {}
   return countTokens(JSON.stringify({ name, description, inputSchema }))
 }
 
+/** What a start is measured with: ours in both eras, the others in the era that they know. */
+const starts = ["modern", "legacy", "peer", "floor"] as const
+
 /** Measures a process from its start to the list of its tools. */
 export const startUp = Effect.fn("measure.startUp")(function*(contenders: Contenders, target: Target, rounds: Rounds) {
-  const one = (name: Name) =>
+  const one = (name: typeof starts[number]) =>
     Effect.gen(function*() {
-      const server = yield* open(contenders[name], target)
+      const who = name === "peer" || name === "floor" ? name : "ours"
+      const server = yield* open(contenders[who], target, name === "modern" ? "modern" : "legacy")
       const { result } = yield* server.request("tools/list")
       return { millis: server.startMillis, usage: yield* server.usage, tools: arr(obj(result)?.["tools"]) }
     }).pipe(Effect.scoped)
   // The first start reads from disk.
-  const first = yield* interleaved(once, one)
-  const samples = yield* interleaved(rounds, one)
+  const first = yield* takeTurns(starts, once, one)
+  const samples = yield* takeTurns(starts, rounds, one)
   const tokens = (tools: ReadonlyArray<unknown>) => tools.reduce((sum: number, tool) => sum + toolTokens(tool), 0)
+  const of = (era: McpProcess.Era) => {
+    const those = { ours: samples[era], peer: samples.peer, floor: samples.floor }
+    return {
+      millis: medians(those, ({ millis }) => millis),
+      least: minima(those, ({ millis }) => millis),
+      cpuMillis: medians(those, ({ usage }) => usage.cpuMillis),
+      memory: medians(those, ({ usage }) => usage.memory)
+    }
+  }
+  const lists = { ours: first.modern, peer: first.peer, floor: first.floor }
   return {
-    rounds: samples.ours.length,
-    millis: medians(samples, ({ millis }) => millis),
-    cpuMillis: medians(samples, ({ usage }) => usage.cpuMillis),
-    memory: medians(samples, ({ usage }) => usage.memory),
-    tools: medians(first, ({ tools }) => tools.length),
-    tokens: medians(first, ({ tools }) => tokens(tools)),
-    tokensPerTool: medians(first, ({ tools }) => tokens(tools) / tools.length)
+    rounds: samples.modern.length,
+    modern: of("modern"),
+    legacy: of("legacy"),
+    tools: medians(lists, ({ tools }) => tools.length),
+    tokens: medians(lists, ({ tools }) => tokens(tools)),
+    tokensPerTool: medians(lists, ({ tools }) => tokens(tools) / tools.length)
   }
 })
 

@@ -1,10 +1,11 @@
 /** Runs the bundled server as a child process. */
 import * as Effect from "effect/Effect"
-import { execSync, spawn } from "node:child_process"
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
 import { dataFile } from "../../src/catalogue/NodeCatalogue.ts"
 
@@ -15,15 +16,8 @@ export const main = join(folder, "main.mjs")
 
 /** Bundles the server, with its lazily loaded chunks beside it. */
 export const bundle = () => {
-  const root = new URL("../../", import.meta.url)
-  const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: { bundle: string } }
-  const command = scripts.bundle
-    .replace("--outdir=dist", `--outdir=${folder} --out-extension:.js=.mjs`)
-    .replace("start.ts dist", `start.ts ${folder}`)
-  execSync(command, {
-    cwd: root,
-    env: { ...process.env, PATH: `${new URL("node_modules/.bin", root).pathname}:${process.env["PATH"]}` }
-  })
+  const root = fileURLToPath(new URL("../../", import.meta.url))
+  execFileSync(process.execPath, ["src/packaging/program.ts", folder, ".mjs"], { cwd: root })
 }
 
 /** A copy of the bundle with the node catalogue, in a folder of its own. */

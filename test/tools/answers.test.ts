@@ -67,6 +67,7 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("retry_execution", { id: "239" })
     yield* ask("stop_execution", { id: Demo.seed.executions.find(({ status }) => status === "running")?.id })
     yield* ask("list_credentials")
+    yield* ask("instance_overview")
     yield* ask("node_search", { keyword: "send a slack message" })
     yield* ask("node_get", { type: "n8n-nodes-base.slack", resource: "message", operation: "post" })
 

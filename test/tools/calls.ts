@@ -59,6 +59,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   retry_execution: { id: failed },
   stop_execution: { id: failed },
   list_credentials: {},
+  instance_overview: {},
   workflow_history: { id },
   workflow_restore: { id, version: "0b6f2bc1-0000-4000-8000-000000000000" },
   node_search: { keyword: "webhook" },

@@ -40,6 +40,7 @@ export const calls = (
     search_execution: [{ id: executionId, text: "a" }],
     compare_items: [{ id: executionId, from, to }],
     list_credentials: [{}],
+    instance_overview: [{}],
     node_search: [{ keyword: "code" }],
     node_get: [{ type: "n8n-nodes-base.code" }],
     sync_status: [{}],

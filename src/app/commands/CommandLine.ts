@@ -3,8 +3,12 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
+import { audit } from "./audit.ts"
 import { call } from "./call.ts"
+import { credential } from "./credential.ts"
 import { doctor } from "./doctor.ts"
+import { picture } from "./picture.ts"
+import { promote } from "./promote.ts"
 import { serve } from "./serve.ts"
 import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
@@ -20,6 +24,6 @@ const checkNode = (version: string) => {
 /** Every command, on this version of Node: on one that is too old each refuses, instead of failing halfway. */
 export const make = (nodeVersion: string) =>
   serve.pipe(
-    Command.withSubcommands([tools, call, doctor, test, pull, status, diff, push]),
+    Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push, promote, picture]),
     Command.provideEffectDiscard(checkNode(nodeVersion))
   )

@@ -17,16 +17,16 @@ import { name, print, root } from "./root.ts"
 
 const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
 
-const refuse = (message: string) => new Options.InvalidOption({ message })
+export const refuse = (message: string) => new Options.InvalidOption({ message })
 
-const folder = Argument.String("folder").pipe(
+export const folder = Argument.String("folder").pipe(
   Argument.withDescription("The folder of workflow files; the working directory if none"),
   Argument.withDefault(".")
 )
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
+export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
 
-const toggle = (name: string, description: string) =>
+export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 const extras = {
@@ -52,7 +52,7 @@ const amongChanged = (folder: string, ref: Option.Option<string>) =>
     ? Effect.succeed({})
     : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
 
-const dryRun = toggle("dry-run", "Only show what would be done")
+export const dryRun = toggle("dry-run", "Only show what would be done")
 
 interface Common {
   readonly pinned: boolean
@@ -65,7 +65,7 @@ const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
-const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
+export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
 /** 1 where something failed, 2 where `isDifferent`, else 0. */
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
@@ -138,6 +138,12 @@ export const pull = Command.make(
     only,
     ...extras,
     dryRun,
+    splitCode: Flag.Boolean("split-code").pipe(
+      Flag.withDescription(
+        "Keep long code (JavaScript, Python, SQL, HTML, CSS) in files beside the workflows, from now on; --no-split-code brings it back"
+      ),
+      Flag.optional
+    ),
     deletes: toggle("delete", "Remove files whose workflow n8n has no more, unless they changed"),
     resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
       Flag.withDescription(
@@ -146,7 +152,7 @@ export const pull = Command.make(
       Flag.optional
     )
   },
-  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, ...options }) {
+  Effect.fnUntraced(function*({ deletes, dryRun, folder, json, resolve, splitCode, ...options }) {
     const report = yield* inFolder(
       folder,
       Sync.pull(".", {
@@ -154,6 +160,7 @@ export const pull = Command.make(
         deletes,
         dryRun,
         resolve: Option.getOrUndefined(resolve),
+        splitsCode: Option.getOrUndefined(splitCode),
         onStep: onStep(json, dryRun)
       }),
       { makes: !dryRun }

@@ -78,6 +78,51 @@ export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
   )
 })
 
+/** What was done about one promoted workflow, with its warnings below. */
+export const promotionLine = ({ id, target, ...promotion }: Sync.Promotion, isDryRun = false): string => {
+  const { action, changed, error, name, published, status, warnings } = promotion
+  const route = `${Visible.label(name, 80)}  (${id}${target === undefined ? "" : ` → ${target}`})`
+  if (error !== undefined) return `${"failed".padEnd(width)}${route}: ${explain(error)}`
+  const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
+  const notes = [
+    ...(published === true ? ["published"] : published === false ? ["a draft: what runs is unchanged"] : []),
+    ...(status === "conflict" ? ["changed there since it was promoted"] : []),
+    ...(changed === undefined ? [] : [Redact.redactText(changed)])
+  ]
+  return [
+    `${what.padEnd(width)}${route}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
+    ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
+  ].join("\n")
+}
+
+/** What stands in the way of a promotion. */
+export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
+  `${"blocked".padEnd(width)}${Visible.label(workflow, 80)}${
+    node === undefined ? "" : `, '${Visible.label(node, 80)}'`
+  }: ${Visible.label(reason, 400)}`
+
+/** How many of each, in one line. */
+export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string => {
+  const counts = Map.groupBy(entries, ({ action, error, status }) => error === undefined ? action ?? status : "failed")
+  const parts = [...counts].map(([what, all]) => `${all.length} ${what}`)
+  return [
+    parts.length === 0 ? "No workflows to promote" : parts.join(", "),
+    ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
+  ].join("; ")
+}
+
+/** The report of a promotion for programs. */
+export const promotionJson = ({ entries, ...rest }: Sync.PromotionReport) => ({
+  ...rest,
+  entries: entries.map(({ changed, error, ...entry }) =>
+    defined({
+      ...entry,
+      changed: changed === undefined ? undefined : Redact.redactText(changed),
+      error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
+    })
+  )
+})
+
 const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
 
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)

@@ -4,7 +4,8 @@
  *
  * **Details**
  *
- * Four bytes with the length of the index, the index (JSON), the search's data, the types in the order of the index;
+ * Four bytes with the length of the index, the index (JSON), the search's data, the types in the order of the index,
+ * the fields of credentials;
  * all but the first four bytes are compressed with Brotli. `build.ts` makes it from n8n's packages.
  */
 import * as Effect from "effect/Effect"
@@ -17,6 +18,7 @@ import * as Errors from "../../base/Errors.ts"
 import * as Deprecations from "../types/Deprecations.ts"
 import * as NodeType from "../types/NodeType.ts"
 import * as Releases from "../types/Releases.ts"
+import { CredentialTypes } from "./CredentialFiles.ts"
 
 /** The file's index: its release, and the length of each part in bytes. */
 const Index = Schema.fromJsonString(Schema.Struct({
@@ -25,8 +27,11 @@ const Index = Schema.fromJsonString(Schema.Struct({
   search: Schema.Int,
   types: Schema.Record(Schema.String, Schema.Int),
   releases: Releases.Releases,
-  deprecations: Deprecations.Deprecations
+  deprecations: Deprecations.Deprecations,
+  credentials: Schema.Int
 }))
+
+const Credentials = Schema.fromJsonString(CredentialTypes)
 
 const Block = Schema.fromJsonString(Schema.Struct({
   descriptions: Schema.Array(NodeType.Description),
@@ -46,26 +51,29 @@ export interface Contents {
   /** What other releases lack. */
   readonly releases: Releases.Releases
   readonly deprecations: Deprecations.Deprecations
+  readonly credentials: CredentialTypes
   /** The search's documents and word lists, as `Search.serialize` returns them. */
   readonly search: string
 }
 
 /** Encodes a catalogue as the file's bytes. */
-export const pack = ({ deprecations, release, releases, search, types }: Contents): Uint8Array => {
+export const pack = ({ credentials, deprecations, release, releases, search, types }: Contents): Uint8Array => {
   const blocks = types.map(({ type: _, ...block }) => compress(Schema.encodeSync(Block)(block)))
   const searchBlock = compress(search)
+  const credentialBlock = compress(Schema.encodeSync(Credentials)(credentials))
   const index = compress(
     Schema.encodeSync(Index)({
       release,
       releases,
       deprecations,
       search: searchBlock.length,
+      credentials: credentialBlock.length,
       types: Object.fromEntries(types.map(({ type }, at) => [type, blocks[at]?.length ?? 0]))
     })
   )
   const head = Buffer.alloc(4)
   head.writeUInt32BE(index.length)
-  return Buffer.concat([head, index, searchBlock, ...blocks])
+  return Buffer.concat([head, index, searchBlock, ...blocks, credentialBlock])
 }
 
 /** An open data file; each lookup reads only the bytes it needs. */
@@ -75,6 +83,7 @@ export interface DataFile {
   readonly types: ReadonlyArray<string>
   readonly releases: Releases.Releases
   readonly deprecations: Deprecations.Deprecations
+  readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: Effect.Effect<string, Errors.ValidationError>
   /** `undefined` for a type that is not in it. */
   readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
@@ -84,7 +93,8 @@ const unusable = (path: string, why: string) =>
   new Errors.ValidationError({
     reason: `The node catalogue cannot be read: ${why}`,
     errorDetails: path,
-    hint: "Build or install effect-n8n-mcp again: pnpm build makes nodes.data beside main.js in dist.",
+    hint: "Build or install effect-n8n-mcp again: pnpm build makes nodes.data beside main.js in dist. An app that " +
+      "bundles it copies effect-n8n-mcp/nodes.data beside its bundle, or gives its path as the layer's dataFile.",
     isServerFault: true
   })
 
@@ -143,6 +153,7 @@ export const read = (path: string, file: FileSystem.File): Effect.Effect<DataFil
       releases: index.releases,
       deprecations: index.deprecations,
       types: [...places.keys()],
+      credentials: readJson(Credentials, position, index.credentials),
       search: readText(searchPosition, index.search),
       read: (type) => {
         const place = places.get(type)

@@ -9,6 +9,7 @@ import * as Search from "../search/Search.ts"
 import wordLists from "../search/wordLists.json" with { type: "json" }
 import { deprecations } from "../types/Deprecations.ts"
 import * as Releases from "../types/Releases.ts"
+import * as CredentialFiles from "./CredentialFiles.ts"
 import * as DataFile from "./DataFile.ts"
 import * as Packages from "./Packages.ts"
 
@@ -40,6 +41,7 @@ const build = Effect.gen(function*() {
     release,
     releases: Releases.differences(releases, types),
     deprecations: deprecations(types),
+    credentials: yield* CredentialFiles.read(["n8n-nodes-base", "@n8n/n8n-nodes-langchain"].map(folderOf)),
     types,
     search: Search.serialize(types, wordLists)
   })

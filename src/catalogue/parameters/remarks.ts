@@ -33,6 +33,7 @@ const ofValue = (
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
   const fix = ofKind(property, value)
   if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
+  if (type === "assignmentCollection") return ofAssignments(property, value as Obj, path, context)
   if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
   if (type === "collection") return ofCollection(property, value, completed, path, scope, context)
@@ -47,6 +48,18 @@ const ofValue = (
   }
   return none
 }
+
+const dropped = (property: Property, key: string, names: ReadonlyArray<string>, path: string, { suggest }: Context) =>
+  warning(
+    path,
+    `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`,
+    suggest(key.slice(0, 100), names)
+  )
+
+const ofAssignments = (property: Property, value: Obj, path: string, context: Context): Remarks =>
+  Object.keys(value).flatMap((key) =>
+    key === "assignments" ? none : dropped(property, key, ["assignments"], deeper(path, key), context)
+  )
 
 const ofCollection = (
   property: Property,
@@ -80,12 +93,7 @@ const ofGroups = (
     const at = deeper(path, key)
     const group = all.find(({ name }) => name === key)
     if (group === undefined) {
-      const names = all.map(({ name }) => name)
-      return warning(
-        at,
-        `'${property.name}' holds no '${key.slice(0, 60)}': n8n drops it.`,
-        context.suggest(key.slice(0, 100), names)
-      )
+      return dropped(property, key, all.map(({ name }) => name), at, context)
     }
     const inside = own(completed, key)
     const item = (one: unknown, values: unknown, at: string): Remarks => {

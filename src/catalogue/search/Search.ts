@@ -7,6 +7,9 @@ import type { NodeType } from "../types/NodeType.ts"
 import { cut, type Document, type Row, type Text, toDocument, type TypeLists } from "./document.ts"
 import { joined, make as makeWords, spaced, stem, type WordLists, type Words, words as wordsOf } from "./words.ts"
 
+export type { Row } from "./document.ts"
+
+/** What is searched for; at least one of the words. */
 export interface Query {
   /** Names, words, or a type. */
   readonly keyword?: string | undefined
@@ -17,6 +20,7 @@ export interface Query {
   readonly limit: number
 }
 
+/** The types that match, best first. */
 export interface Hits {
   /** How many match in all; `nodes` has the best of them. */
   readonly count: number

@@ -1,7 +1,9 @@
 /** Who may call: bearer tokens, each bound to a client's name. */
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { Caller } from "../McpTransport.ts"
+import * as Refusal from "./refusal.ts"
 
 /** One valid token and its client. A client may have several, so that one can be replaced. */
 export interface Grant {
@@ -12,36 +14,46 @@ export interface Grant {
 
 /** A caller with access. */
 export interface Known extends Caller {
-  /** Identifies the token; limits count by it. */
+  /** Identifies the token, or the person behind several; limits count by it. */
   readonly key: string
+  /** The answer to a call that changes something, where the token does not allow it. */
+  readonly writeRefusal?: Refusal.Refusal
 }
 
-/** The caller of an `Authorization` header; `undefined` for one without access. */
-export type Access = (authorization: string | undefined) => Known | undefined
+/** The caller of an `Authorization` header, or the answer to one without access. */
+export type Access = (authorization: string | undefined) => Effect.Effect<Known, Refusal.Refusal>
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-const bearer = /^Bearer +(\S+) *$/i
+const pattern = /^Bearer +(\S+) *$/i
+
+/** The token of an `Authorization` header. */
+export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
+
+const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
 
 /**
- * The access that these grants give; without any, everybody has access, as the client `openTo`.
+ * The access that these grants give, and `others` for any other token; without both, everybody has access, as the
+ * client `openTo`.
  *
  * **Details**
  *
  * All digests are compared, in constant time: the duration tells nothing about a token.
  */
-export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined): Access => {
+export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
   const known = grants.map(({ client, token }, index) => {
     const own = digest(Redacted.value(token))
     return { digest: own, caller: { client, key: `token ${index}`, principal: own.toString("base64url") } }
   })
-  if (known.length === 0) return () => ({ client: openTo, key: "everybody" })
+  if (known.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
+  const orElse = others ?? unknown
   return (authorization) => {
-    const requested = digest(bearer.exec(authorization ?? "")?.[1] ?? "")
+    const requested = digest(bearer(authorization) ?? "")
     // No early exit: it would take less time for the first tokens.
-    return known.reduce<Known | undefined>(
+    const caller = known.reduce<Known | undefined>(
       (match, { caller, digest }) => timingSafeEqual(digest, requested) ? caller : match,
       undefined
     )
+    return caller === undefined ? orElse(authorization) : Effect.succeed(caller)
   }
 }

@@ -3,26 +3,23 @@
  *
  * | | |
  * | --- | --- |
- * | `GET /health` | that it serves, its version, and whether n8n answers |
+ * | `GET /health` | that it serves, its name and version, and whether n8n answers |
  * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
+ * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients get a token (RFC 9728) |
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
-import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type { IncomingMessage } from "node:http"
-import { version } from "../../base/Version.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
-import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Exchange from "./exchange.ts"
 import * as Execute from "./execute.ts"
@@ -30,11 +27,14 @@ import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
+import { cors, health, posted } from "./route.ts"
 
 /** Who may call, how much, and under which names the server is reached. */
 export interface Options extends Gate.Options, Hosts.Names {
-  /** What `/health` says of n8n: one word, soon. */
-  readonly n8n: Effect.Effect<string>
+  /** What `/health` says of n8n: one word, soon; nothing if absent. */
+  readonly n8n?: Effect.Effect<string>
+  /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */
+  readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
 interface Route<R> {
@@ -56,18 +56,6 @@ const dispatch = <R>(routes: Readonly<Record<string, Route<R>>>) =>
     return yield* Effect.interruptible(route.answer)
   })
 
-/** Answers refusals and bugs in the path's own form. */
-const withRefusals = <R>(app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const path = AccessLog.pathOf(request)
-    return app.pipe(
-      Effect.catch((refusal) => Effect.succeed(Refusal.response(path, refusal))),
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("request died", defect), Refusal.response(path, Refusal.bug))
-      )
-    )
-  })
-
 /** Refuses requests to another host, and those of other sites' pages. */
 const checkSource = (names: Hosts.Names) =>
   Effect.gen(function*() {
@@ -84,43 +72,26 @@ const checkSource = (names: Hosts.Names) =>
     }
   })
 
-/** What a page's client has to send with each request. */
-const protocolHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
-
-const cors = ({ allowedOrigins }: Hosts.Names) =>
-  allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
-    allowedOrigins: (origin) => allowedOrigins.includes(origin),
-    allowedMethods: ["GET", "POST"],
-    allowedHeaders: ["authorization", "content-type", "accept", "x-request-id", ...protocolHeaders],
-    exposedHeaders: ["x-request-id", "retry-after"]
-  })
-
 /** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused. */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
   Layer.effect(
     McpTransport,
     Effect.gen(function*() {
       const http = yield* Effect.context<HttpServer.HttpServer>()
-      const { admit, identify } = yield* Gate.make(options)
-      const health = Effect.map(options.n8n, (n8n) => HttpServerResponse.jsonUnsafe({ status: "ok", version, n8n }))
+      const gate = yield* Gate.make(options)
+      const { admit, identify } = gate
+      const { metadata = {}, paths = [] } = options.resource ?? {}
+      const metadataRoute = {
+        method: "GET",
+        answer: Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata))
+      } as const
 
       const routes = (served: Served) => {
-        /** A body takes no place before it is whole: whoever sends it slowly keeps nobody out. */
-        const post = <E, R>(
-          answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-        ) =>
-          Effect.gen(function*() {
-            const caller = yield* identify
-            const body = yield* RequestBody.json
-            yield* admit(caller)
-            return yield* answer(caller, body)
-          })
+        const post = posted(gate)
         return {
-          "/health": { method: "GET", answer: health },
-          "/mcp": {
-            method: "POST",
-            answer: post((caller, body) => Exchange.streamable(served, caller, body))
-          },
+          ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
+          "/health": { method: "GET", answer: health(served, options) },
+          "/mcp": { method: "POST", answer: post((caller, body) => Exchange.streamable(served, caller, body)) },
           "/mcp/tools": {
             method: "POST",
             answer: Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
@@ -134,8 +105,8 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
           Effect.gen(function*() {
             let draining = false
             const app = checkSource(options).pipe(
-              Effect.andThen(cors(options)(dispatch(routes(served)))),
-              withRefusals,
+              Effect.andThen(cors(options.allowedOrigins)(dispatch(routes(served)))),
+              Refusal.answered((path) => path === "/mcp"),
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
               )

@@ -14,6 +14,8 @@ import { randomUUID } from "node:crypto"
 /** What the request's handlers add to its line. */
 interface Details {
   readonly client?: string | undefined
+  /** Who it is to people. */
+  readonly subject?: string | undefined
   /** The tool that is called, else MCP's method. */
   readonly call?: string | undefined
 }
@@ -57,7 +59,7 @@ export const middleware = <E, R>(
       Effect.exit
     )
     const path = pathOf(request)
-    const { call, client } = yield* Ref.get(details)
+    const { call, client, subject } = yield* Ref.get(details)
     const log = path === "/health" ? Effect.logDebug("request") : Effect.logInfo("request")
     yield* Effect.annotateLogs(log, {
       id,
@@ -66,6 +68,7 @@ export const middleware = <E, R>(
       status: statusOf(exit),
       ms: (yield* Clock.currentTimeMillis) - started,
       ...(client === undefined ? {} : { client }),
+      ...(subject === undefined ? {} : { subject }),
       ...(call === undefined ? {} : { call: call.slice(0, 100) })
     })
     return yield* exit

@@ -8,10 +8,12 @@ import * as Stream from "effect/Stream"
 import { str } from "../../base/Json.ts"
 import * as Modern from "../eras/Modern.ts"
 import * as Versions from "../eras/Versions.ts"
-import type { Caller, Protocol } from "../McpTransport.ts"
+import type { Caller, Protocol, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
+import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
+import * as Scopes from "./scopes.ts"
 
 const both = "Not Acceptable: Client must accept both application/json and text/event-stream"
 
@@ -61,7 +63,7 @@ const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answe
   )
 
 /** Streamable HTTP, for one message. */
-export const streamable = Effect.fnUntraced(function*(protocol: Protocol, caller: Caller, body: unknown) {
+export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Known, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)
   const method = "method" in message ? message.method : undefined
@@ -77,6 +79,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Protocol, caller
   }
   const refusal = isModern ? Modern.refusal(message, headers) : undefined
   if (refusal !== undefined) return json(refusal)
+  if (method === "tools/call") yield* Scopes.check(protocol, caller, message.params?.["name"])
   const answering: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : legacy(protocol, caller, message)

@@ -5,8 +5,10 @@ import * as Result from "effect/Result"
 import { obj } from "../../base/Json.ts"
 import type { Caller, Failure, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
+import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
+import * as Scopes from "./scopes.ts"
 
 /** What a client of this interface needs of each tool. */
 export const tools = ({ list }: Served, caller: Caller) =>
@@ -35,13 +37,14 @@ const failure = ({ envelope, isServerFault }: Failure): Refusal.Refusal => {
 const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools tells the tools."
 
 /** Calls `{name, parameters}`; the answer is the tool's own. */
-export const call = Effect.fnUntraced(function*({ call }: Served, caller: Caller, body: unknown) {
+export const call = Effect.fnUntraced(function*(served: Served, caller: Known, body: unknown) {
   const { name, parameters = {}, ...others } = obj(body) ?? {}
   if (typeof name !== "string" || obj(parameters) === undefined || Object.keys(others).length > 0) {
     return yield* Effect.fail(Refusal.invalid(usage, Rpc.codes.invalidRequest))
   }
   yield* AccessLog.note({ call: name })
-  const result = yield* call(caller, name, parameters).pipe(
+  yield* Scopes.check(served, caller, name)
+  const result = yield* served.call(caller, name, parameters).pipe(
     Effect.catchTag(
       "UnknownTool",
       ({ message }) => Effect.fail<Refusal.Refusal>({ status: 404, code: "TOOL_NOT_FOUND", message })

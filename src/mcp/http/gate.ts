@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import * as RcMap from "effect/RcMap"
+import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { Access, Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
@@ -28,14 +30,8 @@ export const make = Effect.fnUntraced(
   function*({ access, callsPerMinute, maxInFlight, maxInFlightPerToken = maxInFlight }: Options) {
     const limiter = yield* RateLimiter.RateLimiter
     const places = yield* Semaphore.make(maxInFlight)
-    /** One for each token at most: strangers do not come so far. */
-    const placesOfTokens = new Map<string, Semaphore.Semaphore>()
-
-    const placesOf = (key: string) => {
-      const semaphore = placesOfTokens.get(key) ?? Semaphore.makeUnsafe(maxInFlightPerToken)
-      placesOfTokens.set(key, semaphore)
-      return semaphore
-    }
+    /** One for each token with calls in flight: strangers do not come so far. */
+    const placesOfTokens = yield* RcMap.make({ lookup: (_: string) => Semaphore.make(maxInFlightPerToken) })
 
     const count = (key: string, limit: number) =>
       limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
@@ -54,16 +50,20 @@ export const make = Effect.fnUntraced(
 
     const admit = ({ key }: Known) =>
       Effect.andThen(
-        take(placesOf(key), Refusal.busy(maxInFlightPerToken)),
+        Effect.flatMap(
+          RcMap.get(placesOfTokens, key),
+          (places) => take(places, Refusal.busy(maxInFlightPerToken))
+        ),
         take(places, Refusal.busy(maxInFlight))
       )
 
     const identify = Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const caller = access(headers["authorization"])
-      if (callsPerMinute !== undefined) yield* count(caller?.key ?? strangers, callsPerMinute)
-      if (caller === undefined) return yield* Effect.fail(Refusal.unauthorized(headers["authorization"] !== undefined))
-      yield* AccessLog.note({ client: caller.client })
+      const known = yield* Effect.result(access(headers["authorization"]))
+      const key = Result.isSuccess(known) ? known.success.key : strangers
+      if (callsPerMinute !== undefined) yield* count(key, callsPerMinute)
+      const caller = yield* Effect.fromResult(known)
+      yield* AccessLog.note({ client: caller.client, subject: caller.subject })
       return caller
     })
     return { identify, admit }

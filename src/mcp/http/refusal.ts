@@ -1,5 +1,8 @@
 /** Answers to requests that reach no tool: always JSON, never a stack. */
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { pathOf } from "./accessLog.ts"
 
 /** The error codes of the older server's HTTP interface, and further ones. */
 export type Code =
@@ -26,14 +29,27 @@ export interface Refusal {
   readonly rpcCode?: number
 }
 
-/** A refusal as the path's clients expect it: a JSON-RPC error at `/mcp`, else `{error:{message,code,details}}`. */
-export const response = (path: string, refusal: Refusal): HttpServerResponse.HttpServerResponse => {
+/** A refusal as clients expect it: a JSON-RPC error where MCP is spoken, else `{error:{message,code,details}}`. */
+const response = (isRpc: boolean, refusal: Refusal): HttpServerResponse.HttpServerResponse => {
   const { code, details, headers = {}, message, rpcCode = -32000, status } = refusal
-  const body = path === "/mcp"
+  const body = isRpc
     ? { jsonrpc: "2.0", id: null, error: { code: rpcCode, message } }
     : { error: { message, code, ...(details === undefined ? {} : { details }) } }
   return HttpServerResponse.jsonUnsafe(body, { status, headers })
 }
+
+/** Answers refusals and bugs in the form of the request's path; MCP is spoken where `isRpc`. */
+export const answered = (isRpc: (path: string) => boolean) =>
+<R>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const answer = (refusal: Refusal) => response(isRpc(pathOf(request)), refusal)
+    return app.pipe(
+      Effect.catch((refusal) => Effect.succeed(answer(refusal))),
+      Effect.catchDefect((defect) => Effect.as(Effect.logError("request died", defect), answer(bug)))
+    )
+  })
 
 export const notFound: Refusal = {
   status: 404,

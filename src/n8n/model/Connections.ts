@@ -139,7 +139,8 @@ export interface GraphNode {
   }>
 }
 
-type NamedShape = NodeShape & { readonly name: string }
+/** A node as links see it, with the name that they use. */
+export type NamedShape = NodeShape & { readonly name: string }
 
 /** A function that describes the ports of links from one node. */
 const describePorts = (node: NodeShape | undefined, out: ReadonlyArray<Link>, namesOf: OutputNames) => {

@@ -60,6 +60,7 @@ export type Workflow = typeof Workflow.Type
 export const Listed = Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  settings: Schema.optionalKey(Schema.Unknown),
   nodes: Schema.Array(Schema.Unknown)
 })
 export type Listed = typeof Listed.Type

@@ -16,10 +16,15 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import { map as mapValues } from "effect/Record"
 import * as about from "./about.ts"
+import * as audit from "./audit.ts"
+import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
+import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as history from "./history.ts"
+import * as insights from "./insights.ts"
 import * as publishing from "./publishing.ts"
 import { checkQuery } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
@@ -33,7 +38,18 @@ import * as workflows from "./workflows.ts"
 /** How many of the latest requests are kept: the memory of a long-running demo must not grow. */
 const maxRequests = 10_000
 
-export type { Credential, Execution, NewExecution, Seed, Stored, Workflow } from "./state.ts"
+export type {
+  CommunityPackage,
+  Credential,
+  DataTable,
+  Execution,
+  NewExecution,
+  Node,
+  Obj,
+  Seed,
+  Stored,
+  Workflow
+} from "./state.ts"
 
 /** A request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
@@ -117,7 +133,11 @@ const routes: ReadonlyArray<Route> = [
   ...tags.routes,
   ...history.routes,
   ...executions.routes,
-  ...credentials.routes
+  ...credentials.routes,
+  ...dataTables.routes,
+  ...communityPackages.routes,
+  ...insights.routes,
+  ...audit.routes
 ]
 
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
@@ -172,15 +192,17 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
         yield* checkQuery(route.query ?? {}, url.searchParams, version)
       }
       yield* checkBody(route, request, version)
-      const { id = "", version: versionId = "" } = route.path.exec(url.pathname)?.groups ?? {}
+      const params = mapValues(route.path.exec(url.pathname)?.groups ?? {}, decodeURIComponent)
+      const { id = "", version: versionId = "" } = params
       const now = state.timestamp(yield* Clock.currentTimeMillis)
       return yield* route.handle({
         version,
         state,
         method,
         headers,
-        id: decodeURIComponent(id),
-        versionId: decodeURIComponent(versionId),
+        id,
+        versionId,
+        params,
         query: url.searchParams,
         body: request.body,
         now,

@@ -85,3 +85,6 @@ export const optional = (checks: Readonly<Record<string, Check>>, version?: Majo
 
 /** The read-only timestamps of an object. */
 export const timestamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }
+
+/** A check in the words of 1.x, which some endpoints of 2.x still have. */
+export const strict = (check: Check): Check => (value, path) => check(value, path, "1")

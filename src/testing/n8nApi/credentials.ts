@@ -1,25 +1,120 @@
-/** Credentials. */
+/** Credentials: their values are not kept. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, record, text } from "./body.ts"
+import { type Check, fields, flag, optional, record, text } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
-import { api, type Handler } from "./server.ts"
-import { obj, owner } from "./state.ts"
+import { refuse } from "./refusal.ts"
+import { api, type Call, type Handler } from "./server.ts"
+import { type Credential, type Obj, obj, only, owner } from "./state.ts"
 
 const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
   return Response.json(yield* paginate(state.credentials, query))
 })
 
-/** Creates a credential; the answer has more fields than the list. */
-const createCredential: Handler = ({ body, now, state, version }) => {
+/** A credential with more fields than the list has. */
+const detail = (credential: Credential, { version }: Call): Obj => ({
+  ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),
+  isManaged: false,
+  isGlobal: false,
+  ...(version === "2" && { isResolvable: false, resolvableAllowFallback: false, resolverId: null })
+})
+
+const find = Effect.fnUntraced(function*({ id, state }: Call, otherwise: string) {
+  const at = state.credentials.findIndex((credential) => credential.id === id)
+  const credential = state.credentials[at]
+  return credential === undefined ? yield* refuse(404, otherwise) : { at, credential }
+})
+
+const createCredential: Handler = (call) => {
+  const { body, now, state } = call
   const dates = { createdAt: now, updatedAt: now }
   const { name, type } = obj(body) as { readonly name: string; readonly type: string }
   const credential = { id: state.nanoid(), name, type, ...dates }
   const share = { id: owner.project, name: `${owner.name} <owner@example.com>`, role: "credential:owner", ...dates }
   state.credentials.unshift({ ...credential, shared: [share] })
-  const resolving = { isResolvable: false, resolvableAllowFallback: false, resolverId: null }
-  return Effect.succeed(
-    Response.json({ ...credential, isManaged: false, isGlobal: false, ...(version === "2" && resolving) })
+  return Effect.succeed(Response.json(detail(credential, call)))
+}
+
+const getCredential: Handler = Effect.fnUntraced(function*(call) {
+  return Response.json(detail((yield* find(call, "Credential not found")).credential, call))
+})
+
+const updateCredential: Handler = Effect.fnUntraced(function*(call) {
+  const { at, credential } = yield* find(call, "Credential not found")
+  const { data, name = credential.name } = obj(call.body)
+  if (data !== undefined && String(name).length < 3) {
+    return yield* refuse(400, "Credential name must be 3 to 128 characters long.")
+  }
+  const updated = { ...credential, ...only(obj(call.body), "name", "type"), updatedAt: call.now } as Credential
+  call.state.credentials.splice(at, 1, updated)
+  return Response.json(detail(updated, call))
+})
+
+const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
+  const { at, credential } = yield* find(call, "Not Found")
+  call.state.credentials.splice(at, 1)
+  const { id, ...rest } = detail(credential, call)
+  return Response.json(call.version === "2" ? { id, ...rest, usageScope: "project" } : rest)
+})
+
+/** No service is asked: n8n has no test for a type that it does not know. */
+const testCredential: Handler = Effect.fnUntraced(function*(call) {
+  yield* find(call, `Credential with ID "${call.id}" was not found.`)
+  return Response.json({ status: "Error", message: "No testing function found for this credential." })
+})
+
+const transferCredential: Handler = Effect.fnUntraced(function*(call) {
+  yield* find(call, "Not Found")
+  const project = String(obj(call.body)["destinationProjectId"])
+  return yield* refuse(
+    call.version === "2" ? 404 : 400,
+    `Could not find project with the id "${project}". Make sure you have the permission to create credentials in it.`
   )
+})
+
+/** The fields of some types; of others, n8n says that they are not there. */
+const schemas: Readonly<Record<string, (version: Call["version"]) => unknown>> = {
+  httpHeaderAuth: (version) => ({
+    additionalProperties: false,
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      value: { type: "string" },
+      useCustomAuth: { type: "notice" },
+      ...(version === "2" && {
+        allowedHttpRequestDomains: { type: "string", enum: ["all", "domains", "none"] },
+        allowedDomains: { type: "string" }
+      })
+    },
+    required: []
+  }),
+  postgres: () => ({
+    additionalProperties: false,
+    type: "object",
+    properties: {
+      host: { type: "string" },
+      database: { type: "string" },
+      user: { type: "string" },
+      password: { type: "string" },
+      maxConnections: { type: "number" },
+      allowUnauthorizedCerts: { type: "boolean" },
+      ssl: { type: "string", enum: ["allow", "disable", "require"] },
+      port: { type: "number" },
+      sshTunnel: { type: "boolean" },
+      sshAuthenticateWith: { type: "string", enum: ["password", "privateKey"] },
+      sshHost: { type: "string" },
+      sshPort: { type: "number" },
+      sshUser: { type: "string" },
+      sshPassword: { type: "string" },
+      privateKey: { type: "string" },
+      passphrase: { type: "string" }
+    },
+    required: []
+  })
+}
+
+const getSchema: Handler = ({ id, version }) => {
+  const schema = schemas[id]
+  return schema === undefined ? refuse(404, "Not Found") : Effect.succeed(Response.json(schema(version)))
 }
 
 /** The body of `POST /credentials`; whether the data fits the type is not checked. */
@@ -29,8 +124,21 @@ const newCredential: Check = fields({
   data: { check: record, required: true }
 }, true)
 
+const change: Check = fields(
+  optional({ name: text, type: text, data: record, isGlobal: flag, isResolvable: flag, isPartialData: flag }),
+  true
+)
+
+const transfer: Check = fields({ destinationProjectId: { check: text, required: true } }, true)
+
 /** The credential endpoints. */
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
-  api("POST", "/credentials", { body: newCredential }, createCredential)
+  api("POST", "/credentials", { body: newCredential }, createCredential),
+  api("GET", "/credentials/schema/:id", {}, getSchema),
+  api("PUT", "/credentials/:id/transfer", { body: transfer }, transferCredential),
+  api("POST", "/credentials/:id/test", { only2: true }, testCredential),
+  api("GET", "/credentials/:id", { only2: true }, getCredential),
+  api("PATCH", "/credentials/:id", { body: change, only2: true }, updateCredential),
+  api("DELETE", "/credentials/:id", {}, deleteCredential)
 ]

@@ -12,6 +12,8 @@ export interface Call {
   readonly method: string
   readonly id: string
   readonly versionId: string
+  /** All parameters of the path by name. */
+  readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
   /** `undefined` if nothing was sent. */
@@ -42,9 +44,9 @@ export interface Route extends RouteOptions {
   readonly handle: Handler
 }
 
-/** Makes a route. `:id` and `:version` in a path are passed as `id` and `versionId`, and a `*` at its end as `id`. */
+/** Makes a route. `:id` and `:version` in a path are also passed as `id` and `versionId`, and a `*` at its end as `id`. */
 export const route = (method: string, path: string, options: RouteOptions, handle: Handler): Route => {
-  const pattern = path.replace(":id", "(?<id>[^/]+)").replace(":version", "(?<version>[^/]+)").replace("*", "(?<id>.+)")
+  const pattern = path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)").replace("*", "(?<id>.+)")
   return { ...options, method, path: new RegExp(`^${pattern}/?$`), handle }
 }
 

@@ -40,6 +40,24 @@ export interface Credential {
   readonly [key: string]: unknown
 }
 
+/** A data table with its rows; what a row lacks is null, and its id is its place, from 1. */
+export interface DataTable {
+  readonly id: string
+  readonly name: string
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: "string" | "number" | "boolean" | "date" }>
+  readonly rows?: ReadonlyArray<Obj>
+}
+
+/** An installed package as `GET /community-packages` lists it. */
+export interface CommunityPackage {
+  readonly packageName: string
+  readonly installedVersion: string
+  readonly installedNodes: ReadonlyArray<
+    { readonly name: string; readonly type: string; readonly latestVersion: number }
+  >
+  readonly [key: string]: unknown
+}
+
 /**
  * The initial state of n8n.
  *
@@ -56,6 +74,8 @@ export interface Seed {
   readonly workflows: ReadonlyArray<Workflow>
   readonly executions: ReadonlyArray<Execution>
   readonly credentials?: ReadonlyArray<Credential>
+  readonly dataTables?: ReadonlyArray<DataTable>
+  readonly communityPackages?: ReadonlyArray<CommunityPackage>
 }
 
 /** Any JSON object. */
@@ -106,6 +126,27 @@ export interface Tag {
   readonly updatedAt: string
 }
 
+/** A column of a data table. */
+export interface Column {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A stored data table: its columns by place, its rows by id. */
+export interface Table {
+  readonly id: string
+  readonly name: string
+  readonly projectId: string
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly columns: ReadonlyArray<Column>
+  readonly rows: ReadonlyArray<Obj & { readonly id: number }>
+  readonly nextRow: number
+}
+
 /** A production webhook of a published workflow. */
 export interface Webhook {
   readonly node: string | undefined
@@ -125,6 +166,8 @@ export interface State {
   readonly workflows: Map<string, Workflow>
   readonly executions: Map<string, Execution>
   readonly credentials: Array<Credential>
+  readonly tables: Map<string, Table>
+  readonly communityPackages: Array<CommunityPackage>
   readonly tags: Map<string, Tag>
   /** The versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
@@ -308,6 +351,8 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
     workflows: new Map(seed.workflows.map((workflow) => [workflow.id, workflow])),
     executions: new Map(seed.executions.map((execution) => [execution.id, execution])),
     credentials: [...seed.credentials ?? []],
+    tables: new Map(),
+    communityPackages: [...seed.communityPackages ?? []],
     tags: new Map(),
     versions: new Map(),
     publications: [],
@@ -316,6 +361,20 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
     uuid: () => `00000000-0000-4000-8000-${next().padStart(12, "0")}`,
     nanoid: () => `fake${next().padStart(12, "0")}`,
     timestamp: (clock) => new Date(last = Math.max(clock, last + 1)).toISOString()
+  }
+  for (const { columns, id, name, rows = [] } of seed.dataTables ?? []) {
+    const now = state.timestamp(0)
+    const dates = { createdAt: now, updatedAt: now }
+    const blankRow = Object.fromEntries(columns.map((column) => [column.name, null]))
+    state.tables.set(id, {
+      id,
+      name,
+      projectId: owner.project,
+      ...dates,
+      columns: columns.map((column) => ({ ...column, id: state.nanoid(), ...dates })),
+      rows: rows.map((row, index) => ({ ...blankRow, ...row, id: index + 1, ...dates })),
+      nextRow: rows.length + 1
+    })
   }
   for (const workflow of seed.workflows) {
     const { id, name } = workflow

@@ -1,6 +1,8 @@
 /** Tools for credentials, in the order clients see them. */
+import { credentialCreate } from "./credentialCreate.ts"
+import { credentialTest } from "./credentialTest.ts"
 import { listCredentials } from "./listCredentials.ts"
 
-export { listCredentials }
+export { credentialCreate, credentialTest, listCredentials }
 
-export default [listCredentials] as const
+export default [listCredentials, credentialTest, credentialCreate] as const

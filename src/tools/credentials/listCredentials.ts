@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { defined } from "../../base/Json.ts"
+import { defined, obj, str } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import type * as Workflow from "../../n8n/model/Workflow.ts"
+import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -12,13 +13,41 @@ const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema
 /** So many pages are looked through in one call for credentials of a type; nextCursor goes on. */
 const maxPages = 40
 
-/** `GET /credentials` (2.x), paged until `limit` of the type are found. */
+const onV1 = "This n8n does not list credentials: these are those that its workflows use."
+
+/** Adds the credentials that the nodes of a workflow refer to. */
+const collect = (workflow: Workflow.Listed, known: Map<string, typeof Row.Type>) => {
+  for (const node of workflow.nodes) {
+    for (const [type, reference] of Object.entries(obj(obj(node)?.["credentials"]) ?? {})) {
+      const { id, name } = obj(reference) ?? {}
+      if (typeof id === "string") known.set(id, { id, name: str(name) ?? "", type })
+    }
+  }
+}
+
+/** The credentials that workflows use, for 1.x; a filter that keeps none of them sees all. */
+const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
+  const n8n = yield* N8nClient
+  const known = new Map<string, typeof Row.Type>()
+  const { nextCursor } = yield* n8n.listWorkflows({
+    archived: true,
+    limit: 1,
+    cursor,
+    filter: (workflow) => {
+      collect(workflow, known)
+      return false
+    }
+  })
+  return { credentials: [...known.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
+})
+
+/** `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x those in `GET /workflows`. */
 export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",
   searchHint: "accounts, logins, api keys that nodes can use",
   description:
-    "List credentials by id, name and type, to refer to in a node's credentials; never their values. n8n 2.x only.",
+    "List credentials (id, name, type) to refer to in nodes; never their values. On n8n 1 those that workflows use.",
   annotations: Tool.readOnly,
   scopes: ["credential:list"],
   input: Schema.Struct({
@@ -30,28 +59,38 @@ export const listCredentials = Tool.make({
     count: Schema.Int,
     credentials: Schema.Array(Row),
     nextCursor: Schema.optionalKey(Schema.String),
+    hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
   handler: ({ cursor, limit, type }) =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient
+      const url = links.credentials(n8n.instance)
+      const isAsked = (credential: typeof Row.Type) => type === undefined || credential.type === type
       const credentials: Array<typeof Row.Type> = []
       let next = cursor
       // Whole pages, so that n8n's cursor says where to go on; a page may hold a few more than asked for.
       for (let pages = 0; pages < maxPages; pages++) {
-        const page = yield* n8n.listCredentials({ limit, cursor: next })
-        credentials.push(...page.data.filter((credential) => type === undefined || credential.type === type))
+        const page = yield* n8n.listCredentials({ limit, cursor: next }).pipe(
+          Effect.catchIf(isUnsupported, () => Effect.undefined)
+        )
+        if (page === undefined) {
+          const { credentials, nextCursor } = yield* inUse(cursor)
+          return { credentials: credentials.filter(isAsked), next: nextCursor, hint: onV1, url }
+        }
+        credentials.push(...page.data.filter(isAsked))
         const isRepeated = page.nextCursor === next
         next = isRepeated ? undefined : page.nextCursor ?? undefined
         if (credentials.length >= limit || next === undefined) break
       }
-      return { credentials, next, url: links.credentials(n8n.instance) }
+      return { credentials, next, hint: undefined, url }
     }),
-  summarize: ({ credentials, next, url }) =>
+  summarize: ({ credentials, hint, next, url }) =>
     defined({
       count: credentials.length,
       credentials: credentials.map(({ id, name, type }) => ({ id, name, type })),
       nextCursor: next,
+      hint,
       url
     }),
   message: ({ count }) => ({

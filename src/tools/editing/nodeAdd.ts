@@ -18,7 +18,7 @@ export const nodeAdd = Tool.make({
   title: "Add node",
   searchHint: "insert a step, new node into a workflow",
   description:
-    "Add a node to a workflow (file, draft or n8n): right version, unique name, free position, wired after another if named. node_get has its parameters.",
+    "Add a node to a workflow: right version, unique name, free position, wired after another if named. node_get has its parameters.",
   annotations: Tool.additive,
   scopes: editing.scopes,
   input: Schema.Struct({

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
+import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -10,6 +11,7 @@ import { Outdated } from "../../workflows/Outdated.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as page from "../shared/WorkflowPage.ts"
 
 const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
@@ -44,9 +46,10 @@ const counts = (problems: ReadonlyArray<Problem>) => {
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",
+  app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing a workflow: checks node types, versions, parameters, connections, AI sub-nodes, expressions, credentials. Errors are what n8n refuses; each problem says how to fix it (identical fixes once). outdated names nodes with newer versions or successors.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, credentials. Errors are what n8n refuses; each problem has its fix. outdated: nodes with a newer version or successor.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
@@ -71,6 +74,7 @@ export const validateWorkflow = Tool.make({
       const validation = yield* WorkflowValidation.validate(value, release)
       return {
         ...validation,
+        value,
         place,
         notes,
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
@@ -84,6 +88,7 @@ export const validateWorkflow = Tool.make({
     problems,
     ...(outdated.length === 0 ? {} : { outdated })
   }),
+  view: ({ problems, value }) => page.view(obj(value) ?? {}, { _tag: "Problems", problems }),
   message: ({ counts: { errors, warnings }, valid }) => ({
     en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"

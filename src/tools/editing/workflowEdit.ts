@@ -20,7 +20,7 @@ export const workflowEdit = Tool.make({
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Change a workflow (file, draft or n8n) by several operations, all or nothing. Links stay with the port they are named by; problems lists only new ones. On n8n 2.40+ the result stays a draft, before it takes effect at once.",
+    "Change a workflow by several operations, all or nothing. Links stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft, before it takes effect at once.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({

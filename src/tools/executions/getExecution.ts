@@ -10,11 +10,13 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as summaries from "../shared/ExecutionSummaries.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as page from "../shared/WorkflowPage.ts"
 
 /** `GET /executions/{id}` as a summary, the failure first. */
 export const getExecution = Tool.make({
   name: "get_execution",
   title: "Get execution summary",
+  app: page.app,
   searchHint: "why did it fail, debug, error, last run, what went wrong",
   description:
     "Why did a run fail? The failing node, its error and input, then the nodes that ran with item counts. Next: get_execution_by_node.",
@@ -45,6 +47,10 @@ export const getExecution = Tool.make({
       }
     }),
   summarize: ({ execution, ...facts }, { nodeOffset }) => summaries.summarize(execution, { ...facts, nodeOffset }),
+  view: ({ execution, workflowName }) =>
+    execution.workflow === undefined
+      ? page.none
+      : page.view({ ...execution.workflow, name: workflowName }, { _tag: "Execution", execution }),
   message: ({ id, status }) => ({
     en: `Execution ${id}: ${status}`,
     ja: "実行サマリーを取得しました"

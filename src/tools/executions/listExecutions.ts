@@ -106,6 +106,7 @@ export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
   searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
+  isEntry: true,
   description:
     "List runs, newest first. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,
@@ -135,8 +136,8 @@ export const listExecutions = Tool.make({
         .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
     ),
     cursor: parameters.cursor,
-    startedAfter: isoTime("startedAfter", "Started from this time on, ISO 8601."),
-    startedBefore: isoTime("startedBefore", "Started before this time, ISO 8601."),
+    startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
+    startedBefore: isoTime("startedBefore", "Started before."),
     raw: parameters.raw("Adds mode, retries and all else n8n has.")
   }),
   output: Schema.Struct({

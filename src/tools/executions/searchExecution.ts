@@ -43,7 +43,7 @@ export const searchExecution = Tool.make({
   title: "Search an execution's items",
   searchHint: "find items, records, values in execution data, which node, grep, filter, trace a record",
   description:
-    "Which items hold a value, or meet a condition? Searches what all nodes put out in all their runs: follow one record, or find the odd one among thousands.",
+    "Which items hold a value or meet a condition? Searches the output of all nodes in all runs: follow one record, find the odd one among thousands.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({

@@ -16,6 +16,8 @@ export const workflowCreate = Tool.make({
   searchHint: "new workflow file, draft, build offline, start from scratch",
   description:
     "Start a workflow as a file under the files root; works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
+  // It is only noted in the file.
+  unlisted: { active: "never" },
   annotations: { ...Tool.additive, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({

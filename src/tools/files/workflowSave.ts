@@ -50,7 +50,7 @@ export const workflowSave = Tool.make({
   title: "Save workflow to file",
   searchHint: "export, write, back up a workflow or a version of it as JSON",
   description:
-    "Write a workflow's JSON to a .json file under the files root, for example to keep one from n8n in git. Undo: workflow_restore.",
+    "Write a workflow to a .json file under the files root, for example to keep one from n8n in git. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:read"],
   input: Schema.Struct({

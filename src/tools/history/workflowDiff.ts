@@ -10,6 +10,7 @@ import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as page from "../shared/WorkflowPage.ts"
 
 const field = (reason: string, hint: string, name: "a" | "b" | "node") =>
   new Errors.ValidationError({ reason, field: name, hint })
@@ -47,6 +48,7 @@ const maxChars = 2_200
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",
+  app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
   description:
     "Show what differs from workflow a to b. Without b: from a version to the workflow as it is, or from what is published to its draft.",
@@ -77,10 +79,19 @@ export const workflowDiff = Tool.make({
       }
       const view = yield* differences.view(before.workflow, after.workflow, node)
       const line = WorkflowDiff.line(WorkflowDiff.make(before.workflow, after.workflow))
-      return { from, to, view, line, notes: [...new Set([...before.notes, ...after.notes])] }
+      return {
+        from,
+        to,
+        view,
+        line,
+        before: before.workflow,
+        after: after.workflow,
+        notes: [...new Set([...before.notes, ...after.notes])]
+      }
     }),
   summarize: ({ from, notes, to, view }) =>
     defined({ from, to, ...view, note: notes.length === 0 ? undefined : notes.join(" ") }),
+  view: ({ after, before }) => page.view(after, { _tag: "Difference", before }),
   message: ({ from, to }) => ({ en: `From '${from}' to '${to}'`, ja: "ワークフローを比較しました" }),
   next: (input) => (path) => input.node === undefined && path.startsWith("nodes") ? oneNode(input) : undefined,
   maxChars: (_, { node }) => node === undefined ? maxChars : Infinity,

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
@@ -42,12 +43,14 @@ interface History {
   readonly url?: string
 }
 
-const snapshotRow = ({ createdAt, operation, version }: Snapshots.Snapshot): Row => ({
-  version,
-  source: "snapshot",
-  createdAt,
-  operation: `before ${operation}`
-})
+const snapshotRow = ({ author, createdAt, operation, version }: Snapshots.Snapshot): Row =>
+  defined({
+    version,
+    source: "snapshot" as const,
+    createdAt,
+    authors: author,
+    operation: `before ${operation}`
+  })
 
 const newestFirst = (rows: ReadonlyArray<Row>) => rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
 
@@ -130,7 +133,7 @@ export const workflowHistory = Tool.make({
   title: "Workflow history",
   searchHint: "versions, snapshots, who changed what, which change broke it, undo",
   description:
-    "List a workflow's versions, newest first, with what each changed: n8n's own and this server's snapshots from before each write, even if it was deleted. Next: workflow_diff, workflow_restore.",
+    "List a workflow's versions, newest first, with what each changed: n8n's own and snapshots from before our writes, of deleted workflows too. Next: workflow_diff, workflow_restore.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),
@@ -164,7 +167,7 @@ export const workflowHistory = Tool.make({
     }),
   summarize: ({ changedSince, url, versions }, { id }) => defined({ id, versions, changedSince, url }),
   message: ({ id, versions }) => ({
-    en: `${versions.length} versions of workflow '${id}'`,
+    en: `${counted(versions.length, "version")} of workflow '${id}'`,
     ja: "ワークフローの履歴を取得しました"
   })
 })

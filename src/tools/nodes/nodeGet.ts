@@ -40,7 +40,7 @@ export const nodeGet = Tool.make({
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply (required first) with options and defaults, and a valid example of common use. Of the connected n8n's version; works without one.",
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Of the connected n8n's version; works without one.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),

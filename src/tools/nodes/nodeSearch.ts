@@ -25,8 +25,11 @@ export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",
   searchHint: "find an integration, app, service, which node for a task",
+  isEntry: true,
   description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
     "node_get then has its parameters. Needs no n8n.",
+  // It only adds words to those of keyword.
+  unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({

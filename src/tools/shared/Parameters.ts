@@ -18,10 +18,10 @@ const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === u
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
 /** A workflow on n8n, in a file or a draft, as it is now. */
-export const anyWorkflowId = required("Workflow ID", "n8n id, .json path or draft id.").check(writable)
+export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
 /** The forms of a reference. */
-export const referenceForms = "n8n id, id@published, id@VERSION, .json path or draft id."
+export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
 
 /** A workflow that is read, as it is or as it was: see `Reference`. */
 export const reference = required("Workflow ID", referenceForms)

@@ -7,26 +7,33 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `DELETE /workflows/{id}`; a published one is unpublished first. Its snapshot stays. */
+/** `DELETE /workflows/{id}`, or `POST /workflows/{id}/archive`; a published one is unpublished. Its snapshot stays. */
 export const deleteWorkflow = Tool.make({
   name: "delete_workflow",
   title: "Delete workflow",
-  searchHint: "remove, drop, get rid of a workflow",
+  searchHint: "remove, drop, get rid of, archive a workflow",
   description: "Delete a workflow and its executions. A snapshot is kept: workflow_restore recreates the workflow.",
   annotations: Tool.destructive,
+  unlisted: { raw: "never" },
   scopes: ["workflow:delete", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     confirm: writing.confirm,
+    archive: Schema.Boolean.annotate({ description: "Archive it instead: hidden, not run, executions kept (n8n 2)." })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
     raw: parameters.raw("No effect.")
   }),
-  output: Schema.Struct({ id: Schema.String }),
-  handler: ({ confirm, id }) =>
+  output: Schema.Struct({ id: Schema.String, archived: Schema.optionalKey(Schema.Literal(true)) }),
+  handler: ({ archive, confirm, id }) =>
     Effect.gen(function*() {
+      if (archive) return yield* WorkflowStore.use((store) => store.archive(id))
       const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* writing.requireConsent(confirm, `Delete workflow ${id} and its executions ('${Visible.label(name)}')?`)
       yield* WorkflowStore.use((store) => store.remove(id))
     }),
-  summarize: (_, { id }) => ({ id }),
-  message: ({ id }) => ({ en: `Deleted workflow '${id}'`, ja: "ワークフローを削除しました" })
+  summarize: (_, { archive, id }) => archive ? { id, archived: true } : { id },
+  message: ({ archived, id }) =>
+    archived === true
+      ? { en: `Archived workflow '${id}'`, ja: "ワークフローをアーカイブしました" }
+      : { en: `Deleted workflow '${id}'`, ja: "ワークフローを削除しました" }
 })

@@ -78,7 +78,7 @@ export const getWorkflow = Tool.make({
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
   description:
-    "Read one workflow: a few facts by default, its nodes and connections with raw, whole nodes with nodes. For the graph alone use get_workflow_connections.",
+    "Read one workflow: a few facts by default, its nodes and connections with raw, whole nodes with nodes. For the graph alone: get_workflow_connections.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({

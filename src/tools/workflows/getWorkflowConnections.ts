@@ -8,6 +8,7 @@ import * as Mermaid from "../../workflows/Mermaid.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
+import * as page from "../shared/WorkflowPage.ts"
 
 const GraphNode = Schema.Struct({
   node: Schema.String,
@@ -31,9 +32,10 @@ const GraphNode = Schema.Struct({
 export const getWorkflowConnections = Tool.make({
   name: "get_workflow_connections",
   title: "Get workflow connections",
+  app: page.app,
   searchHint: "graph, diagram, mermaid, how nodes are wired, flow",
   description:
-    "Read a workflow's graph: for each node its inputs and outputs; ports only where a link is not main[0] to main[0] (branches, error outputs, AI sub-nodes).",
+    "Read a workflow's graph: each node's inputs and outputs; ports where a link is not main[0] to main[0] (branches, errors, AI sub-nodes).",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
@@ -64,7 +66,7 @@ export const getWorkflowConnections = Tool.make({
         format === "mermaid" ? nodes : Connections.withPorts(nodes, connections)
       )
       const url = place.kind === "n8n" ? links.workflow(instance, place.id, version) : undefined
-      return { connections, name, nodes, notes, place, url, namesOf }
+      return { connections, name, nodes, notes, place, url, namesOf, workflow }
     }),
   summarize: ({ connections, name, namesOf, nodes, notes, place, url }, { format, id, raw }) => ({
     id,
@@ -77,6 +79,7 @@ export const getWorkflowConnections = Tool.make({
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
     ...(format === "mermaid" && url !== undefined ? { url } : {})
   }),
+  view: ({ workflow }) => page.view(workflow),
   message: ({ id }) => ({ en: `Connections of '${id}'`, ja: "ワークフロー接続情報を取得しました" }),
   next: ({ id }) => (path) => path === "graph" ? `get_workflow_connections(id: '${id}', format: 'mermaid')` : undefined
 })

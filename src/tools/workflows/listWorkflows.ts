@@ -5,6 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Uses from "../../workflows/Uses.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -15,17 +16,28 @@ const Row = Schema.Struct({
   isArchived: Schema.optionalKey(Schema.Boolean),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
+  /** With uses: what uses it, the first ten. */
+  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** With uses: how many that are, where not all are named. */
+  matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String)
 })
+
+/** How many nodes that use something are named. */
+const maxNodes = 10
 
 /** `GET /workflows`: ids, names and whether they run; archived ones only with `raw`. */
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
-  searchHint: "automations, find a workflow by name, tag, active",
-  description: "Find workflows by name, tag or state. Start here to get a workflow's id.",
+  searchHint:
+    "automations, find a workflow by name, tag, active; where is a node, credential, sub-workflow or webhook used",
+  isEntry: true,
+  description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
+  // nextCursor says the same.
+  unlisted: { offset: "never" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
     active: Schema.optionalKey(
@@ -35,6 +47,11 @@ export const listWorkflows = Tool.make({
       Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
     ),
     name: Schema.optionalKey(Schema.String.annotate({ description: "Only names that contain this, ignoring case." })),
+    uses: Schema.optionalKey(
+      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })).annotate({
+        description: "Only with nodes that hold this: type, credential, sub-workflow id, webhook path, any text."
+      })
+    ),
     limit: parameters.limit,
     offset: parameters.offset("offset", "How many to skip."),
     cursor: parameters.cursor,
@@ -43,34 +60,58 @@ export const listWorkflows = Tool.make({
   output: Schema.Struct({
     count: Schema.Int,
     workflows: Schema.Array(Row),
+    /** With uses: how many workflows were looked through. */
+    scanned: Schema.optionalKey(Schema.Int),
     nextCursor: Schema.optionalKey(Schema.String),
+    hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
-  handler: ({ raw, ...query }) =>
-    N8nClient.use((n8n) =>
-      Effect.map(n8n.listWorkflows({ ...query, archived: raw }), (page) => ({
-        ...page,
-        url: links.workflows(n8n.instance)
-      }))
-    ),
-  summarize: ({ nextCursor, url, workflows }, { raw }) =>
+  handler: ({ raw, uses, ...query }) =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient
+      const url = links.workflows(n8n.instance)
+      if (uses === undefined) {
+        return { ...(yield* n8n.listWorkflows({ ...query, archived: raw })), url, nodes: undefined, scanned: undefined }
+      }
+      const find = Uses.finder(uses, { secrets: !(yield* Tool.RedactSecrets) })
+      const nodes = new Map<string, ReadonlyArray<string>>()
+      let scanned = 0
+      const filter = (workflow: Workflow.Listed) => {
+        scanned++
+        const found = find(workflow)
+        if (found.length > 0) nodes.set(workflow.id, found)
+        return found.length > 0
+      }
+      const page = yield* n8n.listWorkflows({ ...query, archived: raw, filter })
+      return { ...page, url, nodes, scanned }
+    }),
+  summarize: ({ nextCursor, nodes, scanned, url, workflows }, { limit, raw }) =>
     defined({
       count: workflows.length,
-      workflows: workflows.map((workflow) => ({
-        id: workflow.id,
-        name: workflow.name,
-        active: workflow.active,
-        ...(raw
-          ? defined({
-            isArchived: workflow.isArchived ?? undefined,
-            tags: Workflow.tagNames(workflow),
-            nodeCount: workflow.nodes.length,
-            createdAt: workflow.createdAt,
-            updatedAt: workflow.updatedAt
-          })
-          : {})
-      })),
+      workflows: workflows.map((workflow) => {
+        const found = nodes?.get(workflow.id) ?? []
+        return {
+          id: workflow.id,
+          name: workflow.name,
+          active: workflow.active,
+          ...(found.length === 0 ? {} : { nodes: found.slice(0, maxNodes) }),
+          ...(found.length > maxNodes ? { matches: found.length } : {}),
+          ...(raw
+            ? defined({
+              isArchived: workflow.isArchived ?? undefined,
+              tags: Workflow.tagNames(workflow),
+              nodeCount: workflow.nodes.length,
+              createdAt: workflow.createdAt,
+              updatedAt: workflow.updatedAt
+            })
+            : {})
+        }
+      }),
+      scanned,
       nextCursor,
+      hint: scanned !== undefined && nextCursor !== undefined && workflows.length < limit
+        ? `Only ${counted(scanned, "workflow")} looked through so far: go on with cursor.`
+        : undefined,
       url
     }),
   message: ({ count }) => ({

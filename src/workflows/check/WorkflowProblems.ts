@@ -1,5 +1,8 @@
 /** Checks a workflow by n8n's rules. */
+import * as Effect from "effect/Effect"
+import * as JavaScript from "../../base/JavaScript.ts"
 import type { Obj } from "../../base/Json.ts"
+import { nearest, suggestion } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Checked from "./CheckedWorkflow.ts"
 import { connectionProblems } from "./connection.ts"
@@ -8,6 +11,11 @@ import { reachProblems } from "./reach.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
 
+export type { Parse, Parsed } from "../../base/JavaScript.ts"
+export type { Problem } from "../../base/Problem.ts"
+export type { Suggest } from "../../catalogue/parameters/Parameters.ts"
+export type { Choice, Group, NodeType, Property } from "../../catalogue/types/NodeType.ts"
+export type { Evaluate } from "../../catalogue/types/Ports.ts"
 export type { Lookups } from "./CheckedWorkflow.ts"
 
 /** Lists identical fixes once: 250 nodes with the same mistake need the same fix. */
@@ -23,6 +31,12 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
+const sorted = (problems: ReadonlyArray<Problem>) =>
+  onceEach([
+    ...problems.filter(({ severity }) => severity === "error"),
+    ...problems.filter(({ severity }) => severity === "warning")
+  ])
+
 /**
  * Everything that is wrong, errors first, each in the order of the checks: shape, types, connections, single nodes,
  * what never runs.
@@ -34,15 +48,56 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
  */
 export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> => {
   const checked = Checked.make(workflow, lookups)
-  const all = [
+  return sorted([
     ...structureProblems(workflow, lookups),
     ...typeProblems(checked, lookups),
     ...connectionProblems(checked),
     ...nodeProblems(checked, lookups),
     ...reachProblems(checked)
-  ]
-  return onceEach([
-    ...all.filter(({ severity }) => severity === "error"),
-    ...all.filter(({ severity }) => severity === "warning")
   ])
 }
+
+/**
+ * What is wrong whatever the types of the nodes are: shape, names, connections, expressions and code, what never runs.
+ *
+ * **When to use**
+ *
+ * Where there is no catalogue, as in a page; `WorkflowValidation.validate` also knows types, parameters and ports.
+ *
+ * **Example** (A link to a node that does not exist)
+ *
+ * ```ts
+ * import { WorkflowProblems } from "effect-n8n-mcp/domain"
+ * import * as Effect from "effect/Effect"
+ *
+ * const workflow = {
+ *   name: "Orders",
+ *   nodes: [{ name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, position: [0, 0], parameters: {} }],
+ *   connections: { Start: { main: [[{ node: "Pay", type: "main", index: 0 }]] } }
+ * }
+ *
+ * export const test = Effect.map(
+ *   WorkflowProblems.offline(workflow),
+ *   (problems) => problems.map(({ message, path, severity }) => `${severity} ${path}: ${message}`)
+ * )
+ * ```
+ */
+export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
+  Effect.map(JavaScript.parser, (parse) => {
+    const lookups: Checked.Lookups = {
+      find: () => undefined,
+      types: [],
+      release: "",
+      nearest,
+      suggest: suggestion,
+      evaluate: () => undefined,
+      parse
+    }
+    const checked = Checked.make(workflow, lookups)
+    return sorted([
+      ...structureProblems(workflow, lookups),
+      ...connectionProblems(checked),
+      ...nodeProblems(checked, lookups),
+      ...reachProblems(checked)
+    ])
+  })

@@ -14,8 +14,12 @@ import * as Connections from "../../n8n/model/Connections.ts"
 import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
+export type { ArrayChange, Change, ElementChange, ObjectChange, Replace } from "./valueDiff.ts"
+
 /** A workflow of any origin; what does not fit is not compared. */
-export type Document = Obj
+export interface Document {
+  readonly [key: string]: unknown
+}
 
 /** What became of one node. A node that only moved is `moved`. */
 export interface NodeDiff {

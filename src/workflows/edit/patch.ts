@@ -102,3 +102,17 @@ export const refuseUnknown = (
       remark.fix ?? "node_get shows its parameters."
     )
 }
+
+/** Refuses the first of `paths` that the type knows nothing of. */
+export const refuseRemarked = (
+  { description, parameters, typeVersion }: For,
+  paths: ReadonlyArray<string>,
+  { suggest }: Step.Lookups
+): Step.Attempt<void> => {
+  const remark = description === undefined || paths.length === 0
+    ? undefined
+    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+  return remark === undefined
+    ? Result.succeed(undefined)
+    : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? "node_get shows its parameters.")
+}

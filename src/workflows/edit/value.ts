@@ -1,6 +1,6 @@
 /** Changes one value inside the parameters of a node. */
 import * as Result from "effect/Result"
-import { num, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
@@ -90,23 +90,54 @@ const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown
     : Object.fromEntries(new Map(Object.entries(object)).set(String(step), value))
 }
 
-/** The workflow with other parameters of a node, completed as its type needs it. */
+/** The workflow with other parameters of a node, completed as its type needs it; `made` are paths that were not there. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,
   parameters: unknown,
   top: JsonPath.Step,
-  lookups: Step.Lookups
+  lookups: Step.Lookups,
+  made: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
   const version = num(entry.node["typeVersion"])
   const nodeType = lookups.find(str(entry.node["type"]) ?? "")
   const description = nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
   const next = { description, typeVersion: version ?? 1, parameters: obj(parameters) ?? {} }
   const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
-  return Result.mapBoth(Patch.refuseUnknown(next, keys, lookups), {
+  const checked = Result.andThen(
+    Patch.refuseUnknown(next, keys, lookups),
+    () => Patch.refuseRemarked(next, made, lookups)
+  )
+  return Result.mapBoth(checked, {
     onFailure: (refusal) => ({ ...refusal, field: "path" }),
     onSuccess: () =>
       withNode(workflow, entry, { ...entry.node, parameters: Patch.withFilters(next, keys, lookups) }, lookups)
+  })
+}
+
+/** Where a value is put, and that value within the objects that are not there yet. */
+interface Place {
+  readonly above: ReadonlyArray<JsonPath.Step>
+  readonly step: JsonPath.Step
+  readonly value: unknown
+  /** The paths of those objects, and of the value in them. */
+  readonly made: ReadonlyArray<string>
+}
+
+/** The place of a value; objects on the way there are made, since n8n leaves out those that are empty. */
+const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Place> => {
+  const missing = steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+  const depth = missing < 0 ? steps.length - 1 : missing
+  const [above, below] = [steps.slice(0, depth), steps.slice(depth + 1)]
+  const step = steps[depth] ?? steps[0]
+  const isFree = obj(JsonPath.get(parameters, above)) !== undefined &&
+    [step, ...below].every((each) => typeof each === "string") && value !== null
+  if (missing >= 0 && !isFree) return nowhere(parameters, steps, depth)
+  return Result.succeed({
+    above,
+    step,
+    value: below.reduceRight((inner, key) => ({ [key]: inner }), value),
+    made: missing < 0 ? [] : [step, ...below].map((_, index) => textOf(steps.slice(0, depth + index + 1)))
   })
 }
 
@@ -116,27 +147,26 @@ export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups):
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
     const parameters = obj(entry.node["parameters"]) ?? {}
     const { isNew, steps } = yield* stepsOf(operation.path, parameters)
-    const { value } = operation
-    const write = (at: ReadonlyArray<JsonPath.Step>, change: (value: unknown) => unknown) =>
-      withParameters(workflow, entry, changeAt(parameters, at, change), steps[0], lookups)
-    if (isNew) {
-      const list = yield* existing(parameters, steps)
-      if (!Array.isArray(list) || value === null) {
-        return yield* Step.refuse(
-          Array.isArray(list) ? "value" : "path",
-          Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is no list.`,
-          contents(textOf(steps), JsonPath.get(redact(parameters), steps))
-        )
-      }
-      return yield* write(steps, () => [...list, value])
+    const list = isNew ? JsonPath.get(parameters, steps) ?? [] : []
+    if (isNew && (!Array.isArray(list) || operation.value === null)) {
+      return yield* Step.refuse(
+        Array.isArray(list) ? "value" : "path",
+        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is no list.`,
+        contents(textOf(steps), JsonPath.get(redact(parameters), steps))
+      )
     }
-    const [last, above] = [steps[steps.length - 1] ?? steps[0], steps.slice(0, -1)]
-    const holder = yield* existing(parameters, above)
-    const isObject = obj(holder) !== undefined
-    if (!isThere(holder, last) && !(isObject && typeof last === "string" && value !== null)) {
-      return yield* nowhere(parameters, steps, above.length)
-    }
-    return yield* write(above, (holder) => assigned(holder, last, value))
+    const whole = isNew ? [...arr(list), operation.value] : operation.value
+    const { above, made, step, value } = yield* placeOf(parameters, steps, whole)
+    // One value more in an object is taken as it is: what shows it may be set next.
+    const isOneKey = !isNew && made.length === 1
+    return yield* withParameters(
+      workflow,
+      entry,
+      changeAt(parameters, above, (holder) => assigned(holder, step, value)),
+      steps[0],
+      lookups,
+      isOneKey ? [] : made
+    )
   })
 
 const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {

@@ -5,6 +5,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Errors from "../../base/Errors.ts"
+import * as CodeFiles from "./codeFiles.ts"
 import * as Folder from "./folder.ts"
 import * as List from "./list.ts"
 import * as Locate from "./locate.ts"
@@ -12,11 +13,12 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
+export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
 export { isApart } from "./locate.ts"
 export { isWorkflow, type WorkflowFile } from "./read.ts"
-export type { Keep, Written } from "./write.ts"
+export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /** Reads and writes files. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in `list`. */
 export interface Service {
@@ -25,7 +27,9 @@ export interface Service {
    *
    * **Details**
    *
-   * Regular `.json` files in UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired.
+   * Regular `.json` files in UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In
+   * the parameters of nodes `{"$file": "code.js"}` stands for the text of that file beside the workflow; whoever reads
+   * and writes here sees the text.
    *
    * **Gotchas**
    *
@@ -36,7 +40,11 @@ export interface Service {
   /** The real path that a file has or would have; a new one is never hidden, below a dot folder or in node_modules. */
   readonly locate: (path: string) => Effect.Effect<string, Errors.ValidationError>
   /** Writes a new file, and the folders to it; gives its real path. */
-  readonly create: (path: string, text: string) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
+  readonly create: (
+    path: string,
+    text: string,
+    options?: Write.CodeOptions
+  ) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
   /** Writes a new file under the first root, named after a workflow: `請求書 (2)!` becomes `請求書-2`, `請求書-2-2` … */
   readonly createFree: (
     name: string,
@@ -48,7 +56,7 @@ export interface Service {
    * **Details**
    *
    * One at a time for each file, among the processes of one user. The file has the old text or the new, never a part,
-   * and keeps its mode; of a link the target is replaced. `keep` runs before.
+   * and keeps its mode; of a link the target is replaced. `keep` runs before. Code in files beside it stays there.
    *
    * **Gotchas**
    *
@@ -58,7 +66,8 @@ export interface Service {
   readonly update: <E, R, E2 = never, R2 = never>(
     path: string,
     change: (file: Read.WorkflowFile) => Effect.Effect<string | undefined, E, R>,
-    keep?: Write.Keep<E2, R2>
+    keep?: Write.Keep<E2, R2>,
+    options?: Write.CodeOptions
   ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
   /**
    * Creates a file with what `content` makes of undefined, or replaces a workflow by what it makes of that.
@@ -72,6 +81,11 @@ export interface Service {
     content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
     keep?: Write.Keep<E2, R2>
   ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
+  /** Removes a workflow's file and the code in files beside it; `keep` runs before, and its failure leaves all as it is. */
+  readonly remove: <E = never, R = never>(
+    path: string,
+    keep: (file: Read.WorkflowFile) => Effect.Effect<void, E, R>
+  ) => Effect.Effect<void, Errors.ValidationError | E, R>
   /** A folder of workflows, which may not exist yet, with what lies beside them; the first root is `.`. */
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
   /**
@@ -100,16 +114,18 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
     Effect.gen(function*() {
       const path = yield* Path.Path
       const locate = yield* Locate.make(options.roots)
-      const read = yield* Read.make(locate)
+      const code = yield* CodeFiles.make
+      const read = yield* Read.make(locate, code)
       const lock = yield* Lock.make
-      const { create, createFree, save, update } = yield* Write.make(locate, read, lock)
+      const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
         read,
         locate: (userPath) => Effect.map(locate.possible(userPath), ({ at, rest }) => path.join(at, ...rest)),
         create,
         createFree,
-        update: (path, change, keep = () => Effect.void) => update(path, change, keep),
+        update: (path, change, keep = () => Effect.void, options = {}) => update(path, change, keep, options),
         save: (path, content, keep = () => Effect.void) => save(path, content, keep),
+        remove,
         folder: yield* Folder.make(locate, lock),
         list: yield* List.make(locate)
       })

@@ -25,7 +25,7 @@ export interface Listing {
   readonly workflows: ReadonlyArray<Listed>
   /** Of all pages. */
   readonly total: number
-  /** The first {@link maxUnreadable} `.json` files that could not be looked into. */
+  /** The first five `.json` files that could not be looked into. */
   readonly unreadable: ReadonlyArray<{ readonly path: string; readonly reason: string }>
   readonly unreadableCount: number
 }

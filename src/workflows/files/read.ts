@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj } from "../../base/Json.ts"
+import type { Beside, CodeFiles } from "./codeFiles.ts"
 import * as JsonText from "./JsonText.ts"
 import * as Locate from "./locate.ts"
 import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./refusals.ts"
@@ -12,12 +13,14 @@ import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./
 export interface WorkflowFile {
   /** Where it really is: absolute, without links. */
   readonly path: string
-  /** Its text as it is, a byte order mark included. */
+  /** Its text as it is, a byte order mark included; code that is in files beside it stands in it. */
   readonly text: string
   /** The parsed JSON; whether it is a workflow is for others to judge. */
   readonly value: unknown
   /** What was no JSON but surely meant: each such kind once, with how many and where the first was. */
   readonly repairs: ReadonlyArray<string>
+  /** What is in files beside it, if anything is. */
+  readonly beside?: Beside
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
@@ -47,7 +50,7 @@ export const fill = Effect.fnUntraced(function*(open: FileSystem.File, bytes: Ui
 })
 
 /** Reads what `locate` finds. */
-export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
 
   const bytesOf = Effect.fnUntraced(function*(target: Target, file: string) {
@@ -80,7 +83,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
       yield* Locate.checkName(target)
       const file = yield* locate.existing(target)
       const bytes = yield* bytesOf(target, file)
-      const content: WorkflowFile = { path: file, ...(yield* parse(path, bytes)) }
+      const { repairs, text, value } = yield* parse(path, bytes)
+      const content: WorkflowFile = { path: file, repairs, ...(yield* code.joined(path, file, text, value)) }
       return content
     },
     (reading, path) =>

@@ -9,6 +9,8 @@ import * as Predicate from "effect/Predicate"
 import { createHash, randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
+import type { CodeFiles } from "./codeFiles.ts"
+import type { CodePlaces } from "./codeParts.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
@@ -38,6 +40,11 @@ export interface Written {
 /** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
 
+/** How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is. */
+export interface CodeOptions {
+  readonly code?: CodePlaces | "join" | undefined
+}
+
 type Read = (path: string) => Effect.Effect<WorkflowFile, Errors.ValidationError>
 
 const encode = (userPath: string, text: string) => {
@@ -49,7 +56,7 @@ const encode = (userPath: string, text: string) => {
 const leftAfter = 60_000
 
 /** Writes where `locate` says, under the lock of each file. */
-export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock) {
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -133,45 +140,68 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => exists(userPath))
     )
 
-  const createAt = Effect.fnUntraced(function*(userPath: string, place: Locate.Place, text: string) {
-    const bytes = yield* encode(userPath, text)
-    const file = path.join(place.at, ...place.rest)
-    if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
-    yield* makeFolders(userPath, place)
-    yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes))
-  })
+  const createAt = Effect.fnUntraced(
+    function*(userPath: string, place: Locate.Place, text: string, options: CodeOptions) {
+      yield* encode(userPath, text)
+      const file = path.join(place.at, ...place.rest)
+      if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
+      yield* makeFolders(userPath, place)
+      yield* code.recover(file)
+      const { changes, own } = yield* code.parts(file, text, undefined, options.code)
+      const bytes = yield* encode(userPath, own)
+      yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes)).pipe((writeOwn) =>
+        code.write(file, { before: undefined, after: own }, changes, writeOwn)
+      )
+    }
+  )
 
-  const create = Effect.fn("WorkflowFiles.create")(function*(userPath: string, text: string) {
-    const place = yield* locate.possible(userPath)
-    if (place.rest.length === 0) return yield* exists(userPath)
-    const file = path.join(place.at, ...place.rest)
-    yield* createAt(userPath, place, text).pipe(lock(userPath, file), writable(userPath))
-    return { path: file }
-  })
+  const create = Effect.fn("WorkflowFiles.create")(
+    function*(userPath: string, text: string, options: CodeOptions = {}) {
+      const place = yield* locate.possible(userPath)
+      if (place.rest.length === 0) return yield* exists(userPath)
+      const file = path.join(place.at, ...place.rest)
+      yield* createAt(userPath, place, text, options).pipe(lock(userPath, file), writable(userPath))
+      return { path: file }
+    }
+  )
 
   const replace = Effect.fnUntraced(
-    function*<E, R>(userPath: string, old: WorkflowFile, text: string, keep: Keep<E, R>) {
-      const bytes = yield* encode(userPath, text)
+    function*<E, R>(userPath: string, old: WorkflowFile, text: string, keep: Keep<E, R>, options: CodeOptions) {
+      yield* encode(userPath, text)
       const file = old.path
+      const raw = old.beside?.raw ?? old.text
+      const { changes, own } = yield* code.parts(file, text, old.beside, options.code)
+      const result = { path: file, before: old.text, after: text }
+      if (own === raw && changes.size === 0) return result
+      const bytes = yield* encode(userPath, own)
       yield* fs.access(file, { writable: true }).pipe(writable(userPath))
       yield* keep(old.text, file)
       const { gid, mode, uid } = yield* fs.stat(file).pipe(writable(userPath))
-      yield* beside(userPath, file, bytes, 0o600, (temporary) =>
+      const check = Effect.gen(function*() {
+        const now = yield* read(userPath)
+        if (now.path !== file || now.text !== old.text) return yield* changed(userPath, "rewritten")
+      })
+      if (changes.size > 0) yield* check
+      const writeOwn = beside(userPath, file, bytes, 0o600, (temporary) =>
         Effect.gen(function*() {
           yield* Effect.ignore(fs.chown(temporary, Option.getOrElse(uid, () => -1), Option.getOrElse(gid, () => -1)))
           yield* fs.chmod(temporary, mode & 0o7777)
-          const now = yield* read(userPath)
-          if (now.path !== file || now.text !== old.text) return yield* changed(userPath, "rewritten")
+          // What is beside the file is written already.
+          if (changes.size === 0) yield* check
           yield* fs.rename(temporary, file)
-        })).pipe(writable(userPath))
-      return { path: file, before: old.text, after: text }
+        }))
+      yield* code.write(file, { before: raw, after: own }, changes, own === raw ? Effect.void : writeOwn).pipe(
+        writable(userPath)
+      )
+      return result
     }
   )
 
   const update = Effect.fn("WorkflowFiles.update")(function*<E, R, E2 = never, R2 = never>(
     userPath: string,
     change: (file: WorkflowFile) => Effect.Effect<string | undefined, E, R>,
-    keep: Keep<E2, R2>
+    keep: Keep<E2, R2>,
+    options: CodeOptions = {}
   ) {
     // Read only under the lock: the one before may be replacing it.
     const target: Target = { kind: "File", path: userPath }
@@ -180,12 +210,13 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.catchTag("PlatformError", (error) => unreadable(target, error))
     )
     return yield* Effect.gen(function*() {
+      yield* code.recover(file).pipe(writable(userPath))
       const old = yield* read(userPath)
       if (old.path !== file) return yield* changed(userPath, "rewritten")
       const text = yield* change(old)
-      return text === undefined || text === old.text
+      return text === undefined || text === old.text && options.code === undefined
         ? { path: file, before: old.text, after: old.text }
-        : yield* replace(userPath, old, text, keep)
+        : yield* replace(userPath, old, text, keep, options)
     }).pipe(lock(userPath, file))
   })
 
@@ -201,13 +232,30 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       if (pathOf(place) !== file) return yield* changed(userPath, "rewritten")
       if (place.rest.length > 0) {
         const after = yield* content(undefined)
-        yield* createAt(userPath, place, after).pipe(writable(userPath))
+        yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
+      yield* code.recover(file).pipe(writable(userPath))
       const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
       const after = yield* content(old)
-      return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep)
+      return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep, {})
+    }).pipe(lock(userPath, file))
+  })
+
+  const remove = Effect.fn("WorkflowFiles.remove")(function*<E, R>(
+    userPath: string,
+    keep: (file: WorkflowFile) => Effect.Effect<void, E, R>
+  ) {
+    const target: Target = { kind: "File", path: userPath }
+    const file = yield* locate.existing(target).pipe(
+      Effect.catchTag("PlatformError", (error) => unreadable(target, error))
+    )
+    yield* Effect.gen(function*() {
+      yield* code.recover(file).pipe(writable(userPath))
+      const old = yield* read(userPath)
+      yield* keep(old)
+      yield* code.remove(file, old.beside, fs.remove(file)).pipe(writable(userPath))
     }).pipe(lock(userPath, file))
   })
 
@@ -228,5 +276,5 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Give the workflow another name.")
   })
 
-  return { create, createFree, update, save }
+  return { create, createFree, update, save, remove }
 })

@@ -1,12 +1,12 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused when the workflow cannot run. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { isDeepStrictEqual } from "node:util"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
-import { type Obj, obj, str } from "../../base/Json.ts"
+import { equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import { puttingBack } from "../../n8n/WriteGuard.ts"
 
 /** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
@@ -114,9 +114,10 @@ const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
 export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, patch: Obj, error: Errors.ApiError) {
   const n8n = yield* N8nClient
   const now = yield* n8n.getWorkflow(before.id)
-  if (now.active === before.active && isDeepStrictEqual(now.nodes, before.nodes)) return yield* error
-  yield* n8n.putWorkflow(before.id, asBefore(before, patch))
-  yield* n8n.publishWorkflow(before.id)
+  if (now.active === before.active && equals(now.nodes, before.nodes)) return yield* error
+  yield* puttingBack(
+    Effect.andThen(n8n.putWorkflow(before.id, asBefore(before, patch)), n8n.publishWorkflow(before.id))
+  )
   return yield* new Errors.ApiError({
     ...error,
     errorDetails: `${error.errorDetails ?? "refused"}. The workflow was put back as it was, and is active`
@@ -138,7 +139,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
     })
   return yield* published(before, after.versionId ?? undefined).pipe(
     Effect.catchTag("ApiError", (error) =>
-      n8n.putWorkflow(after.id, asBefore(before, patch)).pipe(
+      puttingBack(n8n.putWorkflow(after.id, asBefore(before, patch))).pipe(
         Effect.matchEffect({
           onSuccess: () =>
             refused(

@@ -13,6 +13,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { homedir } from "node:os"
 import { isAbsolute, join } from "node:path"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { Author } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
@@ -28,7 +29,9 @@ export const Snapshot = Schema.Struct({
   /** The workflow's name. */
   name: Schema.String,
   /** n8n's own version that the workflow was in. */
-  versionId: Schema.optionalKey(Schema.String)
+  versionId: Schema.optionalKey(Schema.String),
+  /** Who made that write, where it is known. */
+  author: Schema.optionalKey(Schema.String)
 })
 export type Snapshot = typeof Snapshot.Type
 
@@ -93,7 +96,13 @@ const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$
 const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
 
 /** Its version sorts above `newest`, also within one millisecond and after the clock was set back. */
-const describe = (workflow: Workflow, operation: string, now: number, newest: string | undefined): Snapshot => {
+const describe = (
+  workflow: Workflow,
+  operation: string,
+  now: number,
+  newest: string | undefined,
+  author: string | undefined
+): Snapshot => {
   const time = newest === undefined ? now : Math.max(now, timeOf(newest) + 1)
   const stamp = new Date(time).toISOString().replace(/[-:.]/g, "")
   return defined({
@@ -101,7 +110,8 @@ const describe = (workflow: Workflow, operation: string, now: number, newest: st
     createdAt: new Date(now).toISOString(),
     operation,
     name: str(workflow["name"]) ?? "",
-    versionId: str(workflow["versionId"])
+    versionId: str(workflow["versionId"]),
+    author
   })
 }
 
@@ -206,7 +216,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             // It may have been there before, open to all.
             yield* Effect.ignore(fs.chmod(folder, 0o700))
             const [newest] = yield* filesIn(own, ".json")
-            const snapshot = describe(workflow, operation, yield* Clock.currentTimeMillis, newest)
+            const snapshot = describe(workflow, operation, yield* Clock.currentTimeMillis, newest, yield* Author)
             yield* write(path.join(own, `${snapshot.version}.json`), {
               bytes: new TextEncoder().encode(yield* encode({ snapshot, workflow })),
               temporary: path.join(own, `${snapshot.version}.tmp`),
@@ -266,7 +276,7 @@ export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
       const now = yield* Clock.currentTimeMillis
       const key = keyOf(instance, workflow.id)
       const kept = all.get(key) ?? []
-      const snapshot = describe(workflow, operation, now, kept[0]?.snapshot.version)
+      const snapshot = describe(workflow, operation, now, kept[0]?.snapshot.version, yield* Author)
       all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...kept].slice(0, maxKept))
       return snapshot
     }),

@@ -1,9 +1,8 @@
 /** What is sent to n8n for a change: repaired, merged into what is there, without what this n8n refuses. */
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
-import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../../base/Errors.ts"
-import { type Obj, obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -117,8 +116,8 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, chan
 /** Whether a part has its value already; settings are merged, so those that are not named do not matter. */
 export const isThere = (wanted: unknown, there: unknown, isMerged: boolean) =>
   isMerged
-    ? Object.entries(obj(wanted) ?? {}).every(([key, value]) => isDeepStrictEqual(value, obj(there)?.[key]))
-    : isDeepStrictEqual(wanted, there)
+    ? Object.entries(obj(wanted) ?? {}).every(([key, value]) => equals(value, obj(there)?.[key]))
+    : equals(wanted, there)
 
 /** n8n drops links of nodes that are named like a method of JavaScript's objects, such as `toString`, without a word. */
 export const notKept = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {

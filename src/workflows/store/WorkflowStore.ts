@@ -15,7 +15,8 @@ import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
@@ -44,7 +45,10 @@ export interface Written {
 }
 
 /** The parts of a workflow that a change names; the rest keeps its value. */
-export type Patch = Partial<Pick<Workflow.Workflow, "name">> & Obj
+export interface Patch {
+  readonly name?: string
+  readonly [key: string]: unknown
+}
 
 /** How a workflow is written. */
 export interface UpdateOptions {
@@ -75,7 +79,23 @@ export interface Modified<A> extends Written {
   readonly result: A
 }
 
-type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
+/** An update that is not written yet: what it will change, to show to a person or to decide by. */
+export interface Plan {
+  /** The workflow that it is planned for, as it was read. */
+  readonly before: Workflow.Workflow
+  /** The parts that will be sent, repaired and with what `…` stood for; empty if n8n has them all. */
+  readonly patch: Patch
+  /** What changes; nothing in it is cut, and nothing is redacted. */
+  readonly diff: WorkflowDiff.WorkflowDiff
+  /** The same in one line: `nothing` if all is there already. */
+  readonly changed: string
+  /** What was repaired. */
+  readonly warnings: ReadonlyArray<string>
+  readonly options: UpdateOptions
+}
+
+/** A write, and why it may fail. */
+export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
  * Writes to n8n.
@@ -93,6 +113,35 @@ export interface Service {
   ) => Writing
   /** Changes what `patch` names; a published workflow is published again, unless somebody's draft was waiting. */
   readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
+  /**
+   * What `update` would do, without writing anything: show it, then `apply` it.
+   *
+   * **Example** (Asking before a change)
+   *
+   * ```ts
+   * import { Services, WorkflowStore } from "effect-n8n-mcp"
+   * import { FakeN8n } from "effect-n8n-mcp/testing"
+   * import * as Effect from "effect/Effect"
+   * import * as Layer from "effect/Layer"
+   *
+   * const rename = (id: string, name: string, confirm: (change: string) => Effect.Effect<boolean>) =>
+   *   Effect.gen(function*() {
+   *     const store = yield* WorkflowStore.WorkflowStore
+   *     const plan = yield* store.plan(id, { name }, { operation: "rename", source: "caller" })
+   *     if (!(yield* confirm(plan.changed))) return plan.before.name
+   *     return (yield* store.apply(plan)).workflow.name
+   *   })
+   *
+   * const workflow = { id: "1", name: "Orders", nodes: [], connections: {} }
+   *
+   * export const test = rename("1", "Orders (old)", (change) => Effect.succeed(change.includes("name"))).pipe(
+   *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [workflow], executions: [] }), Services.layerMemory))
+   * )
+   * ```
+   */
+  readonly plan: (id: string, patch: Patch, options: UpdateOptions) => Effect.Effect<Plan, Errors.N8nError, N8nClient>
+  /** Writes a plan; a `VersionConflict`, and nothing written, if the workflow has changed since. */
+  readonly apply: (plan: Plan) => Writing
   /**
    * Changes a workflow by what `change` makes of it.
    *
@@ -112,6 +161,8 @@ export interface Service {
   ) => Effect.Effect<Modified<A>, Errors.N8nError, N8nClient | R>
   /** Deletes; a published workflow is unpublished first, and published again when deleting then fails. */
   readonly remove: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
+  /** Archives (2.x): it is unpublished and kept; on 1.x it fails, and nothing is done. */
+  readonly archive: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
   /** Publishes what is there now, or unpublishes; answers once it has taken effect. */
   readonly setActive: (id: string, active: boolean) => Writing
 }
@@ -209,11 +260,11 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       )
     })
 
-    /** The workflow as it is, what `change` makes of it, and the body for that, none of it written by others since. */
-    const makeChange = Effect.fnUntraced(function*<A, R>(
+    /** The workflow as it is, what `change` makes of it, and the body for that. */
+    const prepareChange = Effect.fnUntraced(function*<A, R>(
       id: string,
       change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
-      { active, expectedVersionId, operation, source, tags }: UpdateOptions
+      { expectedVersionId, source }: UpdateOptions
     ) {
       const n8n = yield* N8nClient
       const before = yield* n8n.getWorkflow(id)
@@ -231,13 +282,28 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       if (patch.name !== before.name) yield* checkName(patch.name)
       const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
       const keys = Object.keys(patch)
-      const isPut = keys.some((key) => !isThere(body[key], before[key], key === "settings"))
+      const changedKeys = keys.filter((key) => !isThere(body[key], before[key], key === "settings"))
+      return { before, patch, result, body, warnings, changedKeys }
+    })
+
+    /** A change of which nothing was written by others since it was prepared. */
+    const makeChange = Effect.fnUntraced(function*<A, R>(
+      id: string,
+      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
+      options: UpdateOptions
+    ) {
+      const n8n = yield* N8nClient
+      const { active, operation, tags } = options
+      const { before, body, changedKeys, patch, result, warnings } = yield* prepareChange(id, change, options)
+      const isPut = changedKeys.length > 0
       if (isPut || tags !== undefined || active !== undefined) yield* takeSnapshot(before, operation)
       if (isPut) {
         // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
         // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
         const now = yield* n8n.getWorkflow(id)
-        if (!isSameVersion(now, before, keys)) return yield* moved(snapshots, before.versionId ?? "?", now, before)
+        if (!isSameVersion(now, before, Object.keys(patch))) {
+          return yield* moved(snapshots, before.versionId ?? "?", now, before)
+        }
       }
       return { before, patch, result, body, isPut, warnings }
     })
@@ -304,6 +370,31 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         Effect.withSpan("WorkflowStore.update")
       )
 
+    const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*(id, patch, options) {
+      const change = Effect.succeed({ patch, result: undefined })
+      const { before, body, changedKeys, warnings } = yield* prepareChange(id, () => change, options)
+      const diff = WorkflowDiff.make(before, { ...before, ...body })
+      return {
+        before,
+        patch: Object.fromEntries(changedKeys.map((key) => [key, body[key]])),
+        diff,
+        changed: WorkflowDiff.line(diff),
+        warnings,
+        options
+      }
+    })
+
+    const apply: Service["apply"] = ({ before, options, patch }) =>
+      write(
+        before.id,
+        (now) =>
+          isSameVersion(now, before, Object.keys(patch))
+            ? Effect.succeed({ patch, result: undefined })
+            : moved(snapshots, before.versionId ?? "?", now, before),
+        options,
+        0
+      ).pipe(Effect.withSpan("WorkflowStore.apply"))
+
     const modify: Service["modify"] = (id, change, options) =>
       Effect.withSpan(write(id, change, options, 3), "WorkflowStore.modify")
 
@@ -318,10 +409,28 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           Effect.tapError((error) =>
             error._tag === "NotFoundError"
               ? Effect.void
-              : Effect.ignore(n8n.publishWorkflow(id, before.activeVersionId ?? undefined))
+              : Effect.ignore(puttingBack(n8n.publishWorkflow(id, before.activeVersionId ?? undefined)))
           )
         )
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.remove"))
+
+    const archive: Service["archive"] = (id) =>
+      Effect.gen(function*() {
+        const n8n = yield* N8nClient
+        const before = yield* n8n.getWorkflow(id)
+        if (before.isArchived === true) return
+        yield* takeSnapshot(before, "delete_workflow")
+        yield* n8n.archiveWorkflow(id).pipe(
+          Effect.catchIf(isUnsupported, (error) =>
+            Effect.fail(
+              new Errors.ApiError({
+                ...error,
+                hint:
+                  "Nothing was done: this n8n has no archive. Deactivate the workflow, or delete it without archive."
+              })
+            ))
+        )
+      }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.archive"))
 
     const setActive: Service["setActive"] = (id, active) =>
       Effect.gen(function*() {
@@ -331,6 +440,6 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         return { workflow: yield* readBack({ ...before, active }, warnings), warnings }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 
-    return WorkflowStore.of({ create, update, modify, remove, setActive })
+    return WorkflowStore.of({ create, update, plan, apply, modify, remove, archive, setActive })
   })
 )

@@ -1,8 +1,7 @@
 /** Whether somebody else has written meanwhile, and what to tell of it. */
 import * as Effect from "effect/Effect"
-import { isDeepStrictEqual } from "node:util"
 import * as Errors from "../../base/Errors.ts"
-import { type Obj, obj } from "../../base/Json.ts"
+import { equals, type Obj, obj } from "../../base/Json.ts"
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
@@ -11,15 +10,15 @@ import type * as Snapshots from "./Snapshots.ts"
 /** Whether both are one version, and alike in these keys: not every change of settings makes a version. */
 export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: ReadonlyArray<string>) =>
   (a.versionId ?? "") === (b.versionId ?? "") && a.updatedAt === b.updatedAt &&
-  keys.every((key) => isDeepStrictEqual(a[key], b[key]))
+  keys.every((key) => equals(a[key], b[key]))
 
 /** Somebody else has written, and we have not. */
 export const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
 
 /** What a write has to bring about, to tell whether one whose answer was lost did. */
 export const holds = (workflow: Workflow.Workflow, body: Obj) =>
-  workflow.name === body["name"] && isDeepStrictEqual(workflow.connections, body["connections"]) &&
-  isDeepStrictEqual(essentials(workflow.nodes), essentials(body["nodes"]))
+  workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
+  equals(essentials(workflow.nodes), essentials(body["nodes"]))
 
 /** The parts of nodes that n8n stores as they are sent. */
 const essentials = (nodes: unknown) =>

@@ -20,14 +20,15 @@ const address = /address=http:\/\/127\.0\.0\.1:(\d+)/
 export const start = (
   title: string,
   args: ReadonlyArray<string>,
-  home: string
+  home: string,
+  more: Readonly<Record<string, string>> = {}
 ): Effect.Effect<HttpProcess, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
     const logFile = `${home}/${title}.log`
     const { pid } = yield* Effect.acquireRelease(
       Effect.sync((): ChildProcess => {
         const log = openSync(logFile, "w")
-        const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home }
+        const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, ...more }
         const child = spawn(process.execPath, args, { cwd: home, env, stdio: ["ignore", "ignore", log] })
         closeSync(log)
         return child

@@ -4,6 +4,7 @@ import { Agent, request } from "node:http"
 /** A message, and a string that a correct answer contains. */
 export interface Message {
   readonly body: string
+  readonly headers: Readonly<Record<string, string>>
   readonly expect: string
 }
 
@@ -17,38 +18,62 @@ export interface Outcome {
 
 const patienceMillis = 30_000
 
+/** The version of MCP that a client speaks. */
+export type Era = "2025-11-25" | "2026-07-28"
+
+/** What each request of an era brings. */
+const additions = (era: Era, name: string) =>
+  era === "2025-11-25" ? { meta: undefined, headers: {} } : {
+    meta: {
+      "io.modelcontextprotocol/protocolVersion": era,
+      "io.modelcontextprotocol/clientCapabilities": {}
+    },
+    headers: { "mcp-method": "tools/call", "mcp-name": name }
+  }
+
 /** Makes a message with a tool call. */
-export const toolCall = (name: string, args: object, expect: string, meta?: object): Message => ({
-  body: JSON.stringify({
+export const toolCall = (
+  name: string,
+  args: object,
+  expect: string,
+  { era = "2025-11-25", meta: own }: { readonly era?: Era; readonly meta?: object } = {}
+): Message => {
+  const { headers, meta } = additions(era, name)
+  const _meta = meta === undefined && own === undefined ? {} : { _meta: { ...meta, ...own } }
+  const body = JSON.stringify({
     jsonrpc: "2.0",
     id: 1,
     method: "tools/call",
-    params: { name, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) }
-  }),
-  expect
-})
+    params: { name, arguments: args, ..._meta }
+  })
+  return {
+    body,
+    expect,
+    headers: {
+      "content-type": "application/json",
+      "accept": "application/json, text/event-stream",
+      "mcp-protocol-version": era,
+      "content-length": String(Buffer.byteLength(body)),
+      ...headers
+    }
+  }
+}
 
-const headers = (body: string) => ({
-  "content-type": "application/json",
-  "accept": "application/json, text/event-stream",
-  "mcp-protocol-version": "2025-11-25",
-  "content-length": Buffer.byteLength(body)
-})
-
-const options = (port: number, agent: Agent, body: string) => ({
+const options = (port: number, agent: Agent, { headers }: Message) => ({
   host: "127.0.0.1",
   port,
   path: "/mcp",
   method: "POST",
   agent,
-  headers: headers(body),
+  headers,
   timeout: patienceMillis
 })
 
 /** Sends a message; resolves to the body of the answer or rejects with the reason. */
-export const post = (port: number, agent: Agent, { body, expect }: Message): Promise<string> =>
+export const post = (port: number, agent: Agent, message: Message): Promise<string> =>
   new Promise((resolve, reject) => {
-    const sent = request(options(port, agent, body), (answer) => {
+    const { body, expect } = message
+    const sent = request(options(port, agent, message), (answer) => {
       const parts: Array<Buffer> = []
       answer.on("data", (part: Buffer) => void parts.push(part))
       answer.once("error", reject)
@@ -64,9 +89,10 @@ export const post = (port: number, agent: Agent, { body, expect }: Message): Pro
   })
 
 /** Sends one message and is gone: in the middle of it, or some milliseconds later. */
-const abort = (port: number, agent: Agent, { body }: Message, turn: number): Promise<void> =>
+const abort = (port: number, agent: Agent, message: Message, turn: number): Promise<void> =>
   new Promise((resolve) => {
-    const sent = request(options(port, agent, body), (answer) => void answer.resume())
+    const { body } = message
+    const sent = request(options(port, agent, message), (answer) => void answer.resume())
     sent.once("error", () => undefined)
     sent.once("close", () => resolve())
     if (turn % 4 === 0) sent.write(body.slice(0, body.length / 2), () => void sent.destroy())

@@ -1,6 +1,6 @@
 /**
- * The least an HTTP server can be: the SDK's low-level `Server` on its stateless transport and node:http, with one tool
- * that answers a text of the size it is asked for. What nobody who serves MCP with this SDK gets under.
+ * The least an HTTP server for n8n can be: the SDK's low-level `Server` on its stateless transport and node:http, with
+ * one tool that asks n8n and answers a text of the size it is asked for, with the same as structured content.
  *
  * JavaScript, as the bench's other floor is.
  */
@@ -12,17 +12,29 @@ import process from "node:process"
 
 const texts = new Map()
 
-const textOf = (size) => {
-  const made = texts.get(size) ?? "x".repeat(size)
+const structuredOf = (size) => {
+  const made = texts.get(size) ?? { success: true, data: "x".repeat(Math.max(0, size - 26)) }
   texts.set(size, made)
   return made
+}
+
+const askN8n = async (path) => {
+  const response = await fetch(new URL(path, process.env.N8N_URL), {
+    headers: { "x-n8n-api-key": process.env.N8N_API_KEY, accept: "application/json" }
+  })
+  if (!response.ok) throw new Error(`n8n: ${response.status}`)
+  return response.json()
 }
 
 const http = createServer(async (request, response) => {
   const server = new Server({ name: "floor", version: "0.0.0" }, { capabilities: { tools: {} } })
   server.setRequestHandler(
     CallToolRequestSchema,
-    ({ params }) => ({ content: [{ type: "text", text: textOf(params.arguments.size) }] })
+    async ({ params }) => {
+      await Promise.all(params.arguments.paths.map(askN8n))
+      const structuredContent = structuredOf(params.arguments.size)
+      return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
+    }
   )
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true })
   response.on("close", () => void server.close())

@@ -33,25 +33,31 @@ const promised = <A>(step: string, run: () => Promise<A>) =>
 const ok = "\"success\":true"
 
 /** What our server is asked for: find a workflow, and why its run failed. */
-export const messages: ReadonlyArray<clients.Message> = [
-  clients.toolCall("list_workflows", {}, ok),
-  clients.toolCall("list_executions", { status: "error" }, ok),
-  clients.toolCall("get_execution", { id: "239" }, ok),
-  clients.toolCall("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }, ok)
+export const messages = (era: clients.Era = "2025-11-25"): ReadonlyArray<clients.Message> => [
+  clients.toolCall("list_workflows", {}, ok, { era }),
+  clients.toolCall("list_executions", { status: "error" }, ok, { era }),
+  clients.toolCall("get_execution", { id: "239" }, ok, { era }),
+  clients.toolCall("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }, ok, { era })
 ]
 
-/** The bare server's turn at texts of the same sizes. */
-const bareMessages = Effect.fn("measure.bareMessages")(function*(ours: HttpProcess) {
-  const agent = clients.connections(1)
-  return yield* Effect.forEach(
-    messages,
-    (message) =>
-      Effect.map(promised("a first call", () => clients.post(ours.port, agent, message)), (answer) => {
-        const { content } = obj(obj(JSON.parse(answer))?.["result"]) ?? {}
-        const size = str(obj(Array.isArray(content) ? content[0] : undefined)?.["text"])?.length ?? 0
-        return clients.toolCall("text", { size }, "xxxx")
-      })
+/** What the stub was asked since the last time. */
+const asked = ({ port }: HttpProcess) =>
+  promised("asking the stub", () => fetch(`http://127.0.0.1:${port}/asked`).then((response) => response.json())).pipe(
+    Effect.map((paths) => paths as ReadonlyArray<string>)
   )
+
+/** The bare server's turn at answers of the same sizes, for which it asks n8n as often as ours does once it is warm. */
+const bareMessages = Effect.fn("measure.bareMessages")(function*(ours: HttpProcess, n8n: HttpProcess) {
+  const agent = clients.connections(1)
+  const call = (message: clients.Message) => promised("a first call", () => clients.post(ours.port, agent, message))
+  return yield* Effect.forEach(messages(), (message) =>
+    Effect.gen(function*() {
+      yield* call(message)
+      yield* asked(n8n)
+      const { content } = obj(obj(JSON.parse(yield* call(message)))?.["result"]) ?? {}
+      const size = str(obj(Array.isArray(content) ? content[0] : undefined)?.["text"])?.length ?? 0
+      return clients.toolCall("text", { size, paths: yield* asked(n8n) }, "xxxx")
+    }))
 })
 
 /** One server's calls. */
@@ -90,11 +96,18 @@ const sided = Effect.fn("measure.sided")(
   }
 )
 
-/** Both servers in turns, after one round of each to warm up. */
-export const speed = Effect.fn("measure.speed")(function*(ours: HttpProcess, bare: HttpProcess, plan: Plan) {
+/** The servers under load; both ask the same n8n. */
+export interface Servers {
+  readonly ours: HttpProcess
+  readonly bare: HttpProcess
+  readonly n8n: HttpProcess
+}
+
+/** Both servers in turns, ours in an era of MCP, after one round of each to warm up. */
+export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: Servers, plan: Plan, era: clients.Era) {
   const sides = [
-    { server: ours, agent: clients.connections(plan.clients), messages },
-    { server: bare, agent: clients.connections(plan.clients), messages: yield* bareMessages(ours) }
+    { server: ours, agent: clients.connections(plan.clients), messages: messages(era) },
+    { server: bare, agent: clients.connections(plan.clients), messages: yield* bareMessages(ours, n8n) }
   ] as const
   const turn = ({ agent, messages, server }: typeof sides[number]) =>
     promised(server.title, () => clients.run(server.port, agent, plan, messages))
@@ -124,8 +137,8 @@ export const memory = Effect.fn("measure.memory")(function*(ours: HttpProcess, p
         Effect.map(({ memory }) => memory)
       )
   const plain: Array<number | undefined> = []
-  for (let step = 0; step < plan.steps; step++) plain.push(yield* calls(plan.step, messages))
-  const [, message] = messages
+  for (let step = 0; step < plan.steps; step++) plain.push(yield* calls(plan.step, messages()))
+  const [, message] = messages()
   if (message !== undefined) {
     const each = { ...plan, calls: Math.ceil(plan.odd / plan.clients) }
     const fleeting = clients.connections(plan.clients)
@@ -133,9 +146,9 @@ export const memory = Effect.fn("measure.memory")(function*(ours: HttpProcess, p
     fleeting.destroy()
   }
   // a counter of calls in flight that leaks would refuse these
-  const aborted = yield* calls(plan.step, messages)
+  const aborted = yield* calls(plan.step, messages())
   const streamed = yield* calls(plan.odd, [
-    clients.toolCall("get_execution", { id: "239" }, "data: {", { progressToken: "load" })
+    clients.toolCall("get_execution", { id: "239" }, "data: {", { meta: { progressToken: "load" } })
   ])
   agent.destroy()
   return { plain, aborted, streamed }
@@ -143,6 +156,6 @@ export const memory = Effect.fn("measure.memory")(function*(ours: HttpProcess, p
 
 /** What the measurements gave. */
 export interface Results {
-  readonly speed: Effect.Success<ReturnType<typeof speed>>
+  readonly speed: Readonly<Record<clients.Era, Effect.Success<ReturnType<typeof speed>>>>
   readonly memory: Effect.Success<ReturnType<typeof memory>>
 }

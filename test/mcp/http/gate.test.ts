@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Access from "../../../src/mcp/http/Access.ts"
 import * as Hosts from "../../../src/mcp/http/Hosts.ts"
@@ -8,42 +9,42 @@ const grant = (token: string, client?: string): Access.Grant => ({ token: Redact
 describe("Access", () => {
   const access = Access.make([grant("one", "prod"), grant("two", "prod"), grant("three", "staging")], undefined)
 
-  it("knows the client of each token, and tells two tokens of one client apart", () => {
-    assert.deepInclude(access("Bearer one"), { client: "prod", key: "token 0" })
-    assert.deepInclude(access("bearer   two "), { client: "prod", key: "token 1" })
-    assert.strictEqual(access("Bearer three")?.client, "staging")
-  })
+  it.effect("knows the client of each token, and tells two tokens of one client apart", () =>
+    Effect.gen(function*() {
+      assert.deepInclude(yield* access("Bearer one"), { client: "prod", key: "token 0" })
+      assert.deepInclude(yield* access("bearer   two "), { client: "prod", key: "token 1" })
+      assert.strictEqual((yield* access("Bearer three")).client, "staging")
+    }))
 
-  it("knows a token again wherever it stands, and does not tell it", () => {
-    const elsewhere = Access.make([grant("three", "staging"), grant("one", "prod")], undefined)
-    const principal = access("Bearer one")?.principal
-    assert.isString(principal)
-    assert.strictEqual(elsewhere("Bearer one")?.principal, principal)
-    assert.notStrictEqual(access("Bearer two")?.principal, principal)
-    assert.notInclude(principal, "one")
-  })
+  it.effect("knows a token again wherever it stands, and does not tell it", () =>
+    Effect.gen(function*() {
+      const elsewhere = Access.make([grant("three", "staging"), grant("one", "prod")], undefined)
+      const { principal } = yield* access("Bearer one")
+      assert.isString(principal)
+      assert.strictEqual((yield* elsewhere("Bearer one")).principal, principal)
+      assert.notStrictEqual((yield* access("Bearer two")).principal, principal)
+      assert.notInclude(principal, "one")
+    }))
 
-  it("knows nobody else", () => {
-    for (
-      const header of [
-        undefined,
-        "",
-        "one",
-        "Bearer",
-        "Bearer ",
-        "Bearer onee",
-        "Bearer on",
-        "Basic one",
-        "Bearer one two"
-      ]
-    ) {
-      assert.isUndefined(access(header), String(header))
-    }
-  })
+  it.effect.each([
+    undefined,
+    "",
+    "one",
+    "Bearer",
+    "Bearer ",
+    "Bearer onee",
+    "Bearer on",
+    "Basic one",
+    "Bearer one two"
+  ])("does not know %s", (header) =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(access(header))).status, 401)
+    }))
 
-  it("is open to all where there is no token", () => {
-    assert.strictEqual(Access.make([], "prod")(undefined)?.client, "prod")
-  })
+  it.effect("is open to all where there is no token", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Access.make([], "prod")(undefined)).client, "prod")
+    }))
 })
 
 describe("Hosts", () => {

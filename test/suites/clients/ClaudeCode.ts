@@ -1,6 +1,7 @@
 /** Runs the real Claude Code with a scripted model and our server. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { fileURLToPath } from "node:url"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import { ClientError } from "./ClientError.ts"
 import { claudeCodeMain } from "./install.ts"
@@ -21,7 +22,8 @@ export interface Talk {
   /** Our server: over stdio with these arguments, or at an address. */
   readonly at: { readonly args: ReadonlyArray<string>; readonly env?: Readonly<Record<string, string>> } | {
     readonly url: string
-    readonly token: string
+    /** Without one the person logs in, in a browser. */
+    readonly token?: string
   }
   readonly env?: Readonly<Record<string, string>>
 }
@@ -49,6 +51,25 @@ const quiet = {
   DISABLE_ERROR_REPORTING: "1"
 }
 
+/** A terminal, which `claude mcp login` wants. */
+const inTerminal = (command: string) => ["script", ["-qec", command, "/dev/null"]] as const
+
+/** Adds our server for good and logs in, in a browser that agrees to everything. */
+const logIn = Effect.fnUntraced(function*(main: string, url: string, options: Parameters<typeof run>[2]) {
+  const browser = fileURLToPath(new URL("../../support/browser.ts", import.meta.url))
+  const steps = [
+    [main, ["mcp", "add", "--transport", "http", "--scope", "user", server, url]],
+    inTerminal(`'${main}' mcp login ${server}`)
+  ] as const
+  for (const [command, args] of steps) {
+    const { code, stderr, stdout } = yield* run(command, args, {
+      ...options,
+      env: { ...options.env, BROWSER: browser }
+    })
+    if (code !== 0) return yield* new ClientError({ step: args.join(" "), detail: `${stdout}\n${stderr}` })
+  }
+})
+
 /** Runs Claude Code in `folder` until it has answered. */
 export const talk = Effect.fn("ClaudeCode.talk")(function*(folder: string, { at, env, prompt, turns = [] }: Talk) {
   const fs = yield* FileSystem.FileSystem
@@ -56,29 +77,33 @@ export const talk = Effect.fn("ClaudeCode.talk")(function*(folder: string, { at,
   // Outside the folder, which is the project whose files our server reads.
   const home = yield* fs.makeTempDirectoryScoped({ prefix: "effect-n8n-mcp-claude-" })
   const log = `${home}/wire.log`
+  const main = yield* claudeCodeMain
+  const options = {
+    cwd: folder,
+    env: { ...quiet, HOME: home, CLAUDE_CONFIG_DIR: `${home}/config`, ANTHROPIC_BASE_URL: model.url, ...env }
+  }
+  const isLoggedIn = "url" in at && at.token === undefined
+  if (isLoggedIn) yield* logIn(main, at.url, options)
   const config = "url" in at
     ? { type: "http", url: at.url, headers: { Authorization: `Bearer ${at.token}` } }
     : (([command, ...args]) => ({ command, args, env: { XDG_STATE_HOME: `${home}/state`, ...at.env } }))(
       Wire.command(log, at.args)
     )
   const ended = yield* run(
-    yield* claudeCodeMain,
+    main,
     [
       "-p",
       prompt,
-      "--mcp-config",
-      JSON.stringify({ mcpServers: { [server]: config } }),
-      "--strict-mcp-config",
+      ...isLoggedIn
+        ? []
+        : ["--mcp-config", JSON.stringify({ mcpServers: { [server]: config } }), "--strict-mcp-config"],
       "--allowedTools",
       `mcp__${server}`,
       "--output-format",
       "stream-json",
       "--verbose"
     ],
-    {
-      cwd: folder,
-      env: { ...quiet, HOME: home, CLAUDE_CONFIG_DIR: `${home}/config`, ANTHROPIC_BASE_URL: model.url, ...env }
-    }
+    options
   )
   const events = ended.stdout.trim().split("\n").map((line) => obj(JSON.parse(line)) ?? {})
   const init = events.find(({ subtype }) => subtype === "init")

@@ -24,14 +24,17 @@ export interface Served {
 export const methods = ({ stderr }: Served): ReadonlyArray<string> =>
   stderr().flatMap((line) => /message=request .* call="?([^\s"]+)/.exec(line)?.[1] ?? [])
 
-/** Starts a server that runs until the scope ends. */
-export const start = Effect.gen(function*() {
+/** Starts a server with these arguments and variables that runs until the scope ends. */
+export const startWith = Effect.fnUntraced(function*(
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>
+) {
   const address = yield* Deferred.make<string, ClientError>()
   const said: Array<string> = []
   const handle = yield* ChildProcess.make(
     process.execPath,
-    [main, "--transport", "http", "--demo", "--port", "0"],
-    { env: { PATH: process.env["PATH"], N8N_MCP_AUTH_TOKEN: token }, stdin: "ignore", forceKillAfter: "5 seconds" }
+    [main, "--transport", "http", "--demo", ...args],
+    { env: { PATH: process.env["PATH"], ...env }, stdin: "ignore", forceKillAfter: "5 seconds" }
   )
   yield* handle.stderr.pipe(
     Stream.decodeText(),
@@ -49,6 +52,7 @@ export const start = Effect.gen(function*() {
     Effect.forkScoped
   )
   return { url: yield* Deferred.await(address), stderr: () => said } satisfies Served
-}).pipe(
-  Effect.catchTag("PlatformError", ({ message }) => new ClientError({ step: "starting the server", detail: message }))
-)
+}, Effect.catchTag("PlatformError", ({ message }) => new ClientError({ step: "starting the server", detail: message })))
+
+/** Starts a server that takes {@link token}. */
+export const start = startWith(["--port", "0"], { N8N_MCP_AUTH_TOKEN: token })

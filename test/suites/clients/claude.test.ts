@@ -20,9 +20,9 @@ const lastMatch = (shown: ReadonlyArray<string>, pattern: RegExp) =>
 
 const draftId = /"workflowId":"(draft-[^"]+)"/
 
+/** The first tool is there from the start, so the others are loaded in the same turn: three turns instead of four. */
 const debugging: ReadonlyArray<Model.Turn> = [
-  () => [load("list_executions", "get_execution", "get_execution_by_node")],
-  () => [use("list_executions", { status: "error" })],
+  () => [use("list_executions", { status: "error" }), load("get_execution", "get_execution_by_node")],
   (shown) => [use("get_execution", { id: lastMatch(shown, /"id":"(\d+)"/) })],
   (shown) => {
     const [, id, nodeName] = /get_execution_by_node\(id: '(.+?)', nodeName: '(.+?)'\)/.exec(shown.at(-1) ?? "") ?? []
@@ -31,8 +31,10 @@ const debugging: ReadonlyArray<Model.Turn> = [
 ]
 
 const building: ReadonlyArray<Model.Turn> = [
-  () => [load("node_search", "workflow_create", "workflow_edit", "validate_workflow", "test_workflow")],
-  () => [use("node_search", { keyword: "http request" })],
+  () => [
+    use("node_search", { keyword: "http request" }),
+    load("workflow_create", "workflow_edit", "validate_workflow", "test_workflow")
+  ],
   () => [use("workflow_create", { name: "From a conversation" })],
   (shown) => [
     use("workflow_edit", {
@@ -52,7 +54,9 @@ const assertDebugged = ({ answer, requests, shown, status }: ClaudeCode.Transcri
   assert.strictEqual(answer, Model.answer)
   const [first = {}] = requests
   assert.include(Model.context(first), instructions)
-  assert.include(Model.context(first), ClaudeCode.tool("list_executions"))
+  // The first tool is there, the others are named.
+  assert.include(Model.tools(first).map(({ name }) => name), ClaudeCode.tool("list_executions"))
+  assert.include(Model.context(first), ClaudeCode.tool("get_execution"))
   assert.deepStrictEqual(ours(shown).map(({ isError }) => isError), [false, false, false])
   assert.include(shown.at(-1)?.text, "Jonas Weber")
 }

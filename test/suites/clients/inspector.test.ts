@@ -86,18 +86,54 @@ const examine = Effect.fnUntraced(function*(target: ReadonlyArray<string>, offer
 })
 
 /** The tools over HTTP: without those for files, since the client's files may be on another machine. */
-const overHttp = tools.all.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
+const overHttp = tools.byDefault.filter((tool) => !tools.toolsets.files.some(({ name }) => name === tool.name))
+
+const legacyStart = ["initialize", "notifications/initialized", "tools/list"]
+
+/** The newest protocol and those before it; over HTTP the Inspector lists a modern server's tools twice. */
+const eras = {
+  modern: {
+    flags: ["--protocol-era", "modern"],
+    overStdio: ["server/discover", "tools/list"],
+    overHttp: ["server/discover", "tools/list", "tools/list"]
+  },
+  legacy: { flags: [], overStdio: legacyStart, overHttp: legacyStart }
+}
 
 const header = (token: string) => ["--header", `Authorization: Bearer ${token}`]
 
 layer(installed(inspectorMain), options)("the Inspector", (it) => {
-  it.effect("over stdio", () => examine([process.execPath, Served.main, "--demo"], tools.all.map(({ name }) => name)))
+  for (const [era, starts] of Object.entries(eras)) {
+    it.effect(`over stdio, ${era}`, () =>
+      examine([process.execPath, Served.main, "--demo", ...starts.flags], tools.byDefault.map(({ name }) => name)))
 
-  it.effect("over HTTP", () =>
-    Effect.gen(function*() {
-      const { url } = yield* Served.start
-      yield* examine([url, "--transport", "http", ...header(Served.token)], overHttp.map(({ name }) => name))
-    }))
+    it.effect(`over HTTP, ${era}`, () =>
+      Effect.gen(function*() {
+        const { url } = yield* Served.start
+        yield* examine(
+          [url, "--transport", "http", ...starts.flags, ...header(Served.token)],
+          overHttp.map(({ name }) => name)
+        )
+      }))
+
+    it.effect(`sends the known methods at start, ${era}`, () =>
+      Effect.gen(function*() {
+        const folder = yield* folderWith()
+        const log = `${folder}/wire.log`
+        yield* Inspector.ask(folder, [...Wire.command(log, ["--demo"]), ...starts.flags], "tools/list")
+        const { methods, stderr } = yield* Wire.read(log)
+        assert.deepStrictEqual(methods, starts.overStdio)
+        assertNoWarnings(stderr)
+
+        const served = yield* Served.start
+        yield* Inspector.ask(
+          folder,
+          [served.url, "--transport", "http", ...starts.flags, ...header(Served.token)],
+          "tools/list"
+        )
+        assert.deepStrictEqual(Served.methods(served), starts.overHttp)
+      }))
+  }
 
   it.effect("exits with 3 if the token is missing or wrong", () =>
     Effect.gen(function*() {
@@ -107,19 +143,5 @@ layer(installed(inspectorMain), options)("the Inspector", (it) => {
         const { code, stderr } = yield* Inspector.ask(folder, [url, "--transport", "http", ...given], "tools/list")
         assert.strictEqual(code, 3, stderr)
       }
-    }))
-
-  it.effect("sends the known methods at start", () =>
-    Effect.gen(function*() {
-      const folder = yield* folderWith()
-      const log = `${folder}/wire.log`
-      yield* Inspector.ask(folder, Wire.command(log, ["--demo"]), "tools/list")
-      const { methods, stderr } = yield* Wire.read(log)
-      assert.deepStrictEqual(methods, ["initialize", "notifications/initialized", "tools/list"])
-      assertNoWarnings(stderr)
-
-      const served = yield* Served.start
-      yield* Inspector.ask(folder, [served.url, "--transport", "http", ...header(Served.token)], "tools/list")
-      assert.deepStrictEqual(Served.methods(served), ["initialize", "notifications/initialized", "tools/list"])
     }))
 })

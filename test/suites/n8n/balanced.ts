@@ -1,4 +1,4 @@
-/** Two processes behind a load balancer, with one n8n, one folder and one state, which behave like one. */
+/** Two processes with one n8n, one folder and one state, which behave like one. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -13,11 +13,12 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
+import * as modern from "../../mcp/eras/modern.ts"
 import { balance } from "./balancer.ts"
 import { everyTool } from "./everyTool.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { RealN8nError } from "./RealN8nError.ts"
-import { live } from "./scenarios.ts"
+import * as scenarios from "./scenarios.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n>
 
@@ -62,7 +63,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
       () => new RealN8nError({ step: "starting the server", detail: log })
     ),
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 200 }),
-    live
+    scenarios.live
   )
   return {
     port: Number(listening),
@@ -109,5 +110,45 @@ export const balanced = (it: It) => {
       yield* server(folder, one.port)
       until.restarted = true
       assert.isAbove(yield* Fiber.join(calls), 0)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
+  it.effect("a modern client is asked by one process before a deletion, and answers the other", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+      const [one, two] = [yield* server(folder), yield* server(folder)]
+      const { workflowId } = yield* scenarios.make("manual", "Asked before it goes")
+      const send = ({ port }: { readonly port: number }, params: object = {}) =>
+        Effect.promise(async () => {
+          const message = modern.request(
+            "tools/call",
+            { name: "delete_workflow", arguments: { id: workflowId }, ...params },
+            { elicitation: { form: {} } }
+          )
+          const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+            method: "POST",
+            headers: { ...modern.headersOf(message), authorization: `Bearer ${token}` },
+            body: JSON.stringify(message)
+          })
+          return obj(obj(await response.json())?.["result"]) ?? {}
+        })
+      const answer = ({ inputRequests, requestState }: Obj, action: object) => ({
+        requestState,
+        inputResponses: Object.fromEntries(Object.keys(obj(inputRequests) ?? {}).map((name) => [name, action]))
+      })
+      const agreed = { action: "accept", content: { confirm: true } }
+
+      const refused = yield* send(two, answer(yield* send(one), { action: "decline" }))
+      assert.isTrue(refused["isError"])
+      assert.isObject(yield* scenarios.fetchJson(`workflows/${workflowId}`))
+
+      const asked = yield* send(one)
+      assert.strictEqual(asked["resultType"], "input_required")
+      const deleted = yield* send(two, answer(asked, agreed))
+      assert.strictEqual(deleted["resultType"], "complete")
+      assert.strictEqual(obj(deleted["structuredContent"])?.["success"], true)
+      assert.strictEqual((yield* scenarios.request("GET", `workflows/${workflowId}`)).status, 404)
+      // What was answered once is not taken again, by nobody.
+      assert.notStrictEqual(obj((yield* send(one, answer(asked, agreed)))["structuredContent"])?.["success"], true)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 }

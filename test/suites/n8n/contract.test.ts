@@ -13,6 +13,7 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as contract from "../../testing/n8nApi/contract.ts"
+import * as resources from "../../testing/n8nApi/resources.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { inCi } from "./releases.ts"
 import * as scenarios from "./scenarios.ts"
@@ -80,6 +81,15 @@ for (const version of ["2", "1"] as const) {
         const exchanges = yield* contract.exchanges(yield* instance)
         const { expect } = yield* Effect.promise(() => import("vitest"))
         yield* Effect.promise(() => expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version)))
+      }))
+
+    it.effect("answers about what else it holds as recorded", () =>
+      Effect.gen(function*() {
+        const exchanges = yield* resources.exchanges(yield* instance)
+        const { expect } = yield* Effect.promise(() => import("vitest"))
+        yield* Effect.promise(() =>
+          expect(contract.print(exchanges)).toMatchFileSnapshot(contract.recording(version, "resources"))
+        )
       }))
 
     it.effect("answers about an execution as the fake that holds it", () =>

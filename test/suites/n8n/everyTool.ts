@@ -73,6 +73,7 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   await call("get_workflow", { id })
   await call("get_workflow_connections", { id })
   await call("list_credentials", {})
+  await call("instance_overview", {})
   await call("update_workflow", { id, name: `Renamed ${path}` })
   const { versions } = await call("workflow_history", { id })
   await call("workflow_diff", { a: `${id}@${String(first(versions)["version"])}` })

@@ -25,6 +25,7 @@ import { throughFaults } from "./faults.ts"
 import { guides } from "./guides.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
+import { resources } from "./resources.ts"
 import * as scenarios from "./scenarios.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
@@ -616,6 +617,7 @@ export const suite = (version: string) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
-    if (v2) syncing(it)
+    resources(it, version)
+    syncing(it, v2)
   })
 }

@@ -10,7 +10,7 @@ import * as Sync from "../../../src/sync/Sync.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
 import { contents, edit, json } from "../../sync/world.ts"
-import { chain, code, made, manual, set } from "./builders.ts"
+import { chain, code, made, manual, node, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
 
 type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
@@ -24,8 +24,27 @@ const own = (workflow: Obj) => without(workflow, (_, key) => ofRecord.has(key))
 
 const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
 
+/** A node with every key that n8n keeps of one. */
+const whole = (v2: boolean) =>
+  node("Whole", "httpRequest", 4.2, { url: "https://example.com", options: { timeout: 1000 } }, {
+    disabled: true,
+    notes: "a note",
+    notesInFlow: true,
+    retryOnFail: true,
+    maxTries: 2,
+    waitBetweenTries: 10,
+    alwaysOutputData: true,
+    executeOnce: true,
+    onError: "continueErrorOutput",
+    webhookId: "6c1a3f5e-0000-4000-8000-0000000000aa",
+    ...(v2 ? {} : { continueOnFail: false })
+  })
+
+const long = (version: number) =>
+  ["// long", "const v = " + version, "", "const w = v", "return [{ json: { v, w } }]"].join("\n")
+
 /** Adds the tests to a suite. */
-export const syncing = (it: It) => {
+export const syncing = (it: It, v2: boolean) => {
   it.effect(
     "sync: loses no field there and back, and pushes and pulls what changed on one side",
     () =>
@@ -35,30 +54,55 @@ export const syncing = (it: It) => {
         const name = "Synced: A/B?"
         const id = yield* made(
           name,
-          [manual, set("Out", "{\"a\":1}"), code("Code", "return [{ json: { v: 1 } }]")],
-          chain("T", "Out", "Code")
+          [manual, set("Out", "{\"a\":1}"), code("Code", long(1)), whole(v2)],
+          chain("T", "Out", "Code", "Whole")
         )
         const n8n = yield* N8nClient
         const before = yield* get(id)
+        const settings = {
+          executionOrder: "v1",
+          timezone: "Europe/Berlin",
+          saveManualExecutions: true,
+          saveExecutionProgress: true,
+          saveDataErrorExecution: "all",
+          saveDataSuccessExecution: "none",
+          executionTimeout: 100,
+          errorWorkflow: id
+        }
         yield* n8n.putWorkflow(id, {
           name,
           nodes: before.nodes,
           connections: before.connections,
-          settings: { executionOrder: "v1", timezone: "Europe/Berlin", saveManualExecutions: true },
-          description: "what for",
-          pinData: { Out: [{ json: { a: 1 } }] }
+          settings,
+          ...(v2
+            ? {
+              description: "what for",
+              pinData: { Out: [{ json: { a: 1 } }] },
+              nodeGroups: [{ id: "g", name: "Group", nodeIds: ["Out", "Code"] }]
+            }
+            : {})
         })
         yield* n8n.setWorkflowTags(id, ["synced-b", "synced-a"])
         yield* Effect.gen(function*() {
-          const extras = ["pinData" as const]
+          const extras = v2 ? ["pinData" as const] : []
           const only = [id]
           yield* Sync.pull(".", { only, extras })
           const file = `${folder}/synced-a-b.json`
-          const files = yield* contents(folder)
+          const plain = yield* contents(folder)
           yield* Sync.pull(".", { only, extras })
+          assert.deepStrictEqual(yield* contents(folder), plain)
+
+          // Code in a file of its own, and back, byte for byte.
+          yield* Sync.pull(".", { only, splitsCode: true })
+          const files = yield* contents(folder)
+          assert.strictEqual(files["synced-a-b.code/code.js"], long(1))
+          assert.isTrue((yield* Sync.pull(".", { only, splitsCode: true })).isSame)
+          yield* Sync.pull(".", { only, splitsCode: false })
+          assert.deepStrictEqual(yield* contents(folder), plain)
+          yield* Sync.pull(".", { only, splitsCode: true })
           assert.deepStrictEqual(yield* contents(folder), files)
 
-          // Made anew from the file alone, it is the same in every field.
+          // Made anew from the files alone, it is the same in every field.
           const original = yield* get(id)
           yield* n8n.deleteWorkflow(id)
           yield* fs.remove(`${folder}/.n8n-sync.json`)
@@ -73,11 +117,16 @@ export const syncing = (it: It) => {
           assert.deepStrictEqual(tagNames(yield* get(again)), tagNames(original))
           assert.strictEqual((yield* json(file))["id"], again)
 
-          yield* edit(file, "v: 1", "v: 2")
+          yield* edit(`${folder}/synced-a-b.code/code.js`, "v = 1", "v = 2")
           const pushed = yield* Sync.push(".", { only: [again] })
           assert.deepStrictEqual(pushed.entries.map(({ action, error }) => [action, error]), [["updated", undefined]])
           const now = yield* get(again)
-          assert.include(JSON.stringify(now.nodes), "v: 2")
+          assert.include(JSON.stringify(now.nodes), "v = 2")
+          assert.deepStrictEqual(
+            tagNames({ ...now, nodes: original.nodes }),
+            tagNames(original),
+            "a push changes nothing else"
+          )
           yield* n8n.putWorkflow(again, {
             name,
             nodes: now.nodes,
@@ -89,7 +138,9 @@ export const syncing = (it: It) => {
             "changed there",
             "updated"
           ]])
-          assert.include((yield* contents(folder))["synced-a-b.json"] ?? "", "Asia/Tokyo")
+          const after = yield* contents(folder)
+          assert.include(after["synced-a-b.json"] ?? "", "Asia/Tokyo")
+          assert.strictEqual(after["synced-a-b.code/code.js"], long(2))
           assert.isTrue((yield* Sync.status(".", { only: [again] })).isSame)
 
           yield* fs.remove(file)

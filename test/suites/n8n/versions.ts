@@ -193,8 +193,8 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
         const tool = McpServer.find(tools.all, name)
         if (tool === undefined) return assert.fail(`there is no ${name}`)
         const exits = yield* Effect.forEach(args, (each) => Effect.exit(tool.run(each)))
-        // There are no files here, and 1.x lists no credentials.
-        const isMissing = name === "workflow_list" || name.startsWith("sync_") || !v2 && name === "list_credentials"
+        // There are no files here.
+        const isMissing = name === "workflow_list" || name.startsWith("sync_")
         assert.strictEqual(exits.some(Exit.isSuccess), !isMissing, name)
         assert.deepStrictEqual(yield* all(id), before, name)
       }

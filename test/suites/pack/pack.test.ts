@@ -12,11 +12,11 @@ describe("the package", () => {
     assert.strictEqual(metadata.version, version)
   })
 
-  it("is less than 3 MB and contains only what is needed to run", () =>
+  it("is less than 3.7 MB and contains only what is needed to run, and the library's sources", () =>
     inFolder((folder) => {
-      assert.isBelow(statSync(tarball).size, 3_000_000)
+      assert.isBelow(statSync(tarball).size, 3_700_000)
       const files = run("tar", ["tzf", tarball], folder).trim().split("\n").map((file) => file.replace("package/", ""))
-      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file)), [
+      assert.sameMembers(files.filter((file) => !/^dist\/.*\.(js|d\.ts)(\.map)?$|^src\/.*\.(ts|json)$/.test(file)), [
         "LICENSE",
         "README.md",
         "package.json",
@@ -28,7 +28,10 @@ describe("the package", () => {
         "dist/nodes.data.LICENSE.md",
         "dist/start.json"
       ])
-      assert.deepStrictEqual(files.filter((file) => /^dist\/(plugin|packaging|src)\//.test(file)), [])
+      assert.deepStrictEqual(
+        files.filter((file) => /^(dist|src)\/(plugin|packaging|demo|src|main.*map)/.test(file)),
+        []
+      )
     }))
 
   it("starts without dependencies to install", () =>

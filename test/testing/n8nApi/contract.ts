@@ -22,8 +22,8 @@ export interface Exchange {
 }
 
 /** The file with the answers of a real n8n, recorded by its suite. */
-export const recording = (version: Instance["version"]): string =>
-  fileURLToPath(new URL(`__snapshots__/contract-${version}.json`, import.meta.url))
+export const recording = (version: Instance["version"], subject = "contract"): string =>
+  fileURLToPath(new URL(`__snapshots__/${subject}-${version}.json`, import.meta.url))
 
 /** Prints one exchange per line, which makes differences easy to read. */
 export const print = (exchanges: ReadonlyArray<Exchange>): string =>
@@ -36,12 +36,18 @@ const withoutIds = (text: string): string =>
     .replace(/\b[a-zA-Z\d]{16}\b/g, "<id>")
 
 /** Fields that our client never reads. */
-const unusedFields = new Set(["project", "versionCounter"])
+const unusedFields = new Set(["project", "versionCounter", "sizeBytes"])
+
+/** What has a place (columns of a table) comes in any order. */
+const inOrder = (values: ReadonlyArray<unknown>) =>
+  values.every((value) => typeof obj(value)?.["index"] === "number")
+    ? values.toSorted((a, b) => Number(obj(a)?.["index"]) - Number(obj(b)?.["index"]))
+    : values
 
 /** Replaces ids and dates and sorts keys, so that answers of different starts are equal. */
 const normalize = (value: unknown): unknown => {
   if (typeof value === "string") return withoutIds(value)
-  if (Array.isArray(value)) return value.map(normalize)
+  if (Array.isArray(value)) return inOrder(value).map(normalize)
   return obj(value) === undefined
     ? value
     : Object.fromEntries(
@@ -91,12 +97,12 @@ const workflow = (name: string, more: Obj = {}): Obj => ({
 })
 
 /** Makes functions that send requests and record the exchanges. */
-const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "version">) {
+export const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "version">) {
   const http = yield* HttpClient.HttpClient
   const exchanges: Array<Exchange> = []
 
   const send = (
-    method: "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS",
     path: string,
     body: unknown,
     headers: Record<string, string>
@@ -118,7 +124,7 @@ const recorder = Effect.fnUntraced(function*({ apiKey, url }: Omit<Instance, "ve
   }
 
   const ask = Effect.fnUntraced(function*(
-    method: "GET" | "POST" | "PUT" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
     key: string | undefined = apiKey

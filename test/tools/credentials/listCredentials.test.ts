@@ -34,12 +34,37 @@ layer(FakeN8n.layer(seed))("list_credentials", (it) => {
     }))
 })
 
-layer(FakeN8n.layer(seed, { version: "1" }))("list_credentials on n8n 1", (it) => {
-  it.effect("says that this n8n is too old", () =>
+const using = (id: string, credentials: object, more: object = {}) => ({
+  id,
+  name: id,
+  active: false,
+  nodes: [{ name: "Send", type: "n8n-nodes-base.slack", credentials }],
+  connections: {},
+  ...more
+})
+
+const onV1 = {
+  ...seed,
+  workflows: [
+    using("a", { slackApi: { id: "s1", name: "Team" } }),
+    using("b", { slackApi: { id: "s1", name: "Team" }, httpHeaderAuth: { id: "h1", name: "Shop" } }),
+    using("c", { slackApi: { id: "s2", name: "Old" } }, { isArchived: true }),
+    using("d", { slackApi: { id: null, name: "From 2019" }, broken: "text" })
+  ]
+}
+
+layer(FakeN8n.layer(onV1, { version: "1" }))("list_credentials on n8n 1", (it) => {
+  it.effect("finds those that workflows use, each once, and says so", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(tools.listCredentials.run({}))
-      assert.strictEqual(error._tag, "ApiError")
-      assert.include(error.hint, "older")
+      const { credentials, hint } = yield* tools.listCredentials.call({})
+      assert.deepStrictEqual(credentials, [
+        { id: "s2", name: "Old", type: "slackApi" },
+        { id: "h1", name: "Shop", type: "httpHeaderAuth" },
+        { id: "s1", name: "Team", type: "slackApi" }
+      ])
+      assert.include(hint, "workflows use")
+      const { credentials: ofType } = yield* tools.listCredentials.call({ type: "httpHeaderAuth" })
+      assert.deepStrictEqual(ofType.map(({ id }) => id), ["h1"])
     }))
 })
 

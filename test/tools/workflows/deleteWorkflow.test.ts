@@ -31,6 +31,26 @@ describe("delete_workflow", () => {
         }), version))
   }
 
+  it.effect("archives instead, without a question, what is published too", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { id } = yield* create
+        assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, archive: true }), { id, archived: true })
+        const [kept] = yield* api.workflows
+        assert.deepInclude(kept, { id, isArchived: true, active: false })
+        assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, archive: true }), { id, archived: true })
+      })
+    ))
+
+  it.effect("archives nothing on n8n 1, and says what to do", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { id } = yield* create
+        const error = yield* Effect.flip(tools.deleteWorkflow.run({ id, archive: true }))
+        assert.include("hint" in error ? JSON.stringify(error.hint) : "", "has no archive")
+        assert.lengthOf(yield* api.workflows, 1)
+      }), "1"))
+
   it.effect("asks the person first, and deletes nothing on a no", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {

@@ -47,3 +47,85 @@ layer(FakeN8n.layer(seed))("list_workflows", (it) => {
       assert.deepInclude(error, { _tag: "ValidationError", field: "cursor" })
     }))
 })
+
+const slack = (name: string) => ({ name, type: "n8n-nodes-base.slack", parameters: { text: "hi" } })
+
+/** n8n here lists by id. */
+const idOf = (index: number) => `w${String(index).padStart(4, "0")}`
+
+const many = {
+  workflows: Array.from({ length: 120 }, (_, index) =>
+    entry(idOf(index), `Flow ${index}`, {
+      nodes: index % 40 === 7 ? [slack("Tell"), slack("Tell again")] : [{ name: "No", type: "n8n-nodes-base.noOp" }]
+    })),
+  executions: []
+}
+
+layer(FakeN8n.layer(many))("list_workflows with uses", (it) => {
+  it.effect("finds what uses a node type, with the names of the nodes, looking through all", () =>
+    Effect.gen(function*() {
+      const { scanned, workflows } = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.slack" })
+      assert.deepStrictEqual(workflows.map(({ id, nodes }) => [id, nodes]), [
+        ["w0007", ["Tell", "Tell again"]],
+        ["w0047", ["Tell", "Tell again"]],
+        ["w0087", ["Tell", "Tell again"]]
+      ])
+      assert.strictEqual(scanned, 120)
+    }))
+
+  it.effect("goes on where the page before ended, and combines with other conditions", () =>
+    Effect.gen(function*() {
+      const first = yield* tools.listWorkflows.call({ uses: "slack", limit: 2 })
+      assert.deepStrictEqual(first.workflows.map(({ id }) => id), ["w0007", "w0047"])
+      const second = yield* tools.listWorkflows.call({ uses: "slack", limit: 2, cursor: first.nextCursor ?? "" })
+      assert.deepStrictEqual(second.workflows.map(({ id }) => id), ["w0087"])
+      assert.notProperty(second, "nextCursor")
+      const named = yield* tools.listWorkflows.call({ uses: "slack", name: "flow 47" })
+      assert.deepStrictEqual(named.workflows.map(({ id }) => id), ["w0047"])
+    }))
+
+  it.effect("refuses what would be in everything", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(tools.listWorkflows.run({ uses: "a" }))
+      assert.deepInclude(error, { _tag: "ValidationError", field: "uses" })
+    }))
+})
+
+const endless = {
+  workflows: Array.from({ length: 2_100 }, (_, index) => entry(idOf(index), `Flow ${index}`)),
+  executions: []
+}
+
+layer(FakeN8n.layer(endless))("list_workflows with uses on a large n8n", (it) => {
+  it.effect("stops after a bound, says so, and goes on from there", () =>
+    Effect.gen(function*() {
+      const first = yield* tools.listWorkflows.call({ uses: "nothing has this" })
+      assert.deepInclude(first, { count: 0, scanned: 2_000 })
+      assert.include(first.hint, "Only 2000 workflows looked through")
+      const second = yield* tools.listWorkflows.call({ uses: "nothing has this", cursor: first.nextCursor ?? "" })
+      assert.strictEqual(second.scanned, 100)
+      assert.notProperty(second, "nextCursor")
+    }))
+})
+
+const large = JSON.stringify({
+  data: Array.from(
+    { length: 14 },
+    (_, index) => entry(`w${index}`, `Flow ${index}`, { nodes: [{ ...slack("Tell"), notes: "x".repeat(1_000_000) }] })
+  ),
+  nextCursor: null
+})
+
+layer(FakeN8n.layer(many, {
+  before: ({ url }) => {
+    const { searchParams } = new URL(url)
+    const isLarge = Number(searchParams.get("limit")) > 13
+    return Effect.sync(() => isLarge ? new Response(`[${"\"x\",".repeat(17_000_000)}1]`) : new Response(large))
+  }
+}))("list_workflows of workflows that are too large for one page", (it) => {
+  it.effect("reads fewer at once", () =>
+    Effect.gen(function*() {
+      const { workflows } = yield* tools.listWorkflows.call({ uses: "slack" })
+      assert.lengthOf(workflows, 14)
+    }))
+})

@@ -120,6 +120,18 @@ describe("set", () => {
     ])
   })
 
+  it("makes the objects and the list on its way, which n8n leaves out when they are empty", () => {
+    same(parameters("Get", "options.batching.batch.batchSize", 10), {
+      url: "={{ $json.url }}/a/a",
+      options: { timeout: 5, batching: { batch: { batchSize: 10 } } }
+    })
+    same(parameters("Get", "headerParameters.parameters[+]", { name: "x", value: "y" }), {
+      url: "={{ $json.url }}/a/a",
+      options: { timeout: 5 },
+      headerParameters: { parameters: [{ name: "x", value: "y" }] }
+    })
+  })
+
   it("completes the filter that it is in", () => {
     const condition = { leftValue: "a", rightValue: "b", operator: { type: "string", operation: "equals" } }
     same(parameters("If", "conditions.conditions[+]", condition), {
@@ -134,11 +146,11 @@ describe("set", () => {
   it.each<[string, string, unknown, string, string, RegExp]>([
     [
       "Get",
-      "options.batching.batch.batchSize",
+      "options.batching.batches.batchSize",
       1,
       "path",
-      "options.batching is not there.",
-      /options holds 'timeout'\./
+      "'batching' holds no 'batches': n8n drops it.",
+      /'batch'/
     ],
     [
       "Fields",
@@ -156,7 +168,9 @@ describe("set", () => {
       "assignments.values is not there.",
       /assignments holds 'assignments'/
     ],
-    ["Fields", "rules[+]", {}, "path", "rules is not there.", /parameters holds 'assignments', 'options'/],
+    ["Fields", "rules[+]", {}, "path", "Edit Fields (Set) 3.4 has no parameter 'rules'.", /./],
+    ["Get", "options.proxi.host", "x", "path", "HTTP Request has no parameter 'proxi' here: n8n drops it.", /'proxy'/],
+    ["Fields", "assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
     ["Fields", "options[+]", {}, "path", "options is no list.", /options is empty/],
     ["Fields", "assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
     [

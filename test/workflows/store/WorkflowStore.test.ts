@@ -14,6 +14,7 @@ import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
 
 const webhook = {
@@ -142,6 +143,43 @@ for (const version of ["2", "1"] as const) {
             const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
             assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })).changed, "nothing")
             assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
+    it.effect("plans a change without writing, and writes what was planned, unless somebody wrote meanwhile", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const options = { operation: "test", source: "caller" } as const
+        yield* inTime(
+          Effect.gen(function*() {
+            const store = yield* WorkflowStore
+            const { id } = yield* tools.createWorkflow.call(input("hi"))
+            const before = yield* stored(n8n, id)
+            const requests = (yield* methods(n8n)).length
+            // The new node is given an id: the one of the plan is the one that is written.
+            const { id: _, ...added } = { ...say("ho"), name: "Added" }
+            const plan = yield* store.plan(id, { nodes: [webhook, say("hi"), added] }, options)
+            assert.strictEqual(plan.changed, "added 'Added'")
+            assert.deepStrictEqual(plan.diff.nodes.map(({ change, name }) => [change, name]), [["added", "Added"]])
+            assert.deepStrictEqual(Object.keys(plan.patch), ["nodes"])
+            assert.deepStrictEqual(new Set((yield* methods(n8n)).slice(requests)), new Set(["GET"]))
+            assert.deepStrictEqual(yield* stored(n8n, id), before)
+
+            const written = yield* store.apply(plan)
+            assert.strictEqual(written.changed, plan.changed)
+            const idOf = (nodes: unknown) => arr(nodes).map((node) => obj(node)?.["id"])
+            assert.deepStrictEqual(idOf((yield* stored(n8n, id))["nodes"]), idOf(plan.patch["nodes"]))
+
+            const error = yield* Effect.flip(store.apply(plan))
+            assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict" })
+            const again = yield* store.plan(id, { nodes: plan.patch["nodes"] }, options)
+            assert.deepStrictEqual([again.changed, again.patch], ["nothing", {}])
+            const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
+            yield* store.apply(again)
+            assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
+            const refused = yield* Effect.flip(store.plan(id, { nodes: [{ name: "A" }] }, options))
+            assert.strictEqual(refused._tag, "ValidationError")
           }).pipe(Effect.provide(n8n.layer))
         )
       }))

@@ -1,0 +1,43 @@
+/** The options about an identity provider, checked. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Issuer from "../mcp/http/Issuer.ts"
+import * as OAuth from "../mcp/http/OAuth.ts"
+import * as Options from "./Options.ts"
+
+const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
+
+/** Without query and fragment, which no identifier has, and nothing of a password. */
+const parse = (text: string, name: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return refuse(`${name} is no http address. Write it as https://example.com`)
+  }
+  if (!Issuer.isSafe(url)) {
+    return refuse(`${name} must begin with https, unless it is on this machine: tokens would be readable on their way`)
+  }
+  return `${url.search}${url.hash}${url.username}${url.password}` === ""
+    ? Effect.succeed(url)
+    : refuse(`${name} holds more than an address: remove user name, password, query and fragment`)
+}
+
+/** The host under which clients reach the server, if the options tell it. */
+export const publicHost = Effect.fnUntraced(function*({ publicUrl }: Options.Options) {
+  return Option.isNone(publicUrl) ? [] : [(yield* parse(publicUrl.value, "--public-url")).host]
+})
+
+/** The issuer and the resource that its tokens are for; nothing without `--oauth-issuer`. */
+export const load = Effect.fnUntraced(function*(options: Options.Options) {
+  if (Option.isNone(options.oauthIssuer)) return undefined
+  if (Option.isNone(options.publicUrl)) {
+    return yield* refuse("--oauth-issuer needs --public-url: tokens are made for the server's address")
+  }
+  const issuer = options.oauthIssuer.value
+  yield* parse(issuer, "--oauth-issuer")
+  const publicUrl = yield* parse(options.publicUrl.value, "--public-url")
+  return {
+    issuer,
+    profileClaim: options.oauthProfileClaim,
+    resource: OAuth.resource({ issuer, publicUrl, readOnly: options.readOnly })
+  }
+})

@@ -1,0 +1,65 @@
+/** `audit`: what is risky on an n8n, with an exit code for CI. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Visible from "../../base/Visible.ts"
+import * as tools from "../../tools/index.ts"
+import { checks } from "../../workflows/Audit.ts"
+import * as Options from "../Options.ts"
+import * as SyncReport from "../report/SyncReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import { print, root } from "./root.ts"
+
+type Data = Effect.Success<ReturnType<typeof tools.audit.call>>
+
+const lines = ({ findings, note, workflows }: Data) => [
+  ...findings.flatMap(({ check, count, fix, places, what }) => [
+    `${check} (${count}): ${Visible.text(what)}`,
+    ...places.flatMap(({ at = [], id, name }) => [
+      `  ${Visible.label(name)} (${id})`,
+      ...at.map((each) => `    ${Visible.text(each)}`)
+    ]),
+    `  → ${Visible.text(fix)}`,
+    ""
+  ]),
+  ...(note === undefined ? [] : [`${note}.`]),
+  findings.length === 0
+    ? `${workflows} workflows, nothing found`
+    : `${workflows} workflows, ${findings.length} findings`
+]
+
+export const audit = Command.make(
+  "audit",
+  {
+    workflow: Argument.String("workflow").pipe(
+      Argument.withDescription("The id of one workflow; all if none"),
+      Argument.optional
+    ),
+    only: Flag.Literals("only", checks).pipe(
+      Flag.withDescription("Only this check; may be repeated"),
+      Flag.atLeast(1),
+      Flag.optional
+    ),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
+  },
+  Effect.fnUntraced(function*({ json, only, workflow }) {
+    const options = yield* root
+    const whole = yield* tools.audit.call(
+      Option.match(workflow, { onNone: () => ({}), onSome: (workflowId) => ({ workflowId }) })
+    ).pipe(
+      Effect.mapError((error) => new Options.InvalidOption({ message: SyncReport.explain(error) })),
+      Effect.provide(ToolContext.layer(options))
+    )
+    const wanted: ReadonlySet<string> = new Set(Option.getOrElse(only, () => checks))
+    const findings = whole.findings.filter(({ check }) => wanted.has(check))
+    const report = { ...whole, ok: findings.length === 0, findings }
+    yield* json ? print(JSON.stringify(report)) : Effect.forEach(lines(report), print, { discard: true })
+    if (!report.ok) process.exitCode = 2
+  })
+).pipe(
+  Command.withDescription(
+    "Find what is risky on n8n: secrets, open webhooks, unused credentials …; 2 when something is"
+  )
+)

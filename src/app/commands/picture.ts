@@ -1,0 +1,157 @@
+/** `picture`: a workflow drawn, with a run, a difference or its problems on top. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { str } from "../../base/Json.ts"
+import { Executions } from "../../executions/Executions.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Page from "../../pictures/Page.ts"
+import type * as Picture from "../../pictures/Picture.ts"
+import * as Pictures from "../../pictures/Pictures.ts"
+import * as Svg from "../../pictures/Svg.ts"
+import * as Template from "../../pictures/Template.ts"
+import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import * as Reference from "../../workflows/Reference.ts"
+import * as Workflows from "../../workflows/Workflows.ts"
+import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as Options from "../Options.ts"
+import * as SyncReport from "../report/SyncReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import { print, root } from "./root.ts"
+
+const refuse = (message: string) => new Options.InvalidOption({ message })
+
+/** The formats, by the end of a file's name. */
+const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
+
+/** A path on the command line starts where the command runs. */
+const fromHere = Effect.fnUntraced(function*(reference: string) {
+  const { place, version } = Reference.parse(reference)
+  const path = yield* Path.Path
+  return place.kind === "file" ? Reference.format(path.resolve(place.path), version) : reference
+})
+
+const readExecution = Effect.fnUntraced(function*(id: string) {
+  if (!/^\d+$/.test(id)) {
+    return yield* refuse(`--execution ${id}: the id of an execution is a number, as n8n shows it in its list`)
+  }
+  return yield* (yield* Executions).get(id)
+})
+
+/** The workflow with a run of it: as it ran, unless a file or a version is named. */
+const withExecution = Effect.fnUntraced(function*(reference: string, id: string) {
+  const execution = yield* readExecution(id)
+  const { place, version } = Reference.parse(reference)
+  if (place.kind === "n8n") {
+    if (place.id !== execution.workflowId) {
+      return yield* refuse(
+        `Execution ${id} is of workflow '${execution.workflowId}', not of '${place.id}': name that one, or another execution`
+      )
+    }
+    if (version === undefined && execution.workflow !== undefined) {
+      return {
+        workflow: { ...execution.workflow, name: TestMark.originalName(execution.workflow.name) },
+        execution
+      }
+    }
+  }
+  const { workflow } = yield* Workflows.document(reference, "workflow")
+  const fileId = str(workflow["id"])
+  if (place.kind !== "n8n" && fileId !== undefined && fileId !== execution.workflowId) {
+    return yield* refuse(
+      `Execution ${id} is of workflow '${execution.workflowId}'; the file '${reference}' holds '${fileId}'`
+    )
+  }
+  return { workflow, execution }
+})
+
+interface Wanted {
+  readonly workflow: string
+  readonly against: Option.Option<string>
+  readonly execution: Option.Option<string>
+  readonly problems: boolean
+}
+
+/** What is drawn. */
+const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: Wanted) {
+  if (Option.isSome(execution)) {
+    const { execution: run, workflow } = yield* withExecution(reference, execution.value)
+    return { workflow, overlay: { _tag: "Execution", execution: run } satisfies Picture.Overlay }
+  }
+  const { workflow } = yield* Workflows.document(reference, "workflow")
+  if (Option.isSome(against)) {
+    const { workflow: before } = yield* Workflows.document(yield* fromHere(against.value), "against")
+    return { workflow, overlay: { _tag: "Difference", before } satisfies Picture.Overlay }
+  }
+  if (!problems) return { workflow, overlay: undefined }
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const validation = yield* WorkflowValidation.validate(workflow, release)
+  return { workflow, overlay: { _tag: "Problems", problems: validation.problems } satisfies Picture.Overlay }
+})
+
+const write = Effect.fnUntraced(function*(file: string, text: string) {
+  const path = yield* Path.Path
+  const absolute = path.resolve(file)
+  const folder = yield* WorkflowFiles.use((files) => files.folder(path.dirname(absolute)))
+  yield* folder.write(path.basename(absolute), text)
+})
+
+export const picture = Command.make(
+  "picture",
+  {
+    workflow: Argument.String("workflow").pipe(
+      Argument.withDescription(
+        "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
+      )
+    ),
+    against: Flag.String("against").pipe(
+      Flag.withDescription("Show what differs from this workflow or version, which was before"),
+      Flag.withMetavar("WORKFLOW"),
+      Flag.optional
+    ),
+    execution: Flag.String("execution").pipe(
+      Flag.withDescription("Show this execution of the workflow"),
+      Flag.withMetavar("ID"),
+      Flag.optional
+    ),
+    problems: Flag.Boolean("problems").pipe(
+      Flag.withDescription("Show what validate_workflow finds"),
+      Flag.withDefault(false)
+    ),
+    out: Flag.String("out").pipe(
+      Flag.withDescription("The picture's file: .svg, or .html for a page to click through; SVG on stdout if none"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function*({ out, ...wanted }) {
+    const options = yield* root
+    const path = yield* Path.Path
+    const chosen = [Option.isSome(wanted.against), Option.isSome(wanted.execution), wanted.problems].filter(Boolean)
+    if (chosen.length > 1) return yield* refuse("Choose one of --against, --execution and --problems")
+    const format = Option.isSome(out) ? formatOf(out.value) : "svg"
+    if (format === undefined) {
+      return yield* refuse(`--out '${Option.getOrElse(out, () => "")}': a picture's name ends in .svg or .html`)
+    }
+    const draw = Effect.gen(function*() {
+      const { overlay, workflow } = yield* read({ ...wanted, workflow: yield* fromHere(wanted.workflow) })
+      const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
+      const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
+      if (Option.isNone(out)) return yield* print(text.trimEnd())
+      yield* write(out.value, text)
+      yield* print(`${out.value}: ${picture.title}, ${picture.subtitle}`)
+    })
+    yield* draw.pipe(
+      Effect.mapError((error) => error instanceof Options.InvalidOption ? error : refuse(SyncReport.explain(error))),
+      Effect.provide(ToolContext.layer({
+        ...options,
+        transport: "stdio",
+        filesRoot: options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
+      }))
+    )
+  })
+).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems on top"))

@@ -1,0 +1,127 @@
+/** `promote`: workflows of one n8n on another. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { parse } from "jsonc-parser"
+import * as Arguments from "../../answer/Arguments.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { suggestion } from "../../base/Nearest.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Sync from "../../sync/Sync.ts"
+import * as SyncReport from "../report/SyncReport.ts"
+import * as ToolContext from "../ToolContext.ts"
+import * as Upstreams from "../Upstreams.ts"
+import { name, print, root } from "./root.ts"
+import { dryRun, exit, folder, json, refuse, toggle } from "./sync.ts"
+
+const profile = (flag: string, description: string) =>
+  Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar("PROFILE"))
+
+const decodeBindings = Arguments.decoder("The bindings", Sync.Bindings, Tool.jsonSchema(Sync.Bindings))
+
+const readBindings = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(file).pipe(Effect.mapError(({ message }) => refuse(message)))
+  return yield* decodeBindings(parse(text, [], { allowTrailingComma: true })).pipe(
+    Effect.mapError((error) => refuse(`${file}: ${SyncReport.explain(error)}`))
+  )
+})
+
+const upstream = (upstreams: ReadonlyArray<Upstreams.Upstream>, wanted: string) => {
+  const found = upstreams.find((each) => each.name === wanted)
+  const names = upstreams.flatMap((each) => each.name ?? [])
+  return found === undefined
+    ? Effect.fail(
+      refuse(
+        names.length === 0
+          ? "promote goes from one profile to another: name a file of profiles with --config"
+          : `There is no profile '${wanted}'. ${suggestion(wanted, names, names.length)}`
+      )
+    )
+    : Effect.succeed(found)
+}
+
+export const promote = Command.make(
+  "promote",
+  {
+    folder,
+    json,
+    dryRun,
+    from: profile("from", "The profile of the n8n that has the workflows"),
+    to: profile("to", "The profile of the n8n that is to have them"),
+    bindings: Flag.String("bindings").pipe(
+      Flag.withDescription("JSON file: {\"credentials\": {\"id or name there\": \"id or name here\"}, …}"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    only: Flag.String("only").pipe(
+      Flag.withDescription("Only this workflow: an id or a name; may be repeated"),
+      Flag.withMetavar("WORKFLOW"),
+      Flag.atLeast(1),
+      Flag.optional
+    ),
+    pinned: toggle("pinned", "Promote pinned data too"),
+    overwrite: toggle("overwrite", "Overwrite what changed on the second n8n since it was promoted"),
+    publishes: toggle("publish", "Publish what is promoted")
+  },
+  Effect.fnUntraced(function*({ bindings, dryRun, folder, from, json, only, overwrite, pinned, publishes, to }) {
+    const options = yield* root
+    const path = yield* Path.Path
+    const absolute = path.resolve(folder)
+    const { upstreams } = yield* Upstreams.load({ ...options, profile: Option.none() })
+    const [source, target] = [yield* upstream(upstreams, from), yield* upstream(upstreams, to)]
+    if (target.readOnly && !dryRun) {
+      return yield* refuse(`promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`)
+    }
+    const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
+    const report = yield* Effect.gen(function*() {
+      return yield* Sync.promote(".", {
+        from: yield* clientOf(source),
+        to: yield* clientOf(target),
+        bindings: Option.isNone(bindings) ? undefined : yield* readBindings(bindings.value),
+        only: Option.getOrUndefined(only),
+        extras: pinned ? ["pinData"] : [],
+        overwrites: overwrite,
+        publishes,
+        dryRun,
+        onStep: ({ count, outcome, total }) =>
+          json ? Effect.void : print(`[${count}/${total}] ${SyncReport.promotionLine(outcome)}`)
+      })
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTags({
+        ApiError: (error) => Effect.fail(refuse(SyncReport.explain(error))),
+        NotFoundError: (error) => Effect.fail(refuse(SyncReport.explain(error))),
+        ValidationError: (error) => Effect.fail(refuse(SyncReport.explain(error)))
+      }),
+      Effect.provide(ToolContext.shared({ ...options, transport: "stdio", filesRoot: [absolute] }))
+    )
+    if (json) {
+      yield* print(JSON.stringify(SyncReport.promotionJson(report)))
+    } else {
+      const isBlocked = report.hasConflicts || report.obstacles.length > 0
+      for (const entry of report.entries) {
+        if (dryRun && entry.action !== undefined || isBlocked && !dryRun && entry.status !== "same") {
+          yield* print(SyncReport.promotionLine(entry, dryRun))
+        } else if (entry.status === "conflict") yield* print(SyncReport.promotionLine(entry))
+      }
+      for (const obstacle of report.obstacles) yield* print(SyncReport.obstacleLine(obstacle))
+      yield* print(SyncReport.promotionSummary(report))
+      if (report.hasConflicts) {
+        process.stderr.write(
+          `${name}: nothing is written over what changed there since: bring it back to '${from}', or add --overwrite\n`
+        )
+      }
+    }
+    yield* report.hasErrors ? exit(1) : report.hasConflicts ? exit(2) : Effect.void
+  })
+).pipe(
+  Command.withDescription(
+    "Bring workflows from one n8n to another, with its credentials; 1, and nothing written, when something cannot be resolved"
+  )
+)

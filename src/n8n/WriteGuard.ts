@@ -1,0 +1,52 @@
+/** What stands before every write to n8n: whatever way a write takes, it passes here. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Errors from "../base/Errors.ts"
+import type { Obj } from "../base/Json.ts"
+
+/** A request to n8n's public API that is not a read. */
+export interface Write {
+  readonly method: string
+  /** Below `/api/v1`, such as `/workflows/12/publish`; its parts are percent-encoded. */
+  readonly path: string
+  readonly body?: unknown
+  /** `GET` of another path of the same n8n, as JSON. */
+  readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
+}
+
+/** Decides about writes. */
+export interface Service {
+  /** Fails where the write must not be sent. */
+  readonly check: (write: Write) => Effect.Effect<void, Errors.N8nError>
+  /** Fails where a test must not run these nodes. */
+  readonly checkTest: (nodes: ReadonlyArray<unknown>) => Effect.Effect<void, Errors.N8nError>
+  /** What is wrong with a workflow as n8n has it, a sentence each. */
+  readonly faults: (workflow: Obj) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
+}
+
+const open: Service = {
+  check: () => Effect.void,
+  checkTest: () => Effect.void,
+  faults: () => Effect.succeed([])
+}
+
+/** The guard of the current call. Default: everything may be written. */
+export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
+
+/** Puts back what a failed write of ours displaced: what was there before is nothing new, whatever the guard says of it. */
+export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, WriteGuard, open)
+
+/** Fails as the update of a workflow would, without sending it. */
+export const previewUpdate = (
+  before: Obj & { readonly id: string },
+  after: Obj
+): Effect.Effect<void, Errors.N8nError> =>
+  WriteGuard.use(({ check }) =>
+    check({
+      method: "PUT",
+      path: `/workflows/${encodeURIComponent(before.id)}`,
+      body: after,
+      read: () => Effect.succeed(before)
+    })
+  )

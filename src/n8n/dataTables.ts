@@ -1,0 +1,315 @@
+/** Data tables (n8n 2.x): tables, their columns and their rows. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import type * as Errors from "../base/Errors.ts"
+import type { Obj } from "../base/Json.ts"
+import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
+
+/** The type of a column's values; `date` values are ISO 8601. */
+const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
+
+/** The type of a column's values; `date` values are ISO 8601. */
+export type ColumnType = typeof ColumnType.Type
+
+/** A column; `index` is its place, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not among them. */
+const Column = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  // A newer n8n may have other types.
+  type: Schema.Union([ColumnType, Schema.String]),
+  index: Schema.optionalKey(Schema.Int)
+})
+
+/** A column of a data table; `index` is its place, from 0. */
+export type Column = typeof Column.Type
+
+/** A table; the order of `columns` is n8n's own, not that of their indexes. */
+const Table = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  columns: Schema.Array(Column),
+  projectId: Schema.optionalKey(Schema.String),
+  createdAt: Schema.String,
+  updatedAt: Schema.String,
+  sizeBytes: Schema.optionalKey(Schema.Finite)
+})
+
+/** A data table and its columns. */
+export type DataTable = typeof Table.Type
+
+/** A row: n8n's own columns, and those of the table; what has no value is null. */
+const Row = Schema.StructWithRest(
+  Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+
+/** A row of a data table, by column; what has no value is null. */
+export type Row = typeof Row.Type
+
+/** What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text. */
+export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"
+
+/** Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition. */
+export interface RowFilter {
+  readonly type?: "and" | "or" | undefined
+  readonly filters: ReadonlyArray<
+    { readonly columnName: string; readonly condition: Condition; readonly value: unknown }
+  >
+}
+
+/** A query for rows. */
+export interface RowQuery {
+  readonly filter?: RowFilter | undefined
+  /** `column:asc` or `column:desc`. Default: in the order in which they were inserted. */
+  readonly sortBy?: string | undefined
+  /** A text in any column of the table, ignoring case. */
+  readonly search?: string | undefined
+}
+
+/** Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
+export interface TableQuery {
+  readonly name?: string | undefined
+  readonly projectId?: string | undefined
+  readonly sortBy?: string | undefined
+}
+
+/** New values for some rows. */
+export interface RowChange {
+  readonly filter: RowFilter
+  readonly data: Obj
+}
+
+/** What a change would do to rows; a row that would be inserted has the `id` 0. */
+export interface RowPreview {
+  readonly before: ReadonlyArray<Row>
+  readonly after: ReadonlyArray<Row>
+}
+
+const DryRun = Schema.Array(
+  Schema.StructWithRest(
+    Schema.Struct({ id: Schema.NullOr(Schema.Int), dryRunState: Schema.Literals(["before", "after"]) }),
+    [Schema.Record(Schema.String, Schema.Unknown)]
+  )
+)
+
+/** n8n says "no row" by a row of nulls. */
+const preview = (rows: typeof DryRun.Type): RowPreview => {
+  const having = (state: "before" | "after") =>
+    rows.filter(({ dryRunState, id }) => dryRunState === state && id !== null).map(({ dryRunState: _, ...row }) =>
+      row as Row
+    )
+  return { before: having("before"), after: having("after") }
+}
+
+/** The endpoints of data tables, all of n8n 2.x; on 1.x they fail with an error that `isUnsupported` knows. */
+export interface Service {
+  /** `GET /data-tables`. */
+  readonly listDataTables: (query: PageQuery & TableQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
+  /** All tables that meet the conditions, a page at a time as they are asked for. */
+  readonly streamDataTables: (query?: TableQuery) => Stream.Stream<DataTable, Errors.RequestError>
+  /** `GET /data-tables/{id}`. */
+  readonly getDataTable: (id: string) => Effect.Effect<DataTable, Errors.N8nError>
+  /** `POST /data-tables`: in a project, or the key's own. */
+  readonly createDataTable: (
+    table: {
+      readonly name: string
+      readonly columns: ReadonlyArray<{ readonly name: string; readonly type: ColumnType }>
+      readonly projectId?: string
+    }
+  ) => Effect.Effect<DataTable, Errors.RequestError>
+  /** `PATCH /data-tables/{id}`. */
+  readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
+  /** `DELETE /data-tables/{id}`, with its rows. */
+  readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
+  /** `GET /data-tables/{id}/columns`, by index. */
+  readonly listColumns: (id: string) => Effect.Effect<ReadonlyArray<Column>, Errors.N8nError>
+  /** `POST /data-tables/{id}/columns`; the name is letters, digits and `_`, after a letter, at most 63. */
+  readonly addColumn: (
+    id: string,
+    column: { readonly name: string; readonly type: ColumnType; readonly index?: number }
+  ) => Effect.Effect<Column, Errors.N8nError>
+  /** `PATCH /data-tables/{id}/columns/{columnId}`: its name, its place, or both. */
+  readonly updateColumn: (
+    id: string,
+    columnId: string,
+    change: { readonly name?: string; readonly index?: number }
+  ) => Effect.Effect<Column, Errors.N8nError>
+  /** `DELETE /data-tables/{id}/columns/{columnId}`, with its values. */
+  readonly deleteColumn: (id: string, columnId: string) => Effect.Effect<void, Errors.N8nError>
+  /** `GET /data-tables/{id}/rows`. */
+  readonly listRows: (id: string, query: PageQuery & RowQuery) => Effect.Effect<Page<Row>, Errors.N8nError>
+  /** All rows that meet the conditions, a page at a time as they are asked for. */
+  readonly streamRows: (id: string, query?: RowQuery) => Stream.Stream<Row, Errors.N8nError>
+  /** `POST /data-tables/{id}/rows`, all or none; returns the ids of the new rows, in their order. */
+  readonly insertRows: (id: string, rows: ReadonlyArray<Obj>) => Effect.Effect<ReadonlyArray<number>, Errors.N8nError>
+  /** `PATCH /data-tables/{id}/rows/update`; returns the changed rows as they are now. */
+  readonly updateRows: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
+  /** What {@link updateRows} would do. */
+  readonly previewRowUpdate: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
+  /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them as they are now. */
+  readonly upsertRow: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
+  /** What {@link upsertRow} would do. */
+  readonly previewRowUpsert: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
+  /** `DELETE /data-tables/{id}/rows/delete`; returns the deleted rows. */
+  readonly deleteRows: (id: string, filter: RowFilter) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
+  /** The rows that {@link deleteRows} would delete. */
+  readonly previewRowDeletion: (id: string, filter: RowFilter) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
+  /** `DELETE /data-tables/{id}/rows/clear`: deletes every row; returns how many. */
+  readonly clearRows: (id: string) => Effect.Effect<number, Errors.N8nError>
+}
+
+const Tables = pageOf(Table)
+const Rows = Schema.Array(Row)
+const RowPage = pageOf(Row)
+const Inserted = Schema.Array(Schema.Struct({ id: Schema.Int }))
+const Cleared = Schema.Struct({ deletedCount: Schema.Int })
+
+const listTarget: Errors.Target = { operation: "list data tables" }
+
+const tableTarget = (operation: string, id: string): Errors.ResourceTarget => ({
+  operation,
+  resourceType: "Data table",
+  resourceId: id
+})
+
+const columnTarget = (operation: string, id: string): Errors.ResourceTarget => ({
+  operation,
+  resourceType: "Column",
+  resourceId: id
+})
+
+const path = (id: string) => `/data-tables/${encodeURIComponent(id)}`
+
+const columnPath = (id: string, columnId: string) => `${path(id)}/columns/${encodeURIComponent(columnId)}`
+
+const json = (value: unknown) => value === undefined ? undefined : JSON.stringify(value)
+
+/** Implements them for one n8n. */
+export const make = (requests: Requests): Service => {
+  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((
+    { name, projectId, ...query }
+  ) =>
+    getJson(requests, "/data-tables", Tables, listTarget, {
+      ...query,
+      filter: name === undefined && projectId === undefined ? undefined : json({ name, projectId })
+    })
+  )
+  const listRows: Service["listRows"] = Effect.fn("N8nClient.listRows")((id, { filter, ...query }) =>
+    getJson(requests, `${path(id)}/rows`, RowPage, tableTarget("read the rows of data table", id), {
+      ...query,
+      filter: json(filter)
+    })
+  )
+  const update = (id: string, body: Obj) => ({ method: "PATCH", path: `${path(id)}/rows/update`, body }) as const
+  const upsert = (id: string, body: Obj) => ({ method: "POST", path: `${path(id)}/rows/upsert`, body }) as const
+  const remove = (id: string, filter: RowFilter, query: { readonly dryRun?: true; readonly returnData?: true }) =>
+    ({
+      method: "DELETE",
+      path: `${path(id)}/rows/delete`,
+      query: { filter: json(filter), ...query },
+      isOnce: true
+    }) as const
+  const updateTarget = (id: string) => tableTarget("update rows of data table", id)
+  const upsertTarget = (id: string) => tableTarget("update or insert a row of data table", id)
+  const removeTarget = (id: string) => tableTarget("delete rows of data table", id)
+
+  return {
+    listDataTables,
+    streamDataTables: (query = {}) => elements(listTarget, (page) => listDataTables({ ...query, ...page })),
+    getDataTable: Effect.fn("N8nClient.getDataTable")((id) =>
+      getJson(requests, path(id), Table, tableTarget("get data table", id))
+    ),
+    createDataTable: Effect.fn("N8nClient.createDataTable")((body) =>
+      sendJson(requests, { method: "POST", path: "/data-tables", body }, Table, { operation: "create data table" })
+    ),
+    renameDataTable: Effect.fn("N8nClient.renameDataTable")((id, name) =>
+      sendJson(
+        requests,
+        { method: "PATCH", path: path(id), body: { name } },
+        Table,
+        tableTarget("rename data table", id)
+      )
+    ),
+    deleteDataTable: Effect.fn("N8nClient.deleteDataTable")((id) =>
+      sendOnly(requests, { method: "DELETE", path: path(id) }, tableTarget("delete data table", id))
+    ),
+    listColumns: Effect.fn("N8nClient.listColumns")((id) =>
+      getJson(
+        requests,
+        `${path(id)}/columns`,
+        Schema.Array(Column),
+        tableTarget("list the columns of data table", id)
+      )
+    ),
+    addColumn: Effect.fn("N8nClient.addColumn")((id, body) =>
+      sendJson(
+        requests,
+        { method: "POST", path: `${path(id)}/columns`, body },
+        Column,
+        tableTarget("add a column to data table", id)
+      )
+    ),
+    updateColumn: Effect.fn("N8nClient.updateColumn")((id, columnId, body) =>
+      sendJson(
+        requests,
+        { method: "PATCH", path: columnPath(id, columnId), body },
+        Column,
+        columnTarget("change column", columnId)
+      )
+    ),
+    deleteColumn: Effect.fn("N8nClient.deleteColumn")((id, columnId) =>
+      sendOnly(
+        requests,
+        { method: "DELETE", path: columnPath(id, columnId) },
+        columnTarget("delete column", columnId)
+      )
+    ),
+    listRows,
+    streamRows: (id, query = {}) =>
+      elements(tableTarget("read the rows of data table", id), (page) => listRows(id, { ...query, ...page })),
+    insertRows: Effect.fn("N8nClient.insertRows")((id, data) =>
+      Effect.map(
+        sendJson(
+          requests,
+          { method: "POST", path: `${path(id)}/rows`, body: { data, returnType: "id" } },
+          Inserted,
+          tableTarget("insert rows into data table", id)
+        ),
+        (rows) => rows.map((row) => row.id)
+      )
+    ),
+    updateRows: Effect.fn("N8nClient.updateRows")((id, change) =>
+      sendJson(requests, update(id, { ...change, returnData: true }), Rows, updateTarget(id))
+    ),
+    previewRowUpdate: Effect.fn("N8nClient.previewRowUpdate")((id, change) =>
+      Effect.map(sendJson(requests, update(id, { ...change, dryRun: true }), DryRun, updateTarget(id)), preview)
+    ),
+    upsertRow: Effect.fn("N8nClient.upsertRow")((id, change) =>
+      sendJson(requests, upsert(id, { ...change, returnData: true }), Rows, upsertTarget(id))
+    ),
+    previewRowUpsert: Effect.fn("N8nClient.previewRowUpsert")((id, change) =>
+      Effect.map(sendJson(requests, upsert(id, { ...change, dryRun: true }), DryRun, upsertTarget(id)), preview)
+    ),
+    deleteRows: Effect.fn("N8nClient.deleteRows")((id, filter) =>
+      sendJson(requests, remove(id, filter, { returnData: true }), Rows, removeTarget(id))
+    ),
+    previewRowDeletion: Effect.fn("N8nClient.previewRowDeletion")((id, filter) =>
+      Effect.map(
+        sendJson(requests, remove(id, filter, { dryRun: true }), DryRun, removeTarget(id)),
+        (rows) => preview(rows).before
+      )
+    ),
+    clearRows: Effect.fn("N8nClient.clearRows")((id) =>
+      Effect.map(
+        sendJson(
+          requests,
+          { method: "DELETE", path: `${path(id)}/rows/clear`, isOnce: true },
+          Cleared,
+          tableTarget("clear data table", id)
+        ),
+        ({ deletedCount }) => deletedCount
+      )
+    )
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Bundles the program into a folder: `main.js` and its chunks, what it answers before it is loaded (`start.json`), and
+ * the licences of what is in it (`NOTICES.md`).
+ *
+ * `node program.ts FOLDER [EXTENSION]`; the extension is `.js`.
+ */
+import * as Effect from "effect/Effect"
+import { build } from "esbuild"
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { root } from "./metadata.ts"
+import { prepared } from "./start.ts"
+
+const [, , outdir = "dist", extension = ".js"] = process.argv
+const folder = resolve(root, outdir)
+
+/** The SDK imports its default validator, which ours replaces: half of what an older client would wait for. */
+const unused = join(root, "src/packaging/unused.ts")
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ["src/main.ts"],
+  outdir: folder,
+  outExtension: { ".js": extension },
+  chunkNames: "main-[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  metafile: true,
+  platform: "node",
+  format: "esm",
+  mainFields: ["module", "main"],
+  target: "node22",
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: "none",
+  logLevel: "warning",
+  alias: { ajv: unused, "ajv-formats": unused },
+  banner: {
+    js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
+  }
+})
+
+/** The package folder of a file: `…/node_modules/@scope/name`. */
+const folderOf = (file: string) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []
+
+const notice = (folder: string) => {
+  const { license, name, version } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"))
+  const [file] = globSync("{LICENSE,LICENCE,license,License}*", { cwd: join(root, folder) })
+  const text = file === undefined ? `Licence: ${license}` : readFileSync(join(root, folder, file), "utf8").trim()
+  return `## ${name} ${version}\n\n${text}\n`
+}
+
+const folders = new Set(Object.keys(metafile.inputs).flatMap(folderOf))
+const notices = [...folders].filter((folder) => existsSync(join(root, folder, "package.json"))).map(notice).toSorted()
+writeFileSync(join(folder, "NOTICES.md"), `# Bundled packages and their licences\n\n${notices.join("\n")}`)
+writeFileSync(join(folder, "start.json"), JSON.stringify(await Effect.runPromise(prepared)))

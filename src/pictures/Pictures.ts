@@ -1,0 +1,16 @@
+/** Makes pictures with what the catalogue knows of the nodes, a place for each of them. */
+import * as Effect from "effect/Effect"
+import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as Layout from "./Layout.ts"
+import * as Looks from "./Looks.ts"
+import * as Picture from "./Picture.ts"
+
+/** The picture of a workflow with what lies on top of it, ready to be drawn. */
+export const make = Effect.fn("Pictures.make")(function*(
+  workflow: Picture.Document,
+  options: Pick<Picture.Options, "overlay" | "showsSecrets"> = {}
+): Effect.fn.Return<Picture.Picture, never, NodeCatalogue> {
+  const before = options.overlay?._tag === "Difference" ? [options.overlay.before] : []
+  const lookOf = yield* Looks.forWorkflows(workflow, ...before)
+  return yield* Layout.place(Picture.make(workflow, { ...options, lookOf }))
+})

@@ -1,0 +1,351 @@
+/** Draws a picture as SVG, in the look of n8n's editor, for light and dark backgrounds. Pure. */
+import type { Port as PortOf } from "../n8n/model/Connections.ts"
+import * as geometry from "./geometry.ts"
+import type { Link, Node, Note, Picture, Status } from "./Picture.ts"
+import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
+import { style } from "./theme.ts"
+
+export { style, variables } from "./theme.ts"
+
+interface Placed {
+  readonly node: Node
+  readonly box: geometry.Box
+  /** The width of what is written under it. */
+  readonly room: number
+}
+
+const n = (value: number) => String(Math.round(value * 10) / 10)
+
+const text = (x: number, y: number, content: string, classes: string) =>
+  `<text x="${n(x)}" y="${n(y)}" class="${classes}">${xml(content)}</text>`
+
+const titled = (content: string) => `<title>${xml(content)}</title>`
+
+// ---- nodes
+
+const [nameSize, smallSize, lineHeight] = [16, 12, 18]
+
+/** What is written under a node may be as wide as there is room beside it. */
+const roomsOf = (boxes: ReadonlyArray<geometry.Box>) => (box: geometry.Box): number => {
+  const middle = box.x + box.width / 2
+  const nearest = boxes.reduce((least, other) => {
+    const distance = Math.abs(other.x + other.width / 2 - middle)
+    return other !== box && Math.abs(other.y + other.height - box.y - box.height) < 100 && distance > 0
+      ? Math.min(least, distance)
+      : least
+  }, 208)
+  return Math.max(box.width, nearest - 8)
+}
+
+const corners = { sharp: 8, round: 36 }
+
+const outline = ({ kind }: Node, { height, width }: geometry.Box): string => {
+  if (kind === "sub") {
+    const r = height / 2
+    return `<rect class="box" width="${n(width)}" height="${n(height)}" rx="${r}"/>`
+  }
+  const [left, right] = [kind === "trigger" ? corners.round : corners.sharp, corners.sharp]
+  return `<path class="box" d="M${left} 0H${width - right}a${right} ${right} 0 0 1 ${right} ${right}V${
+    height - right
+  }a${right} ${right} 0 0 1 -${right} ${right}H${left}a${left} ${left} 0 0 1 -${left} -${left}V${left}a${left} ${left} 0 0 1 ${left} -${left}z"/>`
+}
+
+const glyphAt = ({ glyph: { d, hue, initials } }: Node, x: number, y: number, scale: number) =>
+  d === undefined
+    ? text(x, y + 8, initials ?? "", `mid initials h-${hue}`)
+    : `<path class="glyph h-${hue}" transform="translate(${n(x - 12 * scale)} ${
+      n(y - 12 * scale)
+    }) scale(${scale})" d="${d}"/>`
+
+const signs: { readonly [S in Status]?: string } = {
+  success: "M-4 0l3 3 5-6",
+  error: "M0 -4v4M0 4v.1",
+  waiting: "M0 -4v4l3 2",
+  running: "M-3 -4l6 4-6 4z",
+  warning: "M0 -4v4M0 4v.1",
+  added: "M-4 0h8M0 -4v8",
+  removed: "M-4 0h8",
+  changed: "M-5 1q2.500-5 5-1t5-1",
+  renamed: "M-4 0h8M1 -3l3 3-3 3"
+}
+
+const markAt = (status: Status, x: number, y: number) => {
+  const d = signs[status]
+  return d === undefined
+    ? ""
+    : `<g transform="translate(${n(x)} ${n(y)})"><circle class="mark" r="10"/><path class="sign" d="${d}"/></g>`
+}
+
+const pin = "M-4 -7h8l-1 2 0 3 3 3H1V8L0 9-1 8V1H-6L-3 -2V-5z"
+
+/** The lines under a node, or beside the sign of a root node. */
+const labels = ({ box: { height, width }, node, room }: Placed): string => {
+  const isRoot = node.kind === "root"
+  const [x, wide] = isRoot ? [80 + (width - 88) / 2, width - 92] : [width / 2, room]
+  const names = wrap(node.name, nameSize, wide, 2)
+  const below = isRoot && node.inputs.some((port) => port.type !== "main") ? height + 44 : height + 24
+  const notes: ReadonlyArray<readonly [string, string]> = [
+    ...(node.formerName === undefined ? [] : [[ellipsis(`was: ${node.formerName}`, smallSize, room), "dim"] as const]),
+    ...(node.isDisabled ? [["(Deactivated)", "dim"] as const] : []),
+    ...(node.figures === undefined
+      ? []
+      : [[ellipsis(node.figures, smallSize, Math.max(room, 96)), "figures"] as const]),
+    ...(node.figures !== undefined || node.subtitle === undefined
+      ? []
+      : [[ellipsis(node.subtitle, smallSize, room), "dim"] as const])
+  ]
+  const nameY = isRoot ? height / 2 + 6 - (names.length - 1) * lineHeight / 2 : height + 24
+  const notesX = width / 2
+  const notesY = isRoot ? below : nameY + names.length * lineHeight - 2
+  return names.map((line, index) => text(x, nameY + index * lineHeight, line, "mid name")).join("") +
+    notes.map(([line, classes], index) => text(notesX, notesY + index * 15, line, `mid small halo ${classes}`)).join("")
+}
+
+const portShape = ({ x, y }: geometry.Point, type: string) =>
+  type === "main"
+    ? `<circle class="port" cx="${n(x)}" cy="${n(y)}" r="7"/>`
+    : `<path class="port" d="M${n(x)} ${n(y - 8)}l8 8-8 8-8-8z"/>`
+
+const ports = ({ box, node }: Placed): string => {
+  const local = { ...box, x: 0, y: 0 }
+  const outputs = node.outputs.filter(({ type }) => type === "main")
+  const names = outputs.length > 1 ? outputs.filter(({ name }) => name !== undefined && name !== "") : []
+  const inputs = node.inputs.filter(({ type }) => type === "main")
+  const inputNames = inputs.length > 1 ? inputs.filter(({ name }) => name !== undefined && name !== "") : []
+  const hanging = node.inputs.filter(({ type }) => type !== "main")
+  return [
+    ...node.inputs.map((port) => portShape(geometry.inputAt(node, local, port), port.type)),
+    ...node.outputs.map((port) => portShape(geometry.outputAt(node, local, port), port.type)),
+    ...names.map((port) => {
+      const { x, y } = geometry.outputAt(node, local, port)
+      return text(x + 11, y + 4, ellipsis(port.name ?? "", smallSize, 72), "small halo dim")
+    }),
+    ...inputNames.map((port) => {
+      const { x, y } = geometry.inputAt(node, local, port)
+      return text(x - 19, y + 4, ellipsis(port.name ?? "", smallSize, 60), "end small halo dim")
+    }),
+    ...node.outputs.filter(({ type }) => type !== "main").map((port) => {
+      const { x, y } = geometry.outputAt(node, local, port)
+      return text(x, y - 14, ellipsis(port.name ?? "", smallSize, 84), "mid small halo dim")
+    }),
+    ...hanging.map((port) => {
+      const { x, y } = geometry.inputAt(node, local, port)
+      const label = `${port.name ?? ""}${port.required === true ? "*" : ""}`
+      return text(x, y + 24, ellipsis(label, smallSize, hanging.length > 3 ? 52 : 84), "mid small halo dim")
+    })
+  ].join("")
+}
+
+/** What a screen reader says of a node. */
+const spoken = (node: Node): string =>
+  [
+    node.name,
+    node.label,
+    ...(node.formerName === undefined ? [] : [`formerly ${node.formerName}`]),
+    ...(node.statusText === undefined ? [] : [node.statusText]),
+    ...(node.isDisabled ? ["deactivated"] : []),
+    ...(node.isPinned ? ["pinned data"] : []),
+    ...(node.isSubWorkflow ? ["runs a workflow"] : [])
+  ].join(", ")
+
+const drawNode = (placed: Placed): string => {
+  const { box: { height, width, x, y }, node } = placed
+  const classes = [
+    node.status === undefined ? "" : node.status === "idle" ? "idle" : `s-${node.status}`,
+    node.isDisabled ? "off" : ""
+  ].filter(Boolean)
+  const onCircle = node.kind === "sub" && width === height
+  const markPlace = onCircle ? [width - 10, height - 12] as const : [width - 16, height - 16] as const
+  return [
+    `<g data-node="${node.id}"${classes.length === 0 ? "" : ` class="${classes.join(" ")}"`} transform="translate(${
+      n(x)
+    } ${n(y)})" tabindex="0" role="button" aria-label="${xml(spoken(node))}">`,
+    titled(spoken(node)),
+    outline(node, placed.box),
+    node.kind === "trigger"
+      ? `<path class="bolt" transform="translate(-30 ${n(height / 2 - 9)})" d="M7 0L0 11h5l-2 8 9-12H7z"/>`
+      : "",
+    glyphAt(
+      node,
+      node.kind === "root" || node.kind === "sub" && !onCircle ? 40 : width / 2,
+      height / 2,
+      onCircle ? 1.4 : 1.7
+    ),
+    node.isSubWorkflow
+      ? `<path class="glyph h-plain" transform="translate(${n(width - 20)} 8) scale(.55)" d="M6 18L18 6M9 6h9v9"/>`
+      : "",
+    node.isPinned ? `<path class="pin" transform="translate(14 ${n(height - 14)})" d="${pin}"/>` : "",
+    node.isDisabled ? `<path class="strike" d="M-4 ${n(height / 2)}H${n(width + 4)}"/>` : "",
+    node.status === undefined ? "" : markAt(node.status, ...markPlace),
+    ports(placed),
+    labels(placed),
+    "</g>"
+  ].join("")
+}
+
+/** Where a node was before, and the way from there. */
+const drawGhost = ({ box, node }: Placed): string => {
+  if (node.formerPlace === undefined) return ""
+  const { x, y } = node.formerPlace
+  const [fromX, fromY] = [x + box.width / 2, y + box.height / 2]
+  const [toX, toY] = [box.x + box.width / 2, box.y + box.height / 2]
+  return `<g class="was">${titled(`${node.name}: its former place`)}<rect class="ghost" x="${n(x)}" y="${
+    n(y)
+  }" width="${n(box.width)}" height="${n(box.height)}" rx="8"/><path class="ghost" d="M${n(fromX)} ${n(fromY)}L${
+    n(toX)
+  } ${n(toY)}"/></g>`
+}
+
+// ---- links
+
+interface Drawn {
+  readonly link: Link
+  readonly path: geometry.Path
+  readonly end: geometry.Point
+}
+
+const drawLink = ({ end: { x, y }, link, path }: Drawn): string => {
+  const main = link.output.type === "main"
+  const status = link.status === undefined || link.status === "idle" ? "" : ` ${link.status}`
+  return `<path class="edge${status}${main ? "" : " dash"}" d="${path.d}"/>` +
+    (main ? `<path class="tip${status}" d="M${n(x - 7)} ${n(y)}l-10 -6v12z"/>` : "")
+}
+
+const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string =>
+  items === undefined || output.type !== "main"
+    ? ""
+    : text(label.x, label.y - 6, items === 1 ? "1 item" : `${items} items`, "mid halo count")
+
+const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
+  const [from, to] = [places.get(link.from), places.get(link.to)]
+  if (from === undefined || to === undefined) return []
+  const end = geometry.inputAt(to.node, to.box, link.input as PortOf)
+  const start = geometry.outputAt(from.node, from.box, link.output as PortOf)
+  return [{ link, end, path: geometry.path(start, end, link.output.type) }]
+}
+
+// ---- notes
+
+/** The lines of a note: Markdown as it is written, but for the marks of headings and stress. */
+const noteLines = (
+  { height, text: content, width }: Note
+): ReadonlyArray<{ readonly line: string; readonly isHeading: boolean }> => {
+  const most = Math.max(1, Math.floor((height - 20) / lineHeight))
+  const lines = content.split(/\r?\n/).slice(0, most).flatMap((raw) => {
+    const isHeading = /^#{1,6}\s/.test(raw)
+    const line = raw.replace(/^#{1,6}\s+/, "").replace(/\*\*|__|`/g, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    const wrapped = wrap(line, isHeading ? 18 : 14, width - 28, most)
+    return (wrapped.length === 0 ? [""] : wrapped).map((each) => ({ line: each, isHeading }))
+  })
+  return lines.slice(0, most)
+}
+
+const drawNote = (note: Note): string =>
+  `<g><rect class="note${note.colour}" x="${n(note.x)}" y="${n(note.y)}" width="${n(note.width)}" height="${
+    n(note.height)
+  }" rx="6"/>` +
+  noteLines(note).map(({ isHeading, line }, index) =>
+    `<text x="${n(note.x + 14)}" y="${n(note.y + 28 + index * lineHeight)}" font-size="${isHeading ? 18 : 14}"${
+      isHeading ? ` font-weight="600"` : ""
+    }>${xml(line)}</text>`
+  ).join("") + "</g>"
+
+// ---- all
+
+const legend: { readonly [S in Status]?: string } = {
+  success: "ran",
+  error: "failed",
+  waiting: "waits",
+  running: "runs",
+  added: "added",
+  removed: "removed",
+  changed: "changed",
+  renamed: "renamed",
+  warning: "warning"
+}
+
+const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: string; readonly width: number } => {
+  let at = x
+  const entries = (Object.keys(legend) as ReadonlyArray<Status>).filter((status) =>
+    picture.nodes.some((node) => node.status === status)
+  ).map((status) => {
+    const word = picture.overlay === "Problems" && status === "error" ? "error" : legend[status] ?? ""
+    const svg = `<g class="s-${status}">${markAt(status, at + 10, y - 4)}${text(at + 26, y, word, "small")}</g>`
+    at += 44 + textWidth(word, smallSize)
+    return svg
+  })
+  return { svg: entries.join(""), width: at - x }
+}
+
+/** How a picture is drawn. */
+export interface Options {
+  /** Leaves out the title and legend, where they stand beside the picture. */
+  readonly isBare?: boolean
+}
+
+const margin = 48
+const headerHeight = 76
+
+/**
+ * The SVG of a picture whose nodes have places (`Layout.place`).
+ *
+ * **Details**
+ *
+ * Nodes can be focused and have a label for screen readers; `data-node` holds their key in the picture. It asks for
+ * nothing from elsewhere and holds no script.
+ */
+export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
+  const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))
+  const roomOf = roomsOf(bare.map(({ box }) => box))
+  const placed = bare.map((each): Placed => ({ ...each, room: roomOf(each.box) }))
+  const places = new Map(placed.map((each) => [each.node.id, each]))
+  const drawn = picture.links.flatMap(linkPath(places))
+  const bounds = geometry.around([
+    ...placed.flatMap(({ box, node, room }) => {
+      const aside = Math.max(0, (room - box.width) / 2)
+      return [{ x: box.x - Math.max(aside, 30), y: box.y - (node.kind === "sub" ? 24 : 0) }, {
+        x: box.x + box.width + aside,
+        y: box.y + box.height + 60
+      }]
+    }),
+    ...placed.flatMap(({ box, node: { formerPlace: at } }) =>
+      at === undefined ? [] : [at, { x: at.x + box.width, y: at.y + box.height }]
+    ),
+    ...picture.notes.flatMap(({ height, width, x, y }) => [{ x, y }, { x: x + width, y: y + height }]),
+    ...drawn.flatMap(({ path: { bounds: { height, width, x, y } } }) => [{ x, y }, { x: x + width, y: y + height }]),
+    ...(placed.length + picture.notes.length === 0 ? [{ x: 0, y: 0 }, { x: 320, y: 96 }] : [])
+  ])
+  const header = isBare ? 0 : headerHeight
+  const key = isBare ? { svg: "", width: 0 } : drawLegend(picture, 0, 0)
+  const least = isBare ? 0 : Math.max(360, Math.min(900, textWidth(picture.subtitle, smallSize + 2) + key.width + 40))
+  const width = Math.max(bounds.width, least) + 2 * margin
+  const [left, top] = [bounds.x - margin - Math.max(0, least - bounds.width) / 2, bounds.y - margin - header]
+  const height = bounds.height + 2 * margin + header
+  const titleX = left + 32
+  const head = isBare ? "" : [
+    text(titleX, top + 42, ellipsis(picture.title, 20, width - 64), "title"),
+    text(titleX, top + 66, ellipsis(picture.subtitle, 14, width - 96 - key.width), "dim"),
+    `<g transform="translate(${n(left + width - 24 - key.width)} ${n(top + 66)})">${key.svg}</g>`
+  ].join("")
+  const summary = `${picture.title}: ${picture.subtitle}`
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="wf" role="group" aria-label="${xml(summary)}" width="${
+      n(width)
+    }" height="${n(height)}" viewBox="${n(left)} ${n(top)} ${n(width)} ${n(height)}">`,
+    `<title>${xml(summary)}</title><style>${style}</style>`,
+    `<defs><pattern id="dots" width="16" height="16" patternUnits="userSpaceOnUse"><circle class="dot" cx="8" cy="8" r=".8"/></pattern></defs>`,
+    ...["bg", ""].map((name) =>
+      `<rect ${name === "" ? `fill="url(#dots)"` : `class="bg"`} x="${n(left)}" y="${n(top)}" width="${
+        n(width)
+      }" height="${n(height)}"/>`
+    ),
+    ...picture.notes.map(drawNote),
+    ...placed.map(drawGhost),
+    ...drawn.map(drawLink),
+    ...placed.map(drawNode),
+    ...drawn.map(drawCount),
+    picture.nodes.length === 0 ? text(bounds.x + 160, bounds.y + 56, "This workflow has no nodes", "mid dim") : "",
+    head,
+    "</svg>"
+  ].filter(Boolean).join("\n")
+}

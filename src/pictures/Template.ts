@@ -1,0 +1,21 @@
+/** The page that the build makes of `page/`, without a picture. */
+import * as Effect from "effect/Effect"
+import { readFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import * as Errors from "../base/Errors.ts"
+
+/** The file of this build, in `dist`; the sources use it too. */
+export const file: string = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "../../dist/picture.html" : "./picture.html", import.meta.url)
+)
+
+/** Reads the page; fails where the build did not make it. */
+export const read: Effect.Effect<string, Errors.ValidationError> = Effect.tryPromise({
+  try: () => readFile(file, "utf8"),
+  catch: () =>
+    new Errors.ValidationError({
+      reason: `The page of pictures is missing: ${file}`,
+      hint: "Install the package again, or build it: pnpm build.",
+      isServerFault: true
+    })
+})

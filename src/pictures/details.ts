@@ -1,0 +1,130 @@
+/** What a reader is told of a node: text without secrets, of bounded length. */
+import { type Obj, obj, str } from "../base/Json.ts"
+import type { Problem } from "../base/Problem.ts"
+import * as Redact from "../base/Redact.ts"
+import * as Visible from "../base/Visible.ts"
+import type * as Execution from "../executions/Execution.ts"
+import * as NodeExecution from "../executions/NodeExecution.ts"
+import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
+import type { Section } from "./Picture.ts"
+
+/** Makes foreign text and values fit to be shown. */
+export interface Show {
+  readonly showsSecrets: boolean
+  /** One line. */
+  readonly line: (text: string) => string
+  readonly text: (text: string) => string
+  /** A value as indented JSON; a text as it is. */
+  readonly value: (value: unknown) => string
+}
+
+/** The most characters of one section. */
+const most = 6_000
+
+const shortened = (text: string): string =>
+  text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…\n(${text.length - most} more characters)`
+
+/** How text is shown, with secrets or without. */
+export const show = (showsSecrets: boolean): Show => {
+  const text = (value: string) => Visible.text(showsSecrets ? value : Redact.redactText(value))
+  return {
+    showsSecrets,
+    text: (value) => shortened(text(value)),
+    line: (value) => text(value.slice(0, most)).replace(/\s+/g, " ").trim(),
+    value: (value) => {
+      const clean = Visible.json(showsSecrets ? value : Redact.redact(value))
+      return shortened(typeof clean === "string" ? clean : JSON.stringify(clean, undefined, 2) ?? "")
+    }
+  }
+}
+
+const section = (title: string, text: string): ReadonlyArray<Section> => text === "" ? [] : [{ title, text }]
+
+const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
+
+/** The node as it is written. */
+export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
+  const credentials = Object.entries(obj(node["credentials"]) ?? {}).map(([type, value]) =>
+    `${type}: ${str(obj(value)?.["name"]) ?? "?"}`
+  )
+  return [
+    ...section("Notes", show.text(str(node["notes"]) ?? "")),
+    ...section("Parameters", isEmpty(node["parameters"]) ? "" : show.value(node["parameters"])),
+    ...section("Credentials", show.text(credentials.join("\n"))),
+    ...section("On error", show.line(str(node["onError"]) ?? ""))
+  ]
+}
+
+/** Items of each side. */
+const shownItems = 3
+
+const items = (title: string, total: number, side: ReadonlyArray<Execution.Item>, show: Show) =>
+  total === 0
+    ? []
+    : section(
+      `${title}: ${
+        side.length < total ? `the first ${side.length} of ${total} items` : total === 1 ? "1 item" : `${total} items`
+      }`,
+      show.value(side.map((item) => Object.keys(item).length === 1 ? item.json : item))
+    )
+
+const errorText = (error: Execution.ErrorDetail) =>
+  [error.message, error.description, ...(error.messages ?? [])].filter((line) => line !== undefined).join("\n")
+
+/** What the last run of a node received, did and put out. */
+export const ofRun = (node: Obj, execution: Execution.Execution, show: Show): ReadonlyArray<Section> => {
+  const nodeName = str(node["name"]) ?? ""
+  const { node: run } = NodeExecution.read(
+    execution,
+    { nodeName, itemOffset: 0, itemLimit: shownItems },
+    () => undefined
+  )
+  const last = run.runCount > 1 ? ` (last of ${run.runCount} runs)` : ""
+  const put = run.outputs.reduce((sum, output) => sum + output.items, 0)
+  const received = run.input.sources.reduce((sum, source) => sum + source.count, 0)
+  return [
+    ...(run.error === null ? [] : section("Error", show.text(errorText(run.error)))),
+    ...section("Run", show.text(run.note ?? "")),
+    ...items(`Input${last}`, received, run.input.items, show),
+    ...items(`Output${last}`, put, run.output.items, show),
+    ...ofNode(node, show)
+  ]
+}
+
+const prefixed = (sign: string, value: unknown, show: Show) =>
+  value === undefined ? [] : show.value(value).split("\n").map((line) => `${sign} ${line}`)
+
+const fieldSection = ({ after, before, diff, path }: WorkflowDiff.FieldView, show: Show): Section => ({
+  title: show.line(path),
+  text: diff === undefined
+    ? [...prefixed("-", before, show), ...prefixed("+", after, show)].join("\n")
+    : show.text(diff),
+  isDiff: true
+})
+
+/** What changed in a node; one that is new or gone, and one that did not change, is told whole. */
+export const ofChange = (node: Obj, view: WorkflowDiff.NodeView | undefined, show: Show): ReadonlyArray<Section> => [
+  ...(view?.formerName === undefined ? [] : section("Former name", show.line(view.formerName))),
+  ...(view?.fields ?? []).map((field) => fieldSection(field, show)),
+  ...(view?.fields === undefined ? ofNode(node, show) : [])
+]
+
+/** What changed that belongs to no node. */
+export const ofWhole = ({ connections, name, other = [], settings = [] }: WorkflowDiff.View, show: Show) => [
+  ...(name === undefined ? [] : [fieldSection({ path: "Name", ...name }, show)]),
+  ...[...settings, ...other].map((field) => fieldSection(field, show)),
+  ...(connections.added.length + connections.removed.length === 0 ? [] : [{
+    title: "Connections",
+    text: show.text(
+      [...connections.removed.map((link) => `- ${link}`), ...connections.added.map((link) => `+ ${link}`)].join("\n")
+    ),
+    isDiff: true
+  }])
+]
+
+/** What is wrong, and how to mend it. */
+export const ofProblems = (problems: ReadonlyArray<Problem>, show: Show): ReadonlyArray<Section> =>
+  problems.map(({ fix, message, path, severity }) => ({
+    title: show.line(path === "" ? severity : `${severity}: ${path}`),
+    text: show.text(fix === undefined ? message : `${message}\n${fix}`)
+  }))

@@ -1,0 +1,286 @@
+/** The script of the page: shows a picture that can be moved, searched and asked, alone or in an MCP client. */
+import type { Shown } from "../Page.ts"
+import { connect } from "./host.ts"
+
+type ShownNode = Shown["nodes"][number]
+
+const byId = <E extends HTMLElement>(id: string): E => {
+  const element = document.getElementById(id)
+  if (element === null) throw new Error(`#${id}`)
+  return element as E
+}
+
+const stage = byId("stage")
+const list = byId("list")
+const details = byId("details")
+const search = byId<HTMLInputElement>("search")
+
+let view = { x: 0, y: 0, width: 1, height: 1 }
+let whole = view
+let nodes: ReadonlyArray<ShownNode> = []
+let about: Shown | undefined
+let opener: Element | null = null
+
+const svg = () => stage.querySelector("svg")
+
+const inPicture = (id: string) => stage.querySelector<SVGGElement>(`[data-node="${CSS.escape(id)}"]`)
+
+const element = <K extends keyof HTMLElementTagNameMap>(name: K, text: string, className = "") => {
+  const made = document.createElement(name)
+  made.textContent = text
+  made.className = className
+  return made
+}
+
+// ---- moving
+
+/** Smaller than this, names cannot be read. */
+const leastScale = 0.35
+
+const look = (next: typeof view) => {
+  view = next
+  svg()?.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`)
+}
+
+/** A place on the screen as one of the picture. */
+const onCanvas = (x: number, y: number) => {
+  const matrix = svg()?.getScreenCTM()
+  return matrix === null || matrix === undefined ? undefined : new DOMPoint(x, y).matrixTransform(matrix.inverse())
+}
+
+const zoom = (factor: number, at?: { readonly x: number; readonly y: number }) => {
+  const { x, y } = at ?? { x: view.x + view.width / 2, y: view.y + view.height / 2 }
+  const scale = Math.min(Math.max(view.width * factor, 120), whole.width * 4) / view.width
+  look({
+    x: x - (x - view.x) * scale,
+    y: y - (y - view.y) * scale,
+    width: view.width * scale,
+    height: view.height * scale
+  })
+}
+
+const move = (x: number, y: number) => look({ ...view, x: view.x + x, y: view.y + y })
+
+/** Moves a node into sight, near enough to be read. */
+const centre = (id: string) => {
+  const box = inPicture(id)?.getBoundingClientRect()
+  const middle = box && onCanvas(box.x + box.width / 2, box.y + box.height / 2)
+  if (box === undefined || middle === undefined) return
+  const scale = Math.min(stage.clientWidth / view.width, stage.clientHeight / view.height)
+  const [width, height] = scale < leastScale
+    ? [stage.clientWidth / 0.7, stage.clientHeight / 0.7]
+    : [view.width, view.height]
+  look({ x: middle.x - width / 2, y: middle.y - height / 2, width, height })
+}
+
+const listenToPointer = () => {
+  let last: { x: number; y: number } | undefined
+  let hasMoved = false
+  stage.addEventListener("pointerdown", ({ button, clientX, clientY }) => {
+    if (button !== 0) return
+    last = { x: clientX, y: clientY }
+    hasMoved = false
+  })
+  stage.addEventListener("pointermove", ({ buttons, clientX, clientY, pointerId }) => {
+    if (last === undefined || buttons === 0) return
+    if (!hasMoved && Math.hypot(clientX - last.x, clientY - last.y) < 4) return
+    if (!hasMoved) stage.setPointerCapture(pointerId)
+    hasMoved = true
+    const [from, to] = [onCanvas(last.x, last.y), onCanvas(clientX, clientY)]
+    if (from !== undefined && to !== undefined) move(from.x - to.x, from.y - to.y)
+    last = { x: clientX, y: clientY }
+  })
+  for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => (last = undefined))
+  stage.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target.closest("[data-node]") : null
+    if (!hasMoved && target !== null) pick(target.getAttribute("data-node") ?? "", target)
+  })
+  stage.addEventListener("wheel", (event) => {
+    // Inside of a conversation the wheel is the conversation's.
+    if (document.body.classList.contains("app") && !event.ctrlKey && !event.metaKey) return
+    event.preventDefault()
+    zoom(Math.exp(Math.max(-100, Math.min(100, event.deltaY)) / 300), onCanvas(event.clientX, event.clientY))
+  }, { passive: false })
+}
+
+// ---- details
+
+const lineElement = (line: string) => {
+  const sign = line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : ""
+  return element("span", `${line}\n`, sign)
+}
+
+const sectionElements = ({ isDiff, text, title }: ShownNode["sections"][number]) => {
+  const body = document.createElement("pre")
+  // A reader scrolls it by the keyboard as well.
+  body.tabIndex = 0
+  if (isDiff === true) body.append(...text.split("\n").map(lineElement))
+  else body.textContent = text
+  return [element("h3", title), body]
+}
+
+const close = () => {
+  details.hidden = true
+  for (const node of stage.querySelectorAll(".picked")) node.classList.remove("picked")
+  for (const button of list.querySelectorAll("[aria-current]")) button.removeAttribute("aria-current")
+  if (opener instanceof HTMLElement || opener instanceof SVGElement) opener.focus()
+  opener = null
+}
+
+const open = (title: string, facts: ReadonlyArray<string>, sections: ShownNode["sections"]) => {
+  const button = element("button", "×", "close")
+  button.setAttribute("aria-label", "Close")
+  button.addEventListener("click", close)
+  const heading = element("h2", title)
+  heading.tabIndex = -1
+  heading.dir = "auto"
+  details.replaceChildren(
+    button,
+    heading,
+    ...facts.map((fact) => element("p", fact)),
+    ...sections.flatMap(sectionElements),
+    ...(sections.length === 0 ? [element("p", "Nothing more is known of it.")] : [])
+  )
+  details.hidden = false
+  details.scrollTop = 0
+  return heading
+}
+
+const pick = (id: string, from: Element | null) => {
+  const node = nodes.find((each) => each.id === id)
+  if (node === undefined) return
+  close()
+  opener = from
+  inPicture(id)?.classList.add("picked")
+  list.querySelector(`[data-id="${CSS.escape(id)}"]`)?.setAttribute("aria-current", "true")
+  const facts = [
+    node.label,
+    ...(node.formerName === undefined ? [] : [`formerly ${node.formerName}`]),
+    ...(node.statusText === undefined ? [] : [node.statusText])
+  ]
+  const heading = open(node.name, facts, node.sections)
+  if (from !== null) heading.focus()
+}
+
+// ---- the list and the search
+
+const fillList = () => {
+  list.replaceChildren(...nodes.map((node) => {
+    const button = element("button", node.name, node.status === undefined ? "" : `s-${node.status}`)
+    button.type = "button"
+    button.dir = "auto"
+    button.dataset["id"] = node.id
+    if (node.statusText !== undefined) button.append(element("small", node.statusText))
+    button.addEventListener("click", () => {
+      centre(node.id)
+      pick(node.id, button)
+    })
+    const item = document.createElement("li")
+    item.append(button)
+    return item
+  }))
+}
+
+const matches = (node: ShownNode, words: string) =>
+  [node.name, node.label, node.formerName ?? "", node.statusText ?? "", ...node.sections.map(({ text }) => text)]
+    .some((text) => text.toLowerCase().includes(words))
+
+const find = () => {
+  const words = search.value.trim().toLowerCase()
+  svg()?.classList.toggle("finding", words !== "")
+  let count = 0
+  for (const [index, node] of nodes.entries()) {
+    const isFound = words === "" || matches(node, words)
+    if (isFound) count++
+    inPicture(node.id)?.classList.toggle("found", isFound)
+    const item = list.children[index]
+    if (item instanceof HTMLElement) item.hidden = !isFound
+  }
+  byId("found").textContent = words === "" ? "" : `${count} of ${nodes.length} nodes`
+}
+
+// ---- all
+
+/** The node to begin with: the one that failed, else the first of which there is something to say. */
+const begin = ({ focus }: Shown) => {
+  const first = focus ??
+    (nodes.find(({ status = "idle" }) => status !== "idle" && status !== "success") ?? nodes[0])?.id
+  const scale = Math.min(stage.clientWidth / whole.width, stage.clientHeight / whole.height)
+  if (first !== undefined && scale < leastScale) centre(first)
+  if (focus !== undefined) pick(focus, null)
+}
+
+const show = (shown: Shown, picture?: string) => {
+  if (picture !== undefined) {
+    const parsed = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement
+    if (parsed.localName !== "svg") return
+    stage.replaceChildren(document.importNode(parsed, true))
+  }
+  close()
+  about = shown
+  nodes = shown.nodes
+  document.title = shown.title
+  byId("title").textContent = shown.title
+  byId("subtitle").textContent = shown.subtitle
+  const canvas = svg()
+  const [x = 0, y = 0, width = 1, height = 1] = (canvas?.getAttribute("viewBox") ?? "").split(" ").map(Number)
+  whole = { x, y, width, height }
+  canvas?.removeAttribute("width")
+  canvas?.removeAttribute("height")
+  byId("whole").hidden = shown.sections.length === 0
+  search.value = ""
+  fillList()
+  find()
+  look(whole)
+  begin(shown)
+}
+
+const press = (event: KeyboardEvent) => {
+  if (event.key === "Escape") return search === document.activeElement ? ((search.value = ""), find()) : close()
+  const target = event.target
+  if (target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+  if (target instanceof SVGElement && (event.key === "Enter" || event.key === " ")) {
+    event.preventDefault()
+    pick(target.getAttribute("data-node") ?? "", target)
+    return
+  }
+  const step = view.width / 10
+  const keys: { readonly [key: string]: () => void } = {
+    "+": () => zoom(0.8),
+    "=": () => zoom(0.8),
+    "-": () => zoom(1.25),
+    "0": () => look(whole),
+    "/": () => (event.preventDefault(), search.focus()),
+    ...(target instanceof SVGElement || target === stage
+      ? {
+        ArrowLeft: () => move(-step, 0),
+        ArrowRight: () => move(step, 0),
+        ArrowUp: () => move(0, -step),
+        ArrowDown: () => move(0, step)
+      }
+      : {})
+  }
+  keys[event.key]?.()
+}
+
+byId("in").addEventListener("click", () => zoom(0.8))
+byId("out").addEventListener("click", () => zoom(1.25))
+byId("fit").addEventListener("click", () => look(whole))
+byId("whole").addEventListener("click", (event) => {
+  if (about === undefined) return
+  close()
+  opener = event.currentTarget as Element
+  open(about.title, [about.subtitle], about.sections).focus()
+})
+search.addEventListener("input", find)
+search.addEventListener("keydown", ({ key }) => {
+  const first = list.querySelector<HTMLButtonElement>("li:not([hidden]) button")
+  if (key === "Enter") first?.click()
+})
+document.addEventListener("keydown", press)
+listenToPointer()
+
+const embedded = JSON.parse(byId("data").textContent ?? "null") as Shown | null
+if (embedded === null) {
+  connect((shown, picture) => show(shown, picture), (text) => (byId("subtitle").textContent = text))
+} else show(embedded)

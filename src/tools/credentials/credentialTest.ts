@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import * as Errors from "../../base/Errors.ts"
+import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const tooOld = new Errors.ValidationError({
+  reason: "This n8n cannot test credentials over its API",
+  hint: "A person tests it in n8n: opening the credential there and saving it does. n8n 2.x of 2026 can."
+})
+
+/** `POST /credentials/{id}/test` (2.x). */
+export const credentialTest = Tool.make({
+  name: "credential_test",
+  title: "Test credential",
+  searchHint: "is a login valid, 401, expired token, connection refused",
+  description: "Try a credential: n8n signs in to its service.",
+  annotations: Tool.readOnly,
+  scopes: ["credential:read"],
+  input: Schema.Struct({ id: parameters.required("id", "From list_credentials.") }),
+  output: Schema.Struct({ id: Schema.String, ok: Schema.Boolean, message: Schema.String }),
+  handler: ({ id }) =>
+    Effect.catchIf(N8nClient.use((n8n) => n8n.testCredential(id)), isUnsupported, () => Effect.fail(tooOld)),
+  summarize: ({ message, status }, { id }) => ({ id, ok: status === "OK", message }),
+  message: ({ ok }) => ({
+    en: ok ? "The credential works" : "The credential could not be used: message says why",
+    ja: ok ? "認証情報は有効です" : "認証情報を使用できませんでした"
+  })
+})

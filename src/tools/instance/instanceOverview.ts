@@ -1,0 +1,191 @@
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as Triage from "../../executions/Triage.ts"
+import * as WorkflowNames from "../../executions/WorkflowNames.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+import * as facts from "./facts.ts"
+
+/** How many of each are shown: together at most 800 tokens, whatever the language of the names. */
+const maxFailing = 5
+const maxRunning = 3
+const maxTags = 6
+const maxPackages = 5
+
+/** What is shown of a name. */
+const maxName = 28
+
+const name = (text: string) => Visible.label(text, maxName)
+
+/** It is told in the answer itself, for a model; programs have list_workflows and list_executions. */
+const Row = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Null]))
+
+/** Executions in a state that are not over, newest first; `count` is a least where `more` is true. */
+const Unfinished = Schema.Struct({
+  count: Schema.Int,
+  more: Schema.optionalKey(Schema.Boolean),
+  /** `{id, workflowName, startedAt}`. */
+  newest: Schema.optionalKey(Schema.Array(Row))
+})
+
+const Output = Schema.Struct({
+  version: Schema.optionalKey(Schema.String),
+  /** How many scopes the key has, and which the tools served here would need besides. */
+  key: Schema.optionalKey(Schema.Struct({
+    scopes: Schema.Int,
+    lacks: Schema.optionalKey(Schema.Array(Schema.String))
+  })),
+  workflows: Schema.optionalKey(Schema.Struct({
+    published: Schema.Int,
+    unpublished: Schema.Int,
+    archived: Schema.Int
+  })),
+  /** How many workflows have a tag. */
+  tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
+  /** Installed community packages, such as `n8n-nodes-x@1.2.0`. */
+  packages: Schema.optionalKey(Schema.Array(Schema.String)),
+  running: Schema.optionalKey(Unfinished),
+  waiting: Schema.optionalKey(Schema.Int),
+  /** The executions of the last days that are over. */
+  runs: Schema.optionalKey(Schema.Struct({
+    days: Schema.Int,
+    total: Schema.Int,
+    failed: Schema.Int,
+    /** The time of the oldest that is counted, where they were too many. */
+    since: Schema.optionalKey(Schema.String)
+  })),
+  /** The workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
+  failing: Schema.optionalKey(Schema.Array(Row)),
+  notes: Schema.optionalKey(Schema.Array(Schema.String)),
+  url: Schema.String
+})
+
+const failedOf = ({ byStatus }: Triage.WorkflowGroup) => (byStatus["error"] ?? 0) + (byStatus["crashed"] ?? 0)
+
+/** A few of the largest, and how many there are. */
+const largest = (counts: ReadonlyMap<string, number>) =>
+  [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
+
+/** What n8n is and how it does, from several requests of which some may fail. */
+const overview = Effect.fnUntraced(function*(days: number) {
+  const { instance } = yield* N8nClient
+  const notes: Array<string> = []
+  const startedAfter = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
+  const about = yield* facts.about
+  const parts = yield* Effect.all({
+    workflows: facts.orNote("workflows", notes, facts.workflows),
+    recent: facts.orNote("executions", notes, facts.executions(startedAfter)),
+    running: facts.orNote("running executions", notes, facts.inState("running")),
+    waiting: facts.orNote("waiting executions", notes, facts.inState("waiting")),
+    packages: facts.orNote("packages", notes, facts.packages)
+  }, { concurrency: 3 })
+  if (about.isV1) notes.push("n8n 1 does not tell the key's scopes and the installed packages.")
+  if (parts.workflows?.isAll === false) {
+    notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
+  }
+  const groups = Triage.byWorkflow(parts.recent?.executions ?? []).filter((group) => failedOf(group) > 0)
+  const shown = groups.slice(0, maxFailing)
+  const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
+  const known = parts.workflows?.names ?? new Map<string, string>()
+  const isUnknown = (id: string | null | undefined) => typeof id === "string" && !known.has(id)
+  // Deleted workflows, and those beyond the first.
+  const others = yield* WorkflowNames.read(
+    [...newest, ...shown.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
+      isUnknown(workflowId)
+    )
+  )
+  const nameOf = (id: string | null | undefined) =>
+    name(known.get(id ?? "") ?? others.get(id ?? "") ?? WorkflowNames.unknown)
+  if (groups.length > maxFailing) {
+    notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
+  }
+  const tags = parts.workflows?.tags.size ?? 0
+  if (tags > maxTags) notes.push(`Of ${tags} tags the most used are shown.`)
+  const packages = parts.packages?.length ?? 0
+  if (packages > maxPackages) notes.push(`Of ${packages} packages ${maxPackages} are shown.`)
+  return { about, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
+})
+
+/** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
+export const instanceOverview = Tool.make({
+  name: "instance_overview",
+  title: "Instance overview",
+  searchHint:
+    "n8n version, health, how many workflows, what is running now, failure rates, community nodes, scopes of the key",
+  description:
+    "What is this n8n and how does it do? Version, workflows, tags, packages, what runs now, which workflows fail how often.",
+  annotations: Tool.readOnly,
+  scopes: ["workflow:list", "execution:list"],
+  partialScopes: { "communityPackage:list": "packages" },
+  input: Schema.Struct({
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "How far back failures are counted.")
+  }),
+  output: Output,
+  handler: ({ days }) => overview(days),
+  summarize: (
+    { about, groups, nameOf, newest, notes, packages, recent, running, url, waiting, workflows },
+    { days }
+  ) => {
+    const oldest = recent?.executions.at(-1)?.startedAt
+    return defined({
+      version: about.version,
+      key: about.key && defined({
+        scopes: about.key.scopes,
+        lacks: about.key.lacks.length === 0 ? undefined : about.key.lacks
+      }),
+      workflows: workflows && {
+        published: workflows.published,
+        unpublished: workflows.unpublished,
+        archived: workflows.archived
+      },
+      tags: workflows && workflows.tags.size > 0 ? Object.fromEntries(largest(workflows.tags)) : undefined,
+      packages: packages?.map(({ failedLoading, installedVersion, packageName, updateAvailable }) =>
+        `${name(packageName)}@${installedVersion}${failedLoading === true ? " (failed to load)" : ""}${
+          typeof updateAvailable === "string" ? ` (${updateAvailable} available)` : ""
+        }`
+      ).slice(0, maxPackages),
+      running: running && defined({
+        count: running.executions.length,
+        more: running.isAll ? undefined : true,
+        newest: newest.length === 0
+          ? undefined
+          : newest.map(({ id, startedAt, workflowId }) => ({
+            id: String(id),
+            workflowName: nameOf(workflowId),
+            startedAt: startedAt ?? null
+          }))
+      }),
+      waiting: waiting?.executions.length,
+      runs: recent && defined({
+        days,
+        total: recent.executions.length,
+        failed: Triage.byWorkflow(recent.executions).reduce((sum, group) => sum + failedOf(group), 0),
+        since: recent.isAll ? undefined : oldest ?? undefined
+      }),
+      failing: groups.length === 0
+        ? undefined
+        : groups.map((group) => ({
+          workflowId: group.workflowId,
+          workflowName: nameOf(group.workflowId),
+          failed: failedOf(group),
+          runs: group.total,
+          lastFailed: group.lastFailed?.id ?? ""
+        })),
+      notes: notes.length === 0 ? undefined : notes,
+      url
+    })
+  },
+  message: ({ runs, version, workflows }) => ({
+    en: `n8n ${version ?? "of an unknown version"}: ${counted(workflows?.published ?? 0, "published workflow")}, ${
+      runs === undefined ? "executions unknown" : `${runs.failed} of ${counted(runs.total, "run")} failed`
+    }`,
+    ja: "n8n の概要を取得しました"
+  }),
+  next: () => (path) => path === "failing" ? "list_executions(groupBy: 'workflow')" : undefined
+})

@@ -1,0 +1,220 @@
+/** The values of a new credential: secrets come from the operator's environment or from a person, never from a model. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { CallContext } from "../../base/CallContext.ts"
+import * as Errors from "../../base/Errors.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
+import { nearest, suggestion } from "../../base/Nearest.ts"
+import * as Redact from "../../base/Redact.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as CredentialFields from "../../catalogue/CredentialFields.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+
+/** The variables whose values may become secrets of credentials, as the operator listed them; `undefined` if not set. */
+export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Redacted<string> | undefined>>(
+  "effect-n8n-mcp/CredentialEnv",
+  { defaultValue: () => new Map() }
+)
+
+/** What a person types in a shell to make a credential of the type. */
+const byHand = (type: string) => `effect-n8n-mcp credential create ${/^\w+$/.test(type) ? type : "TYPE"}`
+
+/** Which host a credential's secret may be sent to by an HTTP Request node. */
+const domains = "allowedHttpRequestDomains"
+
+const invalid = (field: string, reason: string, hint: string) => new Errors.ValidationError({ reason, field, hint })
+
+/** The fields of a type, as the connected n8n takes them. `GET /credentials/schema/{type}`. */
+export const fieldsOf = Effect.fnUntraced(function*(type: string) {
+  const catalogue = yield* NodeCatalogue
+  const known = yield* Effect.orElseSucceed(catalogue.credentials, () => ({} as Obj & Record<string, never>))
+  const { properties } = yield* N8nClient.use((n8n) => n8n.credentialSchema(type)).pipe(
+    Effect.catchTag(
+      "NotFoundError",
+      (error) =>
+        Effect.fail(new Errors.NotFoundError({ ...error, hint: suggestion(type, nearest(type, Object.keys(known))) }))
+    )
+  )
+  return CredentialFields.fields(properties, Object.hasOwn(known, type) ? known[type] : undefined)
+})
+
+type Fields = ReadonlyArray<CredentialFields.Field>
+
+/** `user, password (secret), host (where it goes)`. */
+export const inWords = (fields: Fields): string =>
+  fields.map(({ choices, kind, name }) =>
+    `${name}${kind === "secret" ? " (secret)" : kind === "destination" ? " (where it goes)" : ""}${
+      choices.length === 0 ? "" : `: ${choices.join("|")}`
+    }`
+  ).join(", ")
+
+/** Refuses a field that the type does not have. */
+export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
+  const all = fields.map(({ name }) => name)
+  const unknown = names.find((name) => !all.includes(name))
+  return unknown === undefined
+    ? Effect.void
+    : Effect.fail(
+      invalid(
+        "values",
+        `The type has no field '${Visible.label(Redact.redactText(unknown))}'`,
+        `${suggestion(unknown, all)} Its fields: ${inWords(fields)}.`
+      )
+    )
+}
+
+const secretOf = Effect.fnUntraced(function*(type: string, field: string, value: unknown) {
+  const env = yield* CredentialEnv
+  const reference = obj(value)
+  const name = str(reference?.["env"])
+  if (name === undefined || Object.keys(reference ?? {}).length !== 1) {
+    return yield* invalid(
+      `values.${field}`,
+      `${field} is a secret, and a secret is never given as it is`,
+      `It was not sent, and is not repeated here. Give {"env": "NAME"}${
+        env.size === 0 ? "" : ` (${[...env.keys()].join(", ")})`
+      }, or ask the user to run in a shell: ${byHand(type)}`
+    )
+  }
+  if (!env.has(name)) {
+    return yield* invalid(
+      `values.${field}`,
+      `'${Visible.label(Redact.redactText(name))}' is not among the variables that may be used`,
+      `The operator allows: ${[...env.keys()].join(", ")} (--credential-env).`
+    )
+  }
+  const secret = env.get(name)
+  return secret ?? (yield* invalid(
+    `values.${field}`,
+    `The variable ${name} is not set`,
+    "The operator sets it where the server is started."
+  ))
+})
+
+const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, value: unknown) {
+  const { choices, name } = field
+  const refuse = (reason: string, hint: string) => invalid(`values.${name}`, reason, hint)
+  if (obj(value)?.["env"] !== undefined) {
+    return yield* refuse(`${name} is no secret: variables are for secrets`, "Give its value as it is.")
+  }
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
+    return yield* refuse(`${name} takes a ${field.type}`, "Give a text, a number or true or false.")
+  }
+  if (typeof value === "string" && value.startsWith("=")) {
+    return yield* refuse(`${name} is an expression`, "An expression is not taken: give the value itself.")
+  }
+  if (Redact.places({ value, [name]: value }).length > 0) {
+    return yield* refuse(
+      `${name} holds what looks like a secret`,
+      "It was not sent, and is not repeated here. A secret goes into a field for secrets, as {\"env\": \"NAME\"}."
+    )
+  }
+  if (choices.length > 0 && !choices.includes(value)) {
+    return yield* refuse(`${name} is none of ${choices.join(", ")}`, "Choose one of them, or leave it out.")
+  }
+  return value
+})
+
+/** The longest question that a client shows whole. */
+const maxQuestion = 500
+
+/** Asks the person; a client that cannot ask gets no secret sent to where the model says. */
+const askAbout = Effect.fnUntraced(function*(
+  name: string,
+  type: string,
+  secrets: ReadonlyArray<string>,
+  destinations: ReadonlyArray<readonly [string, unknown]>
+) {
+  const where = destinations.map(([field, value]) => `${field} = ${Visible.text(JSON.stringify(value))}`).join(", ")
+  const question = `Send the secret of ${secrets.join(" and ")} to where the model says? ${where}. It is for a new ${
+    Visible.label(type)
+  } credential, '${Visible.label(name)}'.`
+  const call = yield* CallContext
+  const fields = destinations.map(([field]) => field).join(", ")
+  const instead = `Leave out ${fields}, or ask the user to run in a shell: ${byHand(type)}`
+  if (question.length > maxQuestion) {
+    return yield* invalid("values", `${fields} are too long to be shown to the user`, `Nothing was created. ${instead}`)
+  }
+  switch (yield* call.confirm(question)) {
+    case "yes":
+      return
+    case "no":
+      return yield* invalid("values", "The user did not agree", "Nothing was created. Ask the user what to do instead.")
+    case "unasked":
+      return yield* invalid(
+        "values",
+        `${fields} decide where the secret goes, and this client cannot ask the user`,
+        `Nothing was created. ${instead}`
+      )
+  }
+})
+
+/** A credential to create. */
+export interface New {
+  readonly type: string
+  readonly name: string
+  /** By field: what is no secret as it is, a secret as `{"env": "NAME"}`. */
+  readonly values: Obj
+}
+
+/** Whether the type is connected in a browser. */
+const isOAuth = (fields: Fields) => fields.some(({ name }) => name === "oauthTokenData")
+
+/** What there is still to do or to know about a new credential. */
+const notesOn = (fields: Fields, restricted: boolean) => [
+  ...(isOAuth(fields) ? ["A person has to connect it in n8n: open it there and sign in."] : []),
+  ...(restricted
+    ? [
+      `${domains} is 'none': no HTTP Request node can send it anywhere. To allow a host, give ${domains}: 'domains' and allowedDomains: the user is asked.`
+    ]
+    : [])
+]
+
+/**
+ * Creates a credential. `POST /credentials`.
+ *
+ * **Details**
+ *
+ * Where a secret goes is for a person to say: a field that decides it is sent with a secret only after a yes. Without a
+ * word on hosts, no HTTP Request node may use the credential.
+ */
+export const create = Effect.fn("CredentialValues.create")(function*({ name, type, values }: New) {
+  const n8n = yield* N8nClient
+  const fields = yield* fieldsOf(type)
+  yield* checkNames(fields, Object.keys(values))
+  if (Object.keys(values).length === 0) {
+    return yield* invalid("values", "values is empty", `The fields of ${type}: ${inWords(fields)}.`)
+  }
+  const given = fields.filter((field) => Object.hasOwn(values, field.name))
+  const secretFields = given.filter(({ kind }) => kind === "secret")
+  const secrets = yield* Effect.forEach(
+    secretFields,
+    (field) => Effect.map(secretOf(type, field.name, values[field.name]), (secret) => [field, secret] as const)
+  )
+  const literals = yield* Effect.forEach(
+    given.filter(({ kind }) => kind !== "secret"),
+    (field) => Effect.map(literalOf(field, values[field.name]), (value) => [field, value] as const)
+  )
+  const destinations = literals.filter(([{ kind }]) => kind === "destination")
+  if (secrets.length > 0 && destinations.length > 0) {
+    yield* askAbout(
+      name,
+      type,
+      secretFields.map((field) => str(obj(values[field.name])?.["env"]) ?? ""),
+      destinations.map(([field, value]) => [field.name, value] as const)
+    )
+  }
+  const restricted = fields.some((field) => field.name === domains) && !Object.hasOwn(values, domains)
+  const created = yield* n8n.createCredential({
+    name,
+    type,
+    values: Redacted.make({
+      ...(restricted ? { [domains]: "none" } : {}),
+      ...Object.fromEntries(literals.map(([field, value]) => [field.name, value])),
+      ...Object.fromEntries(secrets.map(([field, secret]) => [field.name, Redacted.value(secret)]))
+    })
+  })
+  return { ...created, notes: notesOn(fields, restricted) }
+})

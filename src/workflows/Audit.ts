@@ -1,0 +1,213 @@
+/** What is risky on an n8n: its own audit, and what a look into the workflows shows. Places and names, never values. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as Errors from "../base/Errors.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
+import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import type { Listed } from "../n8n/model/Workflow.ts"
+import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
+import { WriteGuard } from "../n8n/WriteGuard.ts"
+import * as LiteralSecrets from "./LiteralSecrets.ts"
+import * as NodeLookups from "./NodeLookups.ts"
+import { outdated } from "./Outdated.ts"
+import { hasErrorWorkflow } from "./Policy.ts"
+
+/** What is looked for, the gravest first; `n8n` is what only n8n's own audit finds. */
+export const checks = [
+  "literal-secret",
+  "open-webhook",
+  "policy",
+  "n8n",
+  "unused-credential",
+  "idle-credential",
+  "no-error-workflow",
+  "outdated-node"
+] as const
+export type Check = typeof checks[number]
+
+/** A workflow or a credential that a finding is about, and where in it: `'Node': parameters.url`. */
+export interface Place {
+  readonly id: string
+  readonly name: string
+  readonly at: ReadonlyArray<string>
+}
+
+/** Findings of one kind. */
+export interface Finding {
+  readonly check: Check
+  /** n8n's own words, of what n8n found. */
+  readonly title?: string
+  readonly recommendation?: string
+  readonly places: ReadonlyArray<Place>
+}
+
+/** What an audit found; nothing is an empty list. */
+export interface Report {
+  /** How many workflows were looked into. */
+  readonly workflows: number
+  readonly findings: ReadonlyArray<Finding>
+  /** Why n8n's own audit is not in it. */
+  readonly withoutN8n?: string
+}
+
+/** What an audit looks at of a workflow. */
+type Subject = Pick<Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
+
+/** Everything that one workflow shows by itself. */
+type Notes = Readonly<
+  Record<Exclude<Check, "n8n" | "unused-credential" | "idle-credential" | "outdated-node">, ReadonlyArray<string>>
+>
+
+const nodesOf = ({ nodes }: Pick<Subject, "nodes">) => nodes.map((node) => obj(node) ?? {})
+
+const nameOf = (node: Obj) => str(node["name"]) ?? "?"
+
+/** Triggers that anybody can call who knows their address. */
+const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
+  "n8n-nodes-base.webhook": () => true,
+  "@n8n/n8n-nodes-langchain.mcpTrigger": () => true,
+  "@n8n/n8n-nodes-langchain.chatTrigger": (parameters) => parameters["public"] === true
+}
+
+const isOpen = (node: Obj) => {
+  const parameters = obj(node["parameters"]) ?? {}
+  const type = str(node["type"]) ?? ""
+  return node["disabled"] !== true &&
+    Object.hasOwn(open, type) && open[type]?.(parameters) === true &&
+    (parameters["authentication"] ?? "none") === "none" &&
+    (str(obj(parameters["options"])?.["ipWhitelist"]) ?? "") === ""
+}
+
+const look = Effect.fnUntraced(
+  function*(workflow: Subject, isAlone: boolean): Effect.fn.Return<Notes, Errors.N8nError> {
+    const guard = yield* WriteGuard
+    // What is not published is called by nobody, and cannot fail at night; whoever asks about one wants to know before.
+    const counts = isAlone || workflow.active
+    return {
+      "literal-secret": LiteralSecrets.places({ nodes: workflow.nodes }).map(({ node, path }) =>
+        `'${node ?? "?"}': ${path}`
+      ),
+      "open-webhook": counts ? nodesOf(workflow).filter(isOpen).map(nameOf) : [],
+      policy: yield* guard.faults({ ...workflow }),
+      "no-error-workflow": counts && nodesOf(workflow).length > 0 && !hasErrorWorkflow({ ...workflow })
+        ? ["settings.errorWorkflow"]
+        : []
+    }
+  }
+)
+
+const slim = (node: Obj) => ({ name: node["name"], type: node["type"], typeVersion: node["typeVersion"] })
+
+/** n8n calls every Code node risky, and lists settings that are no finding. */
+const ordinary = new Set([
+  "n8n-nodes-base.code",
+  "n8n-nodes-base.httpRequest",
+  "n8n-nodes-base.httpRequestTool",
+  "n8n-nodes-base.function",
+  "n8n-nodes-base.functionItem",
+  "@n8n/n8n-nodes-langchain.toolCode",
+  "@n8n/n8n-nodes-langchain.toolHttpRequest"
+])
+
+const unused = "Credentials not used in any workflow"
+const idle: ReadonlySet<string> = new Set([
+  "Credentials not used in any active workflow",
+  "Credentials not used in recently executed workflows"
+])
+const unprotected = "Unprotected webhooks in instance"
+
+const credentials = (check: Check, locations: ReadonlyArray<AuditLocation>): Finding => ({
+  check,
+  places: [...new Map(locations.map(({ id = "", name = "" }) => [id, { id, name, at: [] }])).values()]
+})
+
+/** By workflow; what is of no workflow (a package, a file) stands for itself. */
+const placesOf = (locations: ReadonlyArray<AuditLocation>): ReadonlyArray<Place> =>
+  [...Map.groupBy(locations, (at) => at.workflowId ?? at.id ?? at.nodeType ?? "")].map(([id, all]) => ({
+    id,
+    name: all[0]?.workflowName ?? all[0]?.name ?? all[0]?.nodeType ?? "",
+    at: all.flatMap(({ filePath, nodeName, packageUrl }) => nodeName ?? packageUrl ?? filePath ?? [])
+  }))
+
+/** n8n's findings without what ours say already, or nobody can mend. */
+const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefined): ReadonlyArray<Finding> => {
+  const sections = reports.flatMap((report) => report.sections)
+  const located = (title: (title: string) => boolean) =>
+    sections.filter((section) => title(section.title)).flatMap(({ location = [] }) => location)
+  const nowhere = located((title) => title === unused)
+  const isNowhere = new Set(nowhere.map(({ id }) => id))
+  const others = sections.flatMap((section): ReadonlyArray<Finding> => {
+    const { location = [], nextVersions, recommendation, title } = section
+    if (title === unused || idle.has(title) || title === unprotected) return []
+    const of = location.filter((at) =>
+      !ordinary.has(at.nodeType ?? "") && (workflowId === undefined || at.workflowId === workflowId)
+    )
+    return of.length > 0
+      ? [{ check: "n8n", title, recommendation, places: placesOf(of) }]
+      : workflowId === undefined && arr(nextVersions).length > 0
+      ? [{ check: "n8n", title, recommendation, places: [] }]
+      : []
+  })
+  return workflowId !== undefined ? others : [
+    ...others,
+    credentials("unused-credential", nowhere),
+    credentials("idle-credential", located((title) => idle.has(title)).filter(({ id }) => !isNowhere.has(id)))
+  ]
+}
+
+/** Without it the rest is still of use. */
+const askN8n = Effect.gen(function*() {
+  const n8n = yield* N8nClient
+  return yield* n8n.audit().pipe(
+    Effect.map((reports) => ({ reports, withoutN8n: undefined })),
+    Effect.catchIf(hasStatus(403, 404, 405), (error) =>
+      Effect.succeed({
+        reports: [] as ReadonlyArray<AuditReport>,
+        withoutN8n: `n8n refuses its own audit to this API key (HTTP ${
+          error._tag === "ApiError" ? error.statusCode : "?"
+        })`
+      }))
+  )
+})
+
+/**
+ * Audits the whole n8n, or one workflow: `POST /audit`, and every workflow as it streams by. Archived workflows are left
+ * out. A key without the scope `securityAudit:generate` gets the rest.
+ */
+export const run = Effect.fn("Audit.run")(function*(
+  workflowId?: string
+): Effect.fn.Return<Report, Errors.N8nError, N8nClient | NodeCatalogue> {
+  const n8n = yield* N8nClient
+  const found = new Map<Check, Array<Place>>()
+  const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, at: ReadonlyArray<string>) => {
+    if (at.length > 0) found.set(check, [...found.get(check) ?? [], { id, name, at }])
+  }
+  const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
+  const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
+    const notes = yield* look(workflow, workflowId !== undefined)
+    for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
+    seen.push({ id: workflow.id, name: workflow.name, nodes: nodesOf(workflow).map(slim) })
+  })
+  if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
+  else yield* lookAt(yield* n8n.getWorkflow(workflowId))
+
+  const types = new Set(seen.flatMap(({ nodes }) => nodes.flatMap(({ type }) => str(type) ?? [])))
+  const lookups = yield* NodeLookups.make(types, yield* n8n.release)
+  for (const workflow of seen) {
+    note(
+      "outdated-node",
+      workflow,
+      outdated({ nodes: workflow.nodes }, lookups).map(({ deprecated, has, newest, node, use }) =>
+        deprecated === true
+          ? `'${node}': deprecated${use === undefined ? "" : `, now ${use.join(" or ")}`}`
+          : `'${node}': ${has} of ${newest}`
+      )
+    )
+  }
+  const { reports, withoutN8n } = yield* askN8n
+  const findings = [
+    ...[...found].map(([check, places]): Finding => ({ check, places })),
+    ...ofN8n(reports, workflowId).filter(({ check, places }) => check === "n8n" || places.length > 0)
+  ].toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
+  return { workflows: seen.length, findings, ...(withoutN8n === undefined ? {} : { withoutN8n }) }
+})

@@ -1,0 +1,126 @@
+/** An operator's rules for what may be written to n8n, held by the guard that every write passes. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Errors from "../base/Errors.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
+import { type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
+import { bannedIn, type Fault, faultsOf, hasErrorWorkflow, protectedTag, Rules } from "./policy/Rules.ts"
+
+export { hasErrorWorkflow, Rules }
+
+const refuse = (faults: ReadonlyArray<Fault>) =>
+  faults.length === 0 ? Effect.void : Effect.fail(
+    new Errors.ValidationError({
+      reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
+      field: faults[0]?.path ?? "",
+      hint:
+        "Nothing was written. The rules are the operator's: find a way that keeps them, or ask the user to have the policy changed."
+    })
+  )
+
+const decoded = (part: string | undefined) => {
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Writes of which nobody can see beforehand which workflows they change, and how. */
+const unseen = [
+  /^\/n8n-packages\/import/,
+  /^\/source-control\/pull/,
+  /^\/promotions\/connections\/[^/]+\/(apply|promote)/,
+  /^\/projects\/[^/]+$/,
+  /^\/projects\/[^/]+\/folders\/[^/]+$/
+]
+
+const tagNames = (workflow: Obj) => arr(workflow["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
+
+/** What runs once the workflow is published: a version of it, or its draft. */
+const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
+  const versionId = str(obj(body)?.["versionId"])
+  if (versionId === undefined || versionId === workflow["versionId"]) return workflow
+  const base = path.replace(/\/[^/]*$/, "")
+  const version = obj(yield* read(`${base}/versions/${encodeURIComponent(versionId)}`))
+  return { ...workflow, nodes: version?.["nodes"], connections: version?.["connections"] }
+})
+
+const isCopy = (workflow: Obj) => TestMark.isCopy({ name: str(workflow["name"]) ?? "", nodes: arr(workflow["nodes"]) })
+
+const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
+  /** Which of the workflow's types poll. */
+  const pollingAmong = (workflow: Obj) =>
+    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(
+      arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
+    ).pipe(
+      Effect.provideService(NodeCatalogue, catalogue),
+      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true) ?? false)
+    )
+
+  const contentFaults = (workflow: Obj) =>
+    Effect.map(pollingAmong(workflow), (isPolling) => faultsOf(workflow, rules, isPolling))
+
+  const checkContent = (workflow: Obj) =>
+    // A copy of a test is judged before it is made, by what it is a copy of.
+    isCopy(workflow) ? Effect.void : Effect.flatMap(contentFaults(workflow), refuse)
+
+  const checkProtection = (id: string, workflow: Obj) => {
+    const tag = protectedTag(tagNames(workflow), rules)
+    return tag === undefined ? Effect.void : refuse([{
+      message: `protectedTags: workflow '${id}' has the tag '${tag}', and is not changed at all`,
+      path: "tags"
+    }])
+  }
+
+  const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
+    if (action === "test-runs") return
+    const current = yield* write.read(`/workflows/${encodeURIComponent(id)}`).pipe(
+      Effect.map((found) => obj(found) ?? {}),
+      // n8n itself says that there is none.
+      Effect.catchTag("NotFoundError", () => Effect.undefined)
+    )
+    if (current === undefined) return
+    yield* checkProtection(id, current)
+    if (action === undefined && write.method === "PUT") {
+      const body = obj(write.body) ?? {}
+      const settings = { ...obj(current["settings"]), ...obj(body["settings"]) }
+      return yield* checkContent({ ...current, ...body, settings })
+    }
+    if (action === "publish" || action === "activate") yield* checkContent(yield* toPublish(current, write))
+  })
+
+  const checkTag = Effect.fnUntraced(function*({ read }: Write, id: string) {
+    const tag = yield* Effect.catchTag(read(`/tags/${encodeURIComponent(id)}`), "NotFoundError", () => Effect.undefined)
+    const name = protectedTag([str(obj(tag)?.["name"]) ?? ""], rules)
+    if (name !== undefined) {
+      yield* refuse([{ message: `protectedTags: the tag '${name}' is neither renamed nor deleted`, path: "tags" }])
+    }
+  })
+
+  return {
+    check: Effect.fn("Policy.check")(function*(write) {
+      const [, resource, id, action] = write.path.split("/").map(decoded)
+      if (resource === "workflows") {
+        return id === undefined ? yield* checkContent(obj(write.body) ?? {}) : yield* checkWorkflow(write, id, action)
+      }
+      if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
+      if ((resource !== "projects" || write.method === "DELETE") && unseen.some((path) => path.test(write.path))) {
+        yield* refuse([{
+          message: `${
+            Object.keys(rules).join(", ")
+          }: which workflows ${write.method} ${write.path} changes cannot be checked`,
+          path: ""
+        }])
+      }
+    }),
+    checkTest: (nodes) => refuse(bannedIn(nodes.map((node) => obj(node) ?? {}), rules)),
+    faults: (workflow) => Effect.map(contentFaults(workflow), (faults) => faults.map(({ message }) => message))
+  }
+}
+
+/** The guard that holds these rules; what fails to be looked up for them is not written. */
+export const layer = (rules: Rules): Layer.Layer<never, never, NodeCatalogue> =>
+  Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, catalogue)))

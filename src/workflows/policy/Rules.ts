@@ -1,0 +1,146 @@
+/** What is wrong with a workflow by an operator's rules. Pure. */
+import * as Schema from "effect/Schema"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
+import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
+import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
+
+const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
+
+/** The rules; one that is absent allows everything. */
+export const Rules = Schema.Struct({
+  /** Node types that no workflow may hold: `n8n-nodes-base.ssh`, or `ssh` of any package; their tool variants too. */
+  bannedNodes: Schema.optionalKey(Names),
+  /** No schedule or polling trigger may start a workflow sooner again. */
+  minScheduleMinutes: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
+  /** A workflow with one of these tags is not changed at all. */
+  protectedTags: Schema.optionalKey(Names),
+  /** A workflow must name another that n8n runs when it fails; an error workflow needs none. */
+  requireErrorWorkflow: Schema.optionalKey(Schema.Boolean)
+})
+export type Rules = typeof Rules.Type
+
+/** One rule that is broken. */
+export interface Fault {
+  /** The rule in its own words, and what breaks it. */
+  readonly message: string
+  /** Where, in the workflow. */
+  readonly path: string
+}
+
+const nodesOf = (workflow: Obj) => arr(workflow["nodes"]).map((node) => obj(node) ?? {})
+
+const nameOf = (node: Obj) => Visible.label(str(node["name"]) ?? "?")
+
+const lower = (text: string) => text.toLowerCase()
+
+/** The entry of the list that a type falls under. */
+const ban = (type: string, banned: ReadonlyArray<string>) => {
+  const names = new Set([type, ToolVariant.baseOf(type) ?? type].flatMap((name) => [
+    lower(name),
+    lower(name.slice(name.lastIndexOf(".") + 1))
+  ]))
+  return banned.find((entry) => names.has(lower(entry)))
+}
+
+/** Deeper than workflows hold workflows. */
+const maxDepth = 5
+
+/** A workflow that stands in a node: its JSON, why nobody knows it, or nothing. */
+const nested = (node: Obj): Obj | string | undefined => {
+  if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(str(node["type"]) ?? "")) {
+    return undefined
+  }
+  const parameters = obj(node["parameters"]) ?? {}
+  const source = str(parameters["source"]) ?? "database"
+  if (source === "database") return undefined
+  if (source !== "parameter") return `it runs a workflow from ${source === "url" ? "a URL" : `'${source}'`}`
+  try {
+    return obj(JSON.parse(str(parameters["workflowJson"]) ?? "")) ?? "the workflow in it is no object"
+  } catch {
+    return "the workflow in it is an expression or no JSON"
+  }
+}
+
+/** The banned nodes among these, also in workflows that stand in nodes. */
+export const bannedIn = (
+  nodes: ReadonlyArray<Obj>,
+  { bannedNodes = [] }: Rules,
+  place = "nodes",
+  depth = 0
+): ReadonlyArray<Fault> => {
+  if (bannedNodes.length === 0) return []
+  return nodes.flatMap((node, index) => {
+    const path = `${place}[${index}]`
+    const entry = ban(str(node["type"]) ?? "", bannedNodes)
+    const inner = depth < maxDepth ? nested(node) : "workflows in it hold workflows in turn, too deep to look into"
+    return [
+      ...(entry === undefined
+        ? []
+        : [{ message: `bannedNodes: '${entry}' is banned, and '${nameOf(node)}' is one`, path: `${path}.type` }]),
+      ...(inner === undefined
+        ? []
+        : typeof inner === "string"
+        ? [{ message: `bannedNodes: '${nameOf(node)}' cannot be checked: ${inner}`, path: `${path}.parameters` }]
+        : bannedIn(nodesOf(inner), { bannedNodes }, `${path}.parameters.workflowJson.nodes`, depth + 1))
+    ]
+  })
+}
+
+const scheduled = (
+  workflow: Obj,
+  { minScheduleMinutes }: Rules,
+  isPolling: (type: string) => boolean
+): ReadonlyArray<Fault> => {
+  if (minScheduleMinutes === undefined) return []
+  const nodes = nodesOf(workflow)
+  const byNode = enabled(workflow).flatMap((node) => {
+    const rules = rulesOf(node, isPolling(str(node["type"]) ?? ""))
+    return rules.length === 0 ? [] : [{ node, rules }]
+  })
+  const unknown = byNode.find(({ rules }) => rules.includes(undefined))
+  const at = (node: Obj | undefined) =>
+    `nodes[${nodes.findIndex((each) => each["name"] === node?.["name"])}].parameters`
+  if (unknown !== undefined) {
+    return [{
+      message: `minScheduleMinutes: ${minScheduleMinutes}, and when '${
+        nameOf(unknown.node)
+      }' starts the workflow cannot be checked: write the times out, without an expression`,
+      path: at(unknown.node)
+    }]
+  }
+  const gap = shortestGap(byNode.flatMap(({ rules }) => rules.flatMap((times) => times ?? [])))
+  if (gap >= minScheduleMinutes * 60) return []
+  const names = byNode.map(({ node }) => `'${nameOf(node)}'`).join(" and ")
+  return [{
+    message: `minScheduleMinutes: ${minScheduleMinutes}, and ${names} would start the workflow again after ${
+      inWords(gap)
+    }`,
+    path: at(byNode[0]?.node)
+  }]
+}
+
+const isErrorWorkflow = (workflow: Obj) => nodesOf(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
+
+/** Whether n8n runs another workflow when this one fails, or this is such a one. */
+export const hasErrorWorkflow = (workflow: Obj): boolean => {
+  const named = str(obj(workflow["settings"])?.["errorWorkflow"]) ?? ""
+  return isErrorWorkflow(workflow) || named !== "" && named !== "DEFAULT"
+}
+
+/** Everything about a workflow's content that breaks the rules. */
+export const faultsOf = (
+  workflow: Obj,
+  rules: Rules,
+  isPolling: (type: string) => boolean
+): ReadonlyArray<Fault> => [
+  ...bannedIn(nodesOf(workflow), rules),
+  ...scheduled(workflow, rules, isPolling),
+  ...(rules.requireErrorWorkflow === true && !hasErrorWorkflow(workflow)
+    ? [{ message: "requireErrorWorkflow: settings.errorWorkflow names no workflow", path: "settings.errorWorkflow" }]
+    : [])
+]
+
+/** The protected tag among these names. */
+export const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
+  names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))

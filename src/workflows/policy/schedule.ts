@@ -1,0 +1,132 @@
+/** How soon schedules start a workflow again. Pure. */
+import * as Cron from "effect/Cron"
+import * as Result from "effect/Result"
+import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+
+/** When a rule starts a workflow: at which seconds of a day, or so many seconds apart. */
+type Times = { readonly starts: ReadonlyArray<number> } | { readonly gap: number }
+
+/** The rules of one node; `undefined` in place of one that only n8n can know, such as an expression. */
+type Rules = ReadonlyArray<Times | undefined>
+
+const day = 86_400
+
+const all = (size: number) => Array.from({ length: size }, (_, index) => index)
+
+const presets: Readonly<Record<string, string>> = {
+  "@minutely": "0 * * * * *",
+  "@hourly": "0 0 * * * *",
+  "@daily": "0 0 0 * * *",
+  "@weekly": "0 0 0 * * *",
+  "@monthly": "0 0 0 * * *"
+}
+
+/** The seconds of a day on which the expression starts something; which days they are does not matter here. */
+const ofCron = (expression: string): Times | undefined => {
+  const fields = (presets[expression.trim()] ?? expression).trim().split(/\s+/)
+  const [seconds, minutes, hours] = fields.length === 5 ? ["0", ...fields] : fields
+  if (fields.length < 5 || fields.length > 6) return undefined
+  const parsed = Cron.parse(`${seconds} ${minutes} ${hours} * * *`)
+  if (Result.isFailure(parsed)) return undefined
+  // An empty set is every value.
+  const valuesOf = (set: ReadonlySet<number>, size: number) => set.size === 0 ? all(size) : [...set]
+  const [s, m, h] = [
+    valuesOf(parsed.success.seconds, 60),
+    valuesOf(parsed.success.minutes, 60),
+    valuesOf(parsed.success.hours, 24)
+  ]
+  return { starts: h.flatMap((hour) => m.flatMap((minute) => s.map((second) => (hour * 60 + minute) * 60 + second))) }
+}
+
+/** A number that stands there, or its default; `undefined` for an expression. */
+const count = (value: unknown, fallback: number) => value === undefined ? fallback : num(Number(value))
+
+const everyOf = (value: unknown, fallback: number, cron: (step: number) => string) => {
+  const step = count(value, fallback)
+  return step === undefined ? undefined : ofCron(cron(step))
+}
+
+/** A rule of a Schedule Trigger. */
+const interval = (rule: Obj): Times | undefined => {
+  const minute = count(rule["triggerAtMinute"], 0)
+  switch (rule["field"] ?? "days") {
+    case "seconds":
+      return everyOf(rule["secondsInterval"], 30, (step) => `*/${step} * * * * *`)
+    case "minutes":
+      return everyOf(rule["minutesInterval"], 5, (step) => `0 */${step} * * * *`)
+    case "hours":
+      return everyOf(rule["hoursInterval"], 1, (step) => `0 ${minute} */${step} * * *`)
+    case "days":
+    case "weeks":
+    case "months":
+      return everyOf(rule["triggerAtHour"], 0, (hour) => `0 ${minute} ${hour} * * *`)
+    case "cronExpression":
+      return ofCron(str(rule["expression"]) ?? "")
+  }
+  return undefined
+}
+
+const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
+
+/** A rule of a polling trigger, and of the older Cron node. */
+const pollTime = (rule: Obj): Times | undefined => {
+  switch (rule["mode"] ?? "everyDay") {
+    case "everyMinute":
+      return { gap: 60 }
+    case "everyHour":
+      return { gap: 3600 }
+    case "everyX": {
+      const value = count(rule["value"], 2)
+      return value === undefined ? undefined : { gap: value * (units[str(rule["unit"]) ?? "hours"] ?? 60) }
+    }
+    case "custom":
+      return ofCron(str(rule["cronExpression"]) ?? "* * * * * *")
+    case "everyDay":
+    case "everyWeek":
+    case "everyMonth":
+      return ofCron(`0 ${count(rule["minute"], 0)} ${count(rule["hour"], 14)} * * *`)
+  }
+  return undefined
+}
+
+const each = (value: unknown, times: (rule: Obj) => Times | undefined): Rules =>
+  Array.isArray(value) ? value.map((rule) => times(obj(rule) ?? {})) : [undefined]
+
+/** The rules of a node that starts its workflow by the clock; none of any other. */
+export const rulesOf = (node: Obj, isPolling: boolean): Rules => {
+  const parameters = obj(node["parameters"]) ?? {}
+  switch (node["type"]) {
+    case "n8n-nodes-base.scheduleTrigger":
+      return parameters["rule"] === undefined ? [interval({})] : each(obj(parameters["rule"])?.["interval"], interval)
+    case "n8n-nodes-base.cron":
+      return parameters["triggerTimes"] === undefined ? [] : each(obj(parameters["triggerTimes"])?.["item"], pollTime)
+    case "n8n-nodes-base.interval": {
+      const value = count(parameters["interval"], 1)
+      return [value === undefined ? undefined : { gap: value * (units[str(parameters["unit"]) ?? "seconds"] ?? 1) }]
+    }
+  }
+  if (!isPolling) return []
+  // As n8n does: a polling trigger that does not say when polls each minute.
+  return parameters["pollTimes"] === undefined ? [{ gap: 60 }] : each(obj(parameters["pollTimes"])?.["item"], pollTime)
+}
+
+/** The shortest time between two starts, in seconds; starts of all rules count, those of one second as one. */
+export const shortestGap = (rules: ReadonlyArray<Times>): number => {
+  const starts = [...new Set(rules.flatMap((times) => "starts" in times ? times.starts : []))].toSorted((a, b) => a - b)
+  const between = starts.map((start, index) => (starts[index + 1] ?? (starts[0] ?? 0) + day) - start)
+  const apart = rules.flatMap((times) => "gap" in times ? [times.gap] : [])
+  return [...between, ...apart].reduce((least, gap) => Math.min(least, gap), Infinity)
+}
+
+/** `30 seconds`, `1 minute`. */
+export const inWords = (seconds: number): string => {
+  const [amount, unit] = seconds % 60 === 0 ? [seconds / 60, "minute"] : [seconds, "second"]
+  return `${amount} ${unit}${amount === 1 ? "" : "s"}`
+}
+
+/** The nodes of a workflow that are not switched off. */
+export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
+  arr(workflow["nodes"]).flatMap((value) => {
+    const node = obj(value)
+    return node === undefined || node["disabled"] === true ? [] : [node]
+  })

@@ -1,0 +1,229 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Picture from "../../src/pictures/Picture.ts"
+import * as Pictures from "../../src/pictures/Pictures.ts"
+import * as Svg from "../../src/pictures/Svg.ts"
+import * as workflows from "./workflows.ts"
+
+const node = (picture: Picture.Picture, name: string) => {
+  const found = picture.nodes.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`no node '${name}'`)
+  return found
+}
+
+const links = (picture: Picture.Picture) => {
+  const names = new Map(picture.nodes.map(({ id, name }) => [id, name]))
+  return picture.links.map(({ from, items, status, to }) =>
+    [`${names.get(from)} > ${names.get(to)}`, status, items].filter((part) => part !== undefined).join(" ")
+  )
+}
+
+describe("Picture", () => {
+  it.effect("tells triggers, agents and their sub-nodes apart, as the catalogue has them", () =>
+    Effect.gen(function*() {
+      const picture = yield* Pictures.make(workflows.agent)
+      assert.deepStrictEqual(picture.nodes.map(({ kind, name }) => [name, kind]), [
+        ["New ticket", "trigger"],
+        ["Triage agent", "root"],
+        ["Chat model", "sub"],
+        ["Ticket memory", "sub"],
+        ["Look up order", "sub"],
+        ["Hand to support", "action"]
+      ])
+      assert.deepStrictEqual(
+        node(picture, "Triage agent").inputs.map(({ name, required, type }) => [type, name, required]),
+        [
+          ["main", undefined, undefined],
+          ["ai_languageModel", "Chat Model", true],
+          ["ai_memory", "Memory", undefined],
+          ["ai_tool", "Tool", undefined]
+        ]
+      )
+      assert.strictEqual(node(picture, "Hand to support").subtitle, "post: message")
+    }).pipe(Effect.provide(workflows.world)))
+
+  it("needs no catalogue: links and names tell most of it", () => {
+    const picture = Picture.make(workflows.agent)
+    assert.strictEqual(node(picture, "Triage agent").kind, "root")
+    assert.strictEqual(node(picture, "Chat model").kind, "sub")
+    assert.strictEqual(node(picture, "New ticket").kind, "trigger")
+  })
+
+  it.effect("shows a run: what failed first, items on the links, items, runs and time of nodes", () =>
+    Effect.gen(function*() {
+      const execution = yield* workflows.failed
+      const picture = yield* Pictures.make(workflows.orders, { overlay: { _tag: "Execution", execution } })
+      assert.strictEqual(picture.subtitle, "Execution 1: error · 864 ms · 7 of 8 nodes ran")
+      assert.strictEqual(picture.focus, node(picture, "Charge card").id)
+      assert.deepStrictEqual(picture.nodes.map(({ name, status }) => `${name}: ${status}`), [
+        "New orders: success",
+        "Split out orders: success",
+        "Loop over orders: success",
+        "Charge card: error",
+        "Large order?: success",
+        "Ask for review: success",
+        "Ship: success",
+        "Report: idle"
+      ])
+      assert.strictEqual(node(picture, "Charge card").figures, "4 items · 106 ms · 3 runs")
+      assert.sameMembers(links(picture), [
+        "New orders > Split out orders ran 1",
+        "Split out orders > Loop over orders ran 8",
+        "Loop over orders > Report idle",
+        "Loop over orders > Charge card ran 6",
+        "Charge card > Large order? ran 4",
+        "Large order? > Ask for review ran 2",
+        "Large order? > Ship ran 2",
+        "Ask for review > Loop over orders ran 2",
+        "Ship > Loop over orders ran 2"
+      ])
+      const [error, input] = node(picture, "Charge card").sections
+      assert.strictEqual(error?.title, "Error")
+      assert.include(error?.text ?? "", "Order 1045 has no card")
+      assert.strictEqual(input?.title, "Input (last of 3 runs): 2 items")
+      assert.include(input?.text ?? "", `"orderNo": 1045`)
+      assert.match(node(picture, "Report").sections[0]?.text ?? "", /did not run/)
+    }).pipe(Effect.provide(workflows.world)))
+
+  it.effect("shows a difference: added, removed, renamed, moved from where, and the links", () =>
+    Effect.gen(function*() {
+      const picture = yield* Pictures.make(workflows.mended, {
+        overlay: { _tag: "Difference", before: workflows.orders }
+      })
+      assert.strictEqual(picture.subtitle, "2 added · 1 removed · 1 renamed · 8 connections · 3 moved")
+      assert.deepStrictEqual(
+        picture.nodes.flatMap(({ formerName, name, status }) =>
+          status === undefined ? [] : [`${status} ${name}${formerName === undefined ? "" : `, was ${formerName}`}`]
+        ),
+        [
+          "added Has a card?",
+          "renamed Charge the card, was Charge card",
+          "added Ask for a card",
+          "removed Ask for review"
+        ]
+      )
+      assert.deepStrictEqual(node(picture, "Charge the card").formerPlace, { x: 672, y: 112 })
+      assert.deepStrictEqual(node(picture, "Ship").formerPlace, { x: 1120, y: 208 })
+      assert.include(links(picture), "Has a card? > Charge the card added")
+      assert.include(links(picture), "Loop over orders > Charge the card removed")
+      assert.include(links(picture), "Charge the card > Large order?")
+      const sections = node(picture, "Charge the card").sections
+      assert.deepStrictEqual(sections.map(({ title }) => title), ["Former name", "parameters.jsCode"])
+      assert.match(sections[1]?.text ?? "", /^-if \(\$json\.card === null\)/m)
+    }).pipe(Effect.provide(workflows.world)))
+
+  it("keeps a removed node and one that got its name apart", () => {
+    const of = (id: string, name: string, x: number) => ({
+      id,
+      name,
+      type: "n8n-nodes-base.noOp",
+      typeVersion: 1,
+      position: [x, 0],
+      parameters: {}
+    })
+    const to = (name: string) => ({ main: [[{ node: name, type: "main", index: 0 }]] })
+    const before = { nodes: [of("1", "A", 0), of("2", "B", 200), of("3", "C", 400)], connections: { A: to("B") } }
+    const after = { nodes: [of("1", "A", 0), of("3", "B", 400)], connections: { A: to("B") } }
+    const picture = Picture.make(after, { overlay: { _tag: "Difference", before } })
+    assert.deepStrictEqual(picture.nodes.map(({ formerName, name, status }) => [name, status, formerName]), [
+      ["A", undefined, undefined],
+      ["B", "renamed", "C"],
+      ["B", "removed", undefined]
+    ])
+    assert.deepStrictEqual(picture.links.map(({ status, to }) => [to, status]), [["n1", "added"], ["r1", "removed"]])
+  })
+
+  it("shows problems at their nodes, the others with the workflow", () => {
+    const picture = Picture.make(workflows.orders, {
+      overlay: {
+        _tag: "Problems",
+        problems: [
+          { severity: "warning", node: "Ship", path: "nodes[6]", message: "Ship is slow", fix: "Hurry." },
+          { severity: "error", node: "Ship", path: "nodes[6].parameters", message: "No address" },
+          { severity: "error", path: "connections.Gone", message: "Gone is no node" }
+        ]
+      }
+    })
+    assert.strictEqual(picture.subtitle, "2 errors · 1 warning")
+    assert.strictEqual(node(picture, "Ship").status, "error")
+    assert.strictEqual(node(picture, "Report").status, undefined)
+    assert.strictEqual(picture.focus, node(picture, "Ship").id)
+    assert.deepStrictEqual(node(picture, "Ship").sections[0], {
+      title: "warning: nodes[6]",
+      text: "Ship is slow\nHurry."
+    })
+    assert.deepStrictEqual(picture.sections, [{ title: "error: connections.Gone", text: "Gone is no node" }])
+  })
+
+  it("marks deactivated and pinned nodes, and those that run a workflow", () => {
+    const picture = Picture.make({
+      name: "Marks",
+      nodes: [
+        { name: "Off", type: "n8n-nodes-base.noOp", position: [0, 0], disabled: true },
+        { name: "Pinned", type: "n8n-nodes-base.noOp", position: [200, 0] },
+        { name: "Calls", type: "n8n-nodes-base.executeWorkflow", position: [400, 0] }
+      ],
+      connections: {},
+      pinData: { Pinned: [{ json: { a: 1 } }], Off: [] }
+    })
+    assert.deepStrictEqual(
+      picture.nodes.map(({ isDisabled, isPinned, isSubWorkflow }) => [isDisabled, isPinned, isSubWorkflow]),
+      [[true, false, false], [false, true, false], [false, false, true]]
+    )
+    const svg = Svg.render(picture)
+    assert.include(svg, "(Deactivated)")
+    assert.include(svg, "Pinned, noOp, pinned data")
+    assert.include(svg, "Calls, executeWorkflow, runs a workflow")
+  })
+
+  it("redacts secrets wherever they stand, unless they are asked for", () => {
+    const key = `sk-proj-${"aB3dE5fG7h".repeat(4)}`
+    const workflow = {
+      name: `Uses ${key}`,
+      nodes: [
+        {
+          name: `Call ${key}`,
+          type: "n8n-nodes-base.httpRequest",
+          position: [0, 0],
+          notes: key,
+          parameters: { headers: [{ name: "Authorization", value: "Bearer abcdefgh12345678" }], text: key }
+        },
+        { name: "Note", type: "n8n-nodes-base.stickyNote", position: [0, 0], parameters: { content: key } }
+      ],
+      connections: {}
+    }
+    const hidden = JSON.stringify(Picture.make(workflow))
+    assert.notInclude(hidden, key)
+    assert.notInclude(hidden, "abcdefgh12345678")
+    assert.include(JSON.stringify(Picture.make(workflow, { showsSecrets: true })), key)
+    const difference = Picture.make(
+      { ...workflow, nodes: [] },
+      { overlay: { _tag: "Difference", before: workflow } }
+    )
+    assert.notInclude(JSON.stringify(difference), key)
+  })
+
+  it("draws what can be read of anything", () => {
+    for (
+      const workflow of [
+        {},
+        { nodes: "none", connections: 1 },
+        {
+          nodes: [null, 1, {}, { name: 3 }, { name: "A" }, { name: "A", type: "x" }],
+          connections: { A: { main: [[{}]] } }
+        },
+        {
+          nodes: [{ name: "A", type: "t", position: ["x", Infinity] }],
+          connections: { A: { main: { 0: [] } }, B: null }
+        },
+        {
+          nodes: [{ name: "A", type: "t", position: [0, 0] }, { name: "__proto__", type: "t", position: [1e300, 0] }],
+          connections: { A: { main: [[{ node: "__proto__", type: "main", index: 1e15 }]] } }
+        }
+      ]
+    ) {
+      const svg = Svg.render(Picture.make(workflow))
+      assert.notMatch(svg, /NaN|undefined|Infinity/, JSON.stringify(workflow))
+    }
+  })
+})

@@ -1,0 +1,162 @@
+/** Workflows to draw: recorded runs, two states of one workflow, an agent, and large ones. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { readFileSync } from "node:fs"
+import * as Services from "../../src/app/Services.ts"
+import { type Obj, obj, str } from "../../src/base/Json.ts"
+import * as Demo from "../../src/demo/Demo.ts"
+import { Executions } from "../../src/executions/Executions.ts"
+import * as FakeN8n from "../../src/testing/FakeN8n.ts"
+import { catalogue } from "../support/catalogue.ts"
+
+const recorded = JSON.parse(
+  readFileSync(new URL("fixtures/execution-orders.json", import.meta.url), "utf8")
+) as FakeN8n.Execution & { readonly workflowData: FakeN8n.Workflow }
+
+/** The id of a recorded run, which failed in the third round of a loop. */
+export const failedId = recorded.id
+
+/** The workflow as it ran. */
+export const orders = recorded.workflowData as unknown as Obj & { readonly nodes: ReadonlyArray<Obj> }
+
+/** An n8n with the recorded run, beside the demo's. */
+export const seed: FakeN8n.Seed = {
+  workflows: [...Demo.seed.workflows, recorded.workflowData],
+  executions: [...Demo.seed.executions, recorded]
+}
+
+/** All that pictures need. */
+export const world = Layer.mergeAll(
+  FakeN8n.layer(seed),
+  Layer.merge(Services.layerMemory, catalogue),
+  NodeServices.layer
+)
+
+/** The run that failed. */
+export const failed = Effect.flatMap(Executions, (executions) => executions.get(failedId))
+
+const link = (node: string) => ({ node, type: "main", index: 0 })
+
+const nodeNamed = (name: string): Obj => orders.nodes.find((node) => node["name"] === name) ?? {}
+
+/** The orders mended: a node renamed and changed, one moved, one gone, two new. */
+export const mended: Obj = {
+  ...orders,
+  nodes: [
+    nodeNamed("New orders"),
+    nodeNamed("Split out orders"),
+    nodeNamed("Loop over orders"),
+    {
+      id: "a1",
+      name: "Has a card?",
+      type: "n8n-nodes-base.if",
+      typeVersion: 2.2,
+      position: [672, 112],
+      parameters: { conditions: { combinator: "and", conditions: [] } }
+    },
+    {
+      ...nodeNamed("Charge card"),
+      name: "Charge the card",
+      position: [896, -16],
+      parameters: { ...obj(nodeNamed("Charge card")["parameters"]), jsCode: "return { ...$json, charged: true }" }
+    },
+    {
+      id: "a2",
+      name: "Ask for a card",
+      type: "n8n-nodes-base.slack",
+      typeVersion: 2.3,
+      position: [896, 208],
+      parameters: { resource: "message", operation: "post", text: "={{ $json.orderNo }}" }
+    },
+    { ...nodeNamed("Large order?"), position: [1120, -16] },
+    { ...nodeNamed("Ship"), position: [1344, 16] },
+    nodeNamed("Report"),
+    nodeNamed("Sticky Note")
+  ],
+  connections: {
+    "New orders": { main: [[link("Split out orders")]] },
+    "Split out orders": { main: [[link("Loop over orders")]] },
+    "Loop over orders": { main: [[link("Report")], [link("Has a card?")]] },
+    "Has a card?": { main: [[link("Charge the card")], [link("Ask for a card")]] },
+    "Charge the card": { main: [[link("Large order?")]] },
+    "Large order?": { main: [[link("Ship")], [link("Ship")]] },
+    "Ask for a card": { main: [[link("Loop over orders")]] },
+    "Ship": { main: [[link("Loop over orders")]] }
+  }
+}
+
+/** An agent with a model, a memory and a tool. */
+export const agent = obj(Demo.seed.workflows.find(({ name }) => name === "Support triage agent")) ?? {}
+
+interface Drawn {
+  readonly name: string
+  readonly type: string
+  readonly at: readonly [x: number, y: number]
+  readonly to: ReadonlyArray<readonly [name: string, output: number, input: number]>
+}
+
+/** Ten nodes with a loop, a branch and a merge, as public templates have them. */
+const lane = (number: number): ReadonlyArray<Drawn> => {
+  const of = (name: string) => `${name} ${number}`
+  const y = number * 560
+  return [
+    { name: of("Every morning"), type: "scheduleTrigger", at: [0, y], to: [[of("Fetch orders"), 0, 0]] },
+    { name: of("Fetch orders"), type: "httpRequest", at: [224, y], to: [[of("Loop over orders"), 0, 0]] },
+    {
+      name: of("Loop over orders"),
+      type: "splitInBatches",
+      at: [448, y],
+      to: [[of("Append to sheet"), 0, 0], [of("Normalize"), 1, 0]]
+    },
+    { name: of("Normalize"), type: "set", at: [672, y + 96], to: [[of("Paid?"), 0, 0]] },
+    {
+      name: of("Paid?"),
+      type: "if",
+      at: [896, y + 96],
+      to: [[of("Create the invoice with a very long name that never ends"), 0, 0], [of("Remind customer 📧"), 1, 0]]
+    },
+    {
+      name: of("Create the invoice with a very long name that never ends"),
+      type: "code",
+      at: [1120, y],
+      to: [[of("Merge"), 0, 0]]
+    },
+    { name: of("Remind customer 📧"), type: "gmail", at: [1120, y + 224], to: [[of("Merge"), 0, 1]] },
+    { name: of("Merge"), type: "merge", at: [1344, y + 96], to: [[of("Loop over orders"), 0, 0]] },
+    { name: of("Append to sheet"), type: "googleSheets", at: [672, y - 96], to: [[of("Tell #sales"), 0, 0]] },
+    { name: of("Tell #sales"), type: "slack", at: [896, y - 96], to: [] }
+  ]
+}
+
+const outputs = (to: Drawn["to"]) => {
+  const count = Math.max(0, ...to.map(([, output]) => output + 1))
+  return Array.from(
+    { length: count },
+    (_, index) =>
+      to.filter(([, output]) => output === index).map(([node, , input]) => ({ node, type: "main", index: input }))
+  )
+}
+
+/** A workflow of ten nodes a lane. */
+export const large = (lanes: number): Obj => {
+  const nodes = Array.from({ length: lanes }, (_, index) => lane(index + 1)).flat()
+  return {
+    name: `Orders, invoices and reminders (${nodes.length})`,
+    nodes: nodes.map(({ at, name, type }, index) => ({
+      id: `node-${index}`,
+      name,
+      type: `n8n-nodes-base.${type}`,
+      typeVersion: type === "if" ? 2.2 : type === "httpRequest" ? 4.2 : type === "splitInBatches" ? 3 : 1,
+      position: at,
+      parameters: {}
+    })),
+    connections: Object.fromEntries(nodes.map(({ name, to }) => [name, { main: outputs(to) }]))
+  }
+}
+
+/** The workflow with its nodes changed by name. */
+export const withNodes = (workflow: Obj, change: (node: Obj) => Obj): Obj => ({
+  ...workflow,
+  nodes: (workflow["nodes"] as ReadonlyArray<Obj>).map((node) => str(node["name"]) === undefined ? node : change(node))
+})

@@ -1,0 +1,151 @@
+/** Workflows of one real n8n on another. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Services from "../../../src/app/Services.ts"
+import { obj } from "../../../src/base/Json.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as Sync from "../../../src/sync/Sync.ts"
+import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import { folderWith } from "../../support/folders.ts"
+import { chain, code, connected, node } from "./builders.ts"
+import { RealN8n } from "./RealN8n.ts"
+
+const client = (version: string) =>
+  Effect.gen(function*() {
+    const real = Context.get(yield* Layer.build(Layer.fresh(RealN8n.layer(version))), RealN8n)
+    const context = yield* Layer.build(
+      N8nClient.layer({ url: real.url, apiKey: real.apiKey }).pipe(Layer.provide(FetchHttpClient.layer))
+    )
+    return Context.get(context, N8nClient.N8nClient)
+  })
+
+const credential = (n8n: N8nClient.Service, name: string) =>
+  n8n.createCredential({ name, type: "httpHeaderAuth", values: Redacted.make({ name: "x", value: "y" }) })
+
+const request = (name: string, { id, name: credentialName }: { readonly id: string; readonly name: string }) =>
+  node(name, "httpRequest", 4.2, {
+    url: "https://example.com",
+    authentication: "genericCredentialType",
+    genericAuthType: "httpHeaderAuth"
+  }, { credentials: { httpHeaderAuth: { id, name: credentialName } } })
+
+const locator = (value: string, cachedResultName: string) => ({ __rl: true, mode: "list", value, cachedResultName })
+
+/** Makes two workflows that refer to whatever workflows can refer to. */
+const seed = Effect.fnUntraced(function*(n8n: N8nClient.Service, withTable: boolean) {
+  const same = yield* credential(n8n, "Stripe")
+  const other = yield* credential(n8n, "Header")
+  const table = withTable
+    ? yield* n8n.createDataTable({ name: "Orders", columns: [{ name: "n", type: "number" }] })
+    : undefined
+  const trigger = node("Called", "executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
+  const sub = yield* n8n.createWorkflow({
+    name: "Sub",
+    nodes: [trigger, code("Code", "return $input.all()"), request("Ask", other)],
+    connections: connected(chain("Called", "Code", "Ask")),
+    settings: {}
+  })
+  const main = yield* n8n.createWorkflow({
+    name: "Main",
+    nodes: [
+      node("Tick", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "days" }] } }),
+      node("Call", "executeWorkflow", 1.2, {
+        source: "database",
+        workflowId: locator(sub.id, "Sub"),
+        workflowInputs: { mappingMode: "defineBelow", value: {} }
+      }),
+      request("Charge", same),
+      ...(table === undefined ? [] : [
+        node("Store", "dataTable", 1, { operation: "get", dataTableId: locator(table.id, "Orders"), returnAll: true })
+      ])
+    ],
+    connections: connected(chain("Tick", "Call", "Charge", ...(table === undefined ? [] : ["Store"]))),
+    settings: { executionOrder: "v1", errorWorkflow: sub.id }
+  })
+  return { sub, main }
+})
+
+const outcomes = ({ entries }: Sync.PromotionReport) =>
+  entries.map(({ action, error, name, status }) => [name, action ?? error?.message ?? status]).toSorted()
+
+const parameters = (workflow: { readonly nodes: ReadonlyArray<{ readonly name: string }> }, name: string) =>
+  obj(obj(workflow.nodes.find((each) => each.name === name))?.["parameters"]) ?? {}
+
+layer(Services.layerMemory)("promote", (it) => {
+  for (const target of ["2.41.1", "1.123.81"] as const) {
+    it.effect(
+      `from n8n 2.41.1 to ${target}: created, the same, updated, published, in conflict`,
+      () =>
+        Effect.gen(function*() {
+          const v2 = target === "2.41.1"
+          const from = yield* client("2.41.1")
+          const to = yield* client(target)
+          const folder = yield* folderWith()
+          const { main, sub } = yield* seed(from, v2)
+          const here = { same: yield* credential(to, "Stripe"), other: yield* credential(to, "Header of production") }
+          const table = v2
+            ? yield* to.createDataTable({ name: "Orders", columns: [{ name: "n", type: "number" }] })
+            : undefined
+          yield* Effect.gen(function*() {
+            const blocked = yield* Sync.promote(".", { from, to })
+            assert.deepStrictEqual(
+              blocked.obstacles.map(({ node }) => node).toSorted(),
+              v2 ? ["Ask"] : ["Ask", "Charge"]
+            )
+            assert.deepStrictEqual((yield* to.listWorkflows({ archived: true, limit: 10 })).workflows, [])
+            const bindings = { credentials: { Header: here.other.id, Stripe: here.same.id } }
+            const promote = (more: Partial<Sync.PromoteOptions> = {}) =>
+              Sync.promote(".", { from, to, bindings, ...more })
+            assert.deepStrictEqual(outcomes(yield* promote()), [["Main", "created"], ["Sub", "created"]])
+            const { workflows } = yield* to.listWorkflows({ archived: true, limit: 10 })
+            const idOf = (name: string) => workflows.find((each) => each.name === name)?.id ?? ""
+            const made = yield* to.getWorkflow(idOf("Main"))
+            assert.isFalse(made.active)
+            assert.strictEqual(obj(made.settings)?.["errorWorkflow"], idOf("Sub"))
+            assert.deepStrictEqual(parameters(made, "Call")["workflowId"], locator(idOf("Sub"), "Sub"))
+            if (table !== undefined) {
+              assert.deepStrictEqual(parameters(made, "Store")["dataTableId"], locator(table.id, "Orders"))
+            }
+            assert.deepInclude(made.nodes.find(({ name }) => name === "Charge"), {
+              credentials: { httpHeaderAuth: { id: here.same.id, name: "Stripe" } }
+            })
+            assert.deepStrictEqual(outcomes(yield* promote()), [["Main", "same"], ["Sub", "same"]])
+
+            const now = yield* from.getWorkflow(sub.id)
+            yield* from.putWorkflow(sub.id, {
+              name: "Sub",
+              nodes: now.nodes.map((each) => each.name === "Code" ? code("Code", "return []") : each),
+              connections: now.connections,
+              settings: {}
+            })
+            const live = yield* promote({ publishes: true })
+            assert.deepStrictEqual(
+              live.entries.map(({ error, published }) => [error, published]),
+              [[undefined, true], [undefined, true]],
+              JSON.stringify(live.entries)
+            )
+            assert.include(JSON.stringify((yield* to.getWorkflow(idOf("Sub"))).nodes), "return []")
+
+            const there = yield* to.getWorkflow(idOf("Main"))
+            yield* to.putWorkflow(there.id, {
+              name: "Main (hotfix)",
+              nodes: there.nodes,
+              connections: there.connections,
+              settings: {}
+            })
+            assert.deepStrictEqual(outcomes(yield* promote()), [["Main", "conflict"], ["Sub", "same"]])
+            assert.deepStrictEqual(outcomes(yield* promote({ overwrites: true, only: [main.id] })), [[
+              "Main",
+              "updated"
+            ]])
+          }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+      300_000
+    )
+  }
+})

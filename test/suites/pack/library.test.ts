@@ -1,0 +1,218 @@
+/** The packed library in another app: its types, its modules, its maps, and what is built with it. */
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join, resolve } from "node:path"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { metadata, root } from "../../../src/packaging/metadata.ts"
+import { readJson, run, tarball } from "./artifacts.ts"
+
+const bin = (name: string) => join(root, "node_modules/.bin", name)
+
+const app = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-app-"))
+const installed = join(app, "node_modules", metadata.name)
+
+beforeAll(() => {
+  writeFileSync(join(app, "package.json"), JSON.stringify({ type: "module", private: true }))
+  run("npm", ["install", "--no-audit", "--no-fund", tarball, "effect@4.1.0", "@modelcontextprotocol/sdk@1.32.2"], app)
+})
+
+afterAll(() => rmSync(app, { recursive: true, force: true }))
+
+/** What a module of the app prints, as JSON. */
+const told = (code: string, ...options: ReadonlyArray<string>) => {
+  writeFileSync(join(app, "told.js"), code)
+  return JSON.parse(run(process.execPath, [...options, "told.js"], app))
+}
+
+describe("the library", () => {
+  it("is published as Node, bundlers and TypeScript expect it, for ESM", async () => {
+    const bytes = readFileSync(tarball)
+    const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, strict: true })
+    assert.deepStrictEqual(messages.map((message) => formatMessage(message, pkg)), [])
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(bytes)), {
+      excludeEntrypoints: ["./nodes.data"]
+    })
+    if (!analysis.types) return assert.fail("there are no types")
+    // `effect` is ESM as well: neither Node 10 nor `require` of CommonJS are served.
+    const unserved: ReadonlySet<string> = new Set(["node10", "node16-cjs"])
+    const problems = analysis.problems.filter((problem) =>
+      !("resolutionKind" in problem && unserved.has(problem.resolutionKind))
+    )
+    assert.deepStrictEqual(problems, [])
+    assert.isAbove(Object.keys(analysis.entrypoints).length, 20)
+  })
+
+  it("has an entry for each module of its index", () => {
+    const index = readFileSync(join(root, "src/index.ts"), "utf8")
+    const published: Record<string, string | null> = readJson("package.json").publishConfig.exports
+    const compiled = (file: string | null) => file?.replace("./src/", "./dist/").replace(/\.ts$/, ".js") ?? null
+    assert.deepStrictEqual(
+      published,
+      Object.fromEntries(Object.entries(metadata.exports).map(([name, file]) => [name, compiled(file)]))
+    )
+    for (const [, name = "", file = ""] of index.matchAll(/^export \* as (\w+) from "(.*)"$/gm)) {
+      const entry = file.startsWith("./tools/") ? metadata.exports["./tools/*"] : metadata.exports[`./${name}`]
+      assert.strictEqual(entry?.replace("*", basename(file, ".ts")).replace("./src/", "./"), file)
+    }
+  })
+
+  it("has maps that lead to sources which are in it", () => {
+    const maps = globSync("dist/**/*.map", { cwd: installed })
+    assert.isAbove(maps.length, 300)
+    for (const map of maps) {
+      const { sources } = JSON.parse(readFileSync(join(installed, map), "utf8")) as { sources: ReadonlyArray<string> }
+      for (const source of sources) {
+        const file = resolve(installed, dirname(map), source)
+        assert.isAbove(readFileSync(file, "utf8").length, 0, `${map}: ${source}`)
+      }
+    }
+    const stack: string = told(
+      `import { Tool } from "effect-n8n-mcp"
+try { Tool.make({ name: "x", get input() { throw new Error("here") } }) } catch (error) {
+  console.log(JSON.stringify(error.stack))
+}`,
+      "--enable-source-maps"
+    )
+    const [, file = "", line = ""] = /\/(src\/answer\/Tool\.ts):(\d+)/.exec(stack) ?? []
+    const source = readFileSync(join(installed, file), "utf8").split("\n").slice(Number(line) - 1, Number(line) + 1)
+    assert.include(source.join("\n"), "input", stack)
+  })
+
+  it("loads with one module neither another tool nor the SDK, parser, search or catalogue", () => {
+    const loaded = (entry: string): { own: ReadonlyArray<string>; files: ReadonlyArray<string> } =>
+      told(`import * as fs from "node:fs"
+import { registerHooks } from "node:module"
+const urls = []
+registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+await import(${JSON.stringify(entry)})
+console.log(JSON.stringify({
+  own: urls.filter((url) => url.includes("/effect-n8n-mcp/dist/")).map((url) => url.replace(/.*\\/dist\\//, "")),
+  files: urls.map((url) => url.replace(/.*node_modules\\//, ""))
+}))`)
+    const sourcesOf = (own: ReadonlyArray<string>) =>
+      own.flatMap((file) => {
+        const { sources } = JSON.parse(readFileSync(join(installed, "dist", `${file}.map`), "utf8")) as {
+          sources: ReadonlyArray<string>
+        }
+        return sources.map((source) => join("dist", dirname(file), source))
+      })
+    const size = (own: ReadonlyArray<string>) =>
+      own.reduce((sum, file) => sum + readFileSync(join(installed, "dist", file)).length, 0)
+    const entries = ["", "/domain", "/N8nClient", "/Redact", "/testing", "/tools/executions/getExecution"] as const
+    const byEntry = new Map(entries.map((entry) => [entry, loaded(`effect-n8n-mcp${entry}`)]))
+    for (const [entry, { files, own }] of byEntry) {
+      assert.deepStrictEqual(files.filter((file) => file.startsWith("@modelcontextprotocol/")), [], entry)
+      const text = own.map((file) => readFileSync(join(installed, "dist", file), "utf8")).join("\n")
+      // Bundled, in modules of their own that are loaded when they are needed.
+      for (const heavy of ["class RE2JS", "class Parser", "class StdioServerTransport"]) {
+        assert.notInclude(text, heavy, `${entry}: ${heavy}`)
+      }
+      if (entry !== "") assert.notInclude(text, "class MiniSearch", entry)
+    }
+    const toolsIn = (entry: typeof entries[number]) =>
+      sourcesOf(byEntry.get(entry)?.own ?? []).filter((source) =>
+        /^src\/tools\/(?!shared)[a-z]+\/\w+\.ts$/.test(source)
+      )
+    assert.deepStrictEqual(toolsIn("/tools/executions/getExecution"), ["src/tools/executions/getExecution.ts"])
+    for (const entry of ["/domain", "/N8nClient", "/Redact"] as const) assert.deepStrictEqual(toolsIn(entry), [])
+    const bytes = (entry: typeof entries[number]) => size(byEntry.get(entry)?.own ?? [])
+    assert.isBelow(bytes("/Redact"), 40_000)
+    assert.isBelow(bytes("/N8nClient"), 130_000)
+    assert.isBelow(bytes("/tools/executions/getExecution"), 400_000)
+    assert.isBelow(bytes(""), 1_300_000)
+  })
+
+  it("costs with its index, in a bundle, no more than what is used", () => {
+    const bundled = (code: string) => {
+      writeFileSync(join(app, "used.js"), code)
+      const options = ["--bundle", "--minify", "--platform=node", "--format=esm", "--external:effect"]
+      return run(bin("esbuild"), ["used.js", ...options], app).length
+    }
+    const pairs = [
+      ["{ N8nClient }", "* as N8nClient", "N8nClient"],
+      ["{ Redact }", "* as Redact", "Redact"],
+      ["{ WorkflowStore }", "* as WorkflowStore", "WorkflowStore"]
+    ] as const
+    for (const [ofIndex, ofModule, name] of pairs) {
+      const use = `\nconsole.log(${name})`
+      const index = bundled(`import ${ofIndex} from "effect-n8n-mcp"${use}`)
+      assert.isAtMost(index, bundled(`import ${ofModule} from "effect-n8n-mcp/${name}"${use}`) * 1.02, name)
+    }
+  })
+
+  const tasks = globSync("test/suites/pack/tasks/*.ts", { cwd: root }).toSorted()
+
+  it("is enough for what its users build: types with no more than the declared peers", () => {
+    assert.lengthOf(tasks, 8)
+    for (const task of tasks) writeFileSync(join(app, basename(task)), readFileSync(join(root, task)))
+    mkdirSync(join(app, "node_modules/@types"), { recursive: true })
+    run("npm", ["install", "--no-audit", "--no-fund", "@types/node@24.9.1"], app)
+    const options = "--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target ES2024 " +
+      "--lib ES2024,DOM,DOM.Iterable --module nodenext --types node"
+    run(bin("tsc"), [...options.split(" "), ...tasks.map((task) => basename(task))], app)
+  })
+
+  it.each(tasks.map((task) => basename(task)))("does the task %s", (task) => {
+    const result: { actual: unknown; expected: unknown } = told(`import * as Effect from "effect/Effect"
+import { expected, test } from "./${task}"
+console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))`)
+    assert.deepStrictEqual(result.actual, result.expected)
+  })
+
+  it("does the page's task in a bundle for browsers", () => {
+    const options = ["--bundle", "--platform=browser", "--format=esm", "--outfile=page.js"]
+    run(bin("esbuild"), ["6-page.ts", ...options], app)
+    const result: { actual: unknown; expected: unknown } = told(`import { expected, test } from "./page.js"
+import * as Effect from "effect/Effect"
+console.log(JSON.stringify({ actual: await Effect.runPromise(test), expected }))`)
+    assert.deepStrictEqual(result.actual, result.expected)
+  })
+
+  it("finds its catalogue from an app's bundle: in the package, beside the bundle, or where it is told", () => {
+    const code = (options: string) =>
+      `import { NodeCatalogue } from "effect-n8n-mcp"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Layer from "effect/Layer"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+const files = Layer.merge(NodeFileSystem.layer, Path.layer)
+const release = NodeCatalogue.NodeCatalogue.use(({ release }) => release)
+console.log(JSON.stringify(await Effect.runPromise(release.pipe(
+  Effect.catch(({ message }) => Effect.succeed(message)),
+  Effect.provide(NodeCatalogue.layer(${options}).pipe(Layer.provide(files)))
+))))`
+    run("npm", ["install", "--no-audit", "--no-fund", "@effect/platform-node@4.1.0"], app)
+    const bundle = (options: string, outfile: string) => {
+      writeFileSync(join(app, "catalogue.js"), code(options))
+      const platform = [
+        "--bundle",
+        "--platform=node",
+        "--format=esm",
+        "--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url);"
+      ]
+      run(bin("esbuild"), ["catalogue.js", ...platform, `--outfile=${outfile}`], app)
+    }
+    const release = (file: string) => JSON.parse(run(process.execPath, [file], dirname(file)))
+    const inApp = join(app, "out", "bundle.js")
+    bundle("", inApp)
+    assert.match(release(inApp), /^2\.\d+\.\d+$/)
+
+    const away = mkdtempSync(join(tmpdir(), "effect-n8n-mcp-away-"))
+    try {
+      const alone = join(away, "bundle.mjs")
+      bundle("", alone)
+      assert.include(release(alone), "The node catalogue cannot be read")
+      writeFileSync(join(away, "nodes.data"), readFileSync(join(installed, "dist/nodes.data")))
+      assert.match(release(alone), /^2\.\d+\.\d+$/)
+      renameSync(join(away, "nodes.data"), join(away, "other.data"))
+      bundle(`{ dataFile: ${JSON.stringify(join(away, "other.data"))} }`, alone)
+      assert.match(release(alone), /^2\.\d+\.\d+$/)
+    } finally {
+      rmSync(away, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,174 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as Errors from "../../src/base/Errors.ts"
+import * as Sync from "../../src/sync/Sync.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
+import { folderWith, platform, withFileSystem } from "../support/folders.ts"
+import { serve } from "../support/HttpN8n.ts"
+import { inWorld } from "../tools/world.ts"
+import { body, change, contents, create, edit } from "./world.ts"
+
+const full = () =>
+  PlatformError.systemError({
+    _tag: "Unknown",
+    module: "FileSystem",
+    method: "writeAll",
+    cause: Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+  })
+
+/** A disk that is full from the n-th file on that is put in place. */
+const fullFrom = (at: number) => {
+  let count = 0
+  const guard = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
+    Effect.suspend(() => count++ >= at ? Effect.fail(full()) : effect)
+  return withFileSystem((fs) => ({
+    rename: (from, to) => guard(fs.rename(from, to)),
+    link: (from, to) => guard(fs.link(from, to)),
+    // A link that cannot be made is replaced by a second copy.
+    open: (path, options) =>
+      count > at && options?.flag === "wx" && !path.endsWith(".tmp")
+        ? Effect.fail(full())
+        : fs.open(path, options)
+  }))
+}
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+const run = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
+    const child = spawn(process.execPath, [main, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } })
+    let output = ""
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
+    }
+    child.on("close", (code) => resume(Effect.succeed({ code, output })))
+  })
+
+const errorsOf = ({ entries }: Sync.Report<Sync.Outcome>) =>
+  entries.flatMap(({ error }) => error === undefined ? [] : [Errors.report(error).message])
+
+describe("a sync", () => {
+  it.effect("that meets a full disk says so, leaves whole files, and is finished by the next one", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const ids = yield* Effect.forEach(["A", "B", "C"], (name) => create(name))
+        for (let at = 0; at <= 4; at++) {
+          const withFull = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+            Effect.gen(function*() {
+              const layer = WorkflowFiles.layer({ roots: [folder] })
+              return yield* Effect.provide(effect, layer)
+            }).pipe(fullFrom(at), Effect.provide(NodeServices.layer))
+          const before = yield* contents(folder)
+          const broken = yield* Effect.result(withFull(Sync.pull(".")))
+          const told = broken._tag === "Failure" ? broken.failure.message : errorsOf(broken.success).join()
+          if (at < 4) assert.include(told, "ENOSPC", `${at}`)
+          else assert.strictEqual(told, "")
+          for (const [name, text] of Object.entries(yield* contents(folder))) {
+            if (name.endsWith(".tmp")) continue
+            JSON.parse(text)
+            if (before[name] !== undefined && name !== ".n8n-sync.json") assert.strictEqual(text, before[name])
+          }
+          const status = yield* Sync.status(".")
+          assert.isFalse(status.hasConflicts || status.hasErrors, `${at}`)
+          yield* Sync.pull(".")
+          assert.isTrue((yield* Sync.status(".")).isSame, `${at}`)
+          const fs = yield* FileSystem.FileSystem
+          for (const name of yield* fs.readDirectory(folder)) yield* fs.remove(`${folder}/${name}`)
+        }
+        assert.strictEqual(ids.length, 3)
+      })
+    ))
+
+  it.live("that pushes while n8n goes down stops asking, and the next one writes the rest", () => {
+    let isDown = false
+    let writes = 0
+    return inWorld(({ api, folder }) =>
+      Effect.gen(function*() {
+        for (const name of ["A", "B", "C", "D"]) yield* create(name)
+        yield* Sync.pull(".")
+        for (const name of ["a", "b", "c", "d"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
+        isDown = true
+        const count = (yield* api.requests).length
+        const report = yield* Sync.push(".")
+        assert.deepStrictEqual(report.entries.map(({ action, error }) => action ?? error?._tag ?? "left"), [
+          "updated",
+          "ApiError",
+          "left",
+          "left"
+        ])
+        assert.isTrue(report.hasErrors)
+        assert.isBelow((yield* api.requests).length - count, 25)
+        isDown = false
+        const next = yield* Sync.push(".")
+        assert.deepStrictEqual(next.entries.map(({ action }) => action ?? "left"), [
+          "left",
+          "updated",
+          "updated",
+          "updated"
+        ])
+        assert.isTrue((yield* Sync.status(".")).isSame)
+      }), {
+      before: ({ method }) =>
+        Effect.suspend(() => {
+          if (isDown && method === "PUT") writes++
+          return isDown && writes > 1 ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
+        })
+    })
+  })
+
+  it.effect("with a key that lacks a scope says which request was refused, and writes no file", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Sync.pull("."))
+        assert.strictEqual(error._tag, "ApiError")
+        assert.deepInclude(error, { statusCode: 403, operation: "list workflows" })
+        assert.deepStrictEqual(yield* contents(folder), {})
+      }), {
+      before: ({ url }) =>
+        Effect.sync(() =>
+          url.includes("/workflows") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
+        )
+    }))
+
+  it.live("and another one in a second process take turns, and lose nothing", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderWith({ "flows/new.json": JSON.stringify(body("New")) })
+      const workflows = Array.from({ length: 8 }, (_, at) => ({ ...body(`w${at}`), name: `w${at}`, id: `w${at}` }))
+      const { api, url } = yield* serve({ workflows, executions: [] })
+      const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
+      const both = yield* Effect.all(
+        [run(folder, env, "pull", "flows"), run(folder, env, "push", "flows"), run(folder, env, "pull", "flows")],
+        { concurrency: 3 }
+      )
+      assert.deepStrictEqual(both.map(({ code }) => code), [0, 0, 0], JSON.stringify(both))
+      assert.deepStrictEqual(
+        (yield* api.workflows).map(({ name }) => name).toSorted(),
+        ["New", ...workflows.map(({ name }) => name)]
+      )
+      const status = yield* run(folder, env, "status", "flows")
+      assert.strictEqual(status.code, 0, status.output)
+      assert.strictEqual(status.output, "9 same\n")
+    }).pipe(Effect.scoped, Effect.provide(platform)))
+
+  it.effect("of a state that a merge broke is refused, and found again without it", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const id = yield* create("A")
+        yield* create("B")
+        yield* Sync.pull(".")
+        yield* edit(`${folder}/.n8n-sync.json`, "{", "<<<<<<< HEAD\n{")
+        assert.include((yield* Effect.flip(Sync.push("."))).message, "cannot be read")
+        yield* fs.remove(`${folder}/.n8n-sync.json`)
+        yield* change(id, "2")
+        const status = yield* Sync.status(".")
+        assert.deepStrictEqual(status.entries.map((entry) => entry.status), ["both", "same"])
+      })
+    ))
+})

@@ -1,0 +1,302 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { arr, type Obj, obj } from "../../src/base/Json.ts"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import * as Sync from "../../src/sync/Sync.ts"
+import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
+import { inWorld, type Needs } from "../tools/world.ts"
+
+const node = (name: string, type: string, typeVersion: number, parameters: Obj, more: Obj = {}) => ({
+  id: name,
+  name,
+  type,
+  typeVersion,
+  position: [0, 0],
+  parameters,
+  ...more
+})
+
+const trigger = node("Start", "n8n-nodes-base.scheduleTrigger", 1.2, { rule: { interval: [{}] } })
+
+const locator = (value: string, name?: string) => ({
+  __rl: true,
+  mode: "list",
+  value,
+  ...(name === undefined ? {} : { cachedResultName: name, cachedResultUrl: `/workflow/${value}` })
+})
+
+const call = (value: unknown) =>
+  node("Call", "n8n-nodes-base.executeWorkflow", 1.2, { source: "database", workflowId: value })
+
+const charge = node("Charge", "n8n-nodes-base.httpRequest", 4.2, { url: "https://stripe.test" }, {
+  credentials: { stripeApi: { id: "dev-stripe", name: "Stripe" }, httpHeaderAuth: { id: "dev-header", name: "Header" } }
+})
+
+const store = node("Store", "n8n-nodes-base.dataTable", 1, {
+  resource: "row",
+  operation: "insert",
+  dataTableId: {
+    __rl: true,
+    mode: "list",
+    value: "dev-table",
+    cachedResultName: "Orders",
+    cachedResultUrl: "/projects/dev/datatables/dev-table"
+  }
+})
+
+const seed: N8nApi.Seed = {
+  executions: [],
+  workflows: [
+    {
+      id: "main",
+      name: "Main",
+      nodes: [trigger, call(locator("sub", "Sub")), charge, store],
+      connections: { Start: { main: [[{ node: "Call", type: "main", index: 0 }]] } },
+      settings: { executionOrder: "v1", errorWorkflow: "alarm" },
+      tags: [{ name: "prod" }]
+    },
+    { id: "sub", name: "Sub", nodes: [trigger, call(locator("main", "Main"))], connections: {}, settings: {} },
+    { id: "alarm", name: "Alarm", nodes: [trigger], connections: {}, settings: { errorWorkflow: "alarm" } },
+    { id: "old", name: "Old", nodes: [trigger], connections: {}, settings: {}, isArchived: true }
+  ],
+  credentials: [
+    { id: "dev-stripe", name: "Stripe", type: "stripeApi" },
+    { id: "dev-header", name: "Header", type: "httpHeaderAuth" }
+  ],
+  dataTables: [{ id: "dev-table", name: "Orders", columns: [{ name: "n", type: "number" }] }]
+}
+
+const production: N8nApi.Seed = {
+  executions: [],
+  workflows: [],
+  credentials: [
+    { id: "prod-stripe", name: "Stripe", type: "stripeApi" },
+    { id: "prod-other", name: "Stripe", type: "otherApi" },
+    { id: "prod-header", name: "Header of production", type: "httpHeaderAuth" }
+  ],
+  dataTables: [{ id: "prod-table", name: "Orders", columns: [{ name: "n", type: "number" }] }]
+}
+
+const bindings = { credentials: { Header: "prod-header" } }
+
+/** Two n8ns, and the folder that keeps the record. */
+const between = <A, E>(
+  use: (here: {
+    readonly from: N8nClient.Service
+    readonly to: N8nClient.Service
+    readonly target: N8nApi.N8nApi
+    readonly folder: string
+    readonly promote: (
+      options?: Partial<Sync.PromoteOptions>
+    ) => ReturnType<typeof Sync.promote<never>>
+  }) => Effect.Effect<A, E, Needs | FileSystem.FileSystem>,
+  { target: seedOfTarget = production, ...options }: N8nApi.Options & { readonly target?: N8nApi.Seed } = {}
+) =>
+  inWorld(({ folder }) =>
+    Effect.gen(function*() {
+      const from = yield* N8nClient.N8nClient
+      const target = yield* N8nApi.make(seedOfTarget, options)
+      const context = yield* Layer.build(
+        N8nClient.layer({ url: new URL("http://production.test"), apiKey: Redacted.make("k") }).pipe(
+          Layer.provide(Layer.succeed(HttpClient.HttpClient, target.client))
+        )
+      )
+      const to = Context.get(context, N8nClient.N8nClient)
+      const promote = (more: Partial<Sync.PromoteOptions> = {}) => Sync.promote(".", { from, to, bindings, ...more })
+      return yield* use({ from, to, target, folder, promote })
+    }).pipe(Effect.scoped), { seed })
+
+const outcomes = ({ entries }: Sync.PromotionReport) =>
+  entries.map(({ action, error, name, status }) => [name, action ?? error?.message ?? status])
+
+const writes = (api: N8nApi.N8nApi) =>
+  Effect.map(api.requests, (requests) => requests.filter(({ method }) => method !== "GET").length)
+
+const on = (api: N8nApi.N8nApi) =>
+  Effect.map(api.workflows, (all) => Object.fromEntries(all.map((workflow) => [workflow.name, workflow])))
+
+const parametersOf = (workflow: Obj | undefined, name: string) =>
+  obj(obj(arr(workflow?.["nodes"]).find((each) => obj(each)?.["name"] === name))?.["parameters"]) ?? {}
+
+describe("promote", () => {
+  it.effect("creates workflows with the credentials, workflows and tables of the other n8n, and then updates them", () =>
+    between(({ folder, from, promote, target, to }) =>
+      Effect.gen(function*() {
+        const dry = yield* promote({ dryRun: true })
+        const planned = [["Main", "created"], ["Sub", "created"], ["Alarm", "created"]]
+        assert.deepStrictEqual(outcomes(dry).toSorted(), planned.toSorted())
+        assert.strictEqual(yield* writes(target), 0)
+        assert.deepStrictEqual(yield* FileSystem.FileSystem.use((fs) => fs.readDirectory(folder)), [])
+
+        const report = yield* promote()
+        assert.deepStrictEqual(report.obstacles, [])
+        assert.deepStrictEqual(outcomes(report).toSorted(), planned.toSorted())
+        const { Alarm: alarm, Main: main, Sub: sub } = yield* on(target)
+        assert.deepStrictEqual(parametersOf(main, "Call")["workflowId"], locator(sub?.id ?? "", "Sub"))
+        assert.deepStrictEqual(parametersOf(sub, "Call")["workflowId"], locator(main?.id ?? "", "Main"))
+        assert.deepStrictEqual(parametersOf(main, "Store")["dataTableId"], {
+          __rl: true,
+          mode: "list",
+          value: "prod-table",
+          cachedResultName: "Orders"
+        })
+        assert.strictEqual(obj(main?.["settings"])?.["errorWorkflow"], alarm?.id)
+        assert.strictEqual(obj(alarm?.["settings"])?.["errorWorkflow"], alarm?.id)
+        assert.deepStrictEqual(main?.tags?.map(({ name }) => name), ["prod"])
+        const nodes = arr(main?.["nodes"]).map((each) => obj(each)?.["credentials"])
+        assert.deepStrictEqual(nodes[2], {
+          stripeApi: { id: "prod-stripe", name: "Stripe" },
+          httpHeaderAuth: { id: "prod-header", name: "Header of production" }
+        })
+        assert.isTrue([main, sub, alarm].every((workflow) => workflow?.active === false))
+
+        // Nothing changed, so nothing is written.
+        const count = yield* writes(target)
+        assert.deepStrictEqual((yield* promote()).entries.map(({ status }) => status), ["same", "same", "same"])
+        assert.strictEqual(yield* writes(target), count)
+
+        // Renamed and changed there: it is the same workflow here.
+        const now = yield* from.getWorkflow("sub")
+        yield* from.putWorkflow("sub", {
+          name: "Sub 2",
+          nodes: [...now.nodes, node("End", "n8n-nodes-base.noOp", 1, {})],
+          connections: {},
+          settings: {}
+        })
+        const second = yield* promote({ publishes: false })
+        assert.deepStrictEqual(outcomes(second).toSorted(), [["Alarm", "same"], ["Main", "same"], ["Sub 2", "updated"]])
+        const renamed = (yield* on(target))["Sub 2"]
+        assert.strictEqual(renamed?.id, sub?.id)
+        assert.strictEqual(arr(renamed?.["nodes"]).length, 3)
+        const live = yield* promote({ publishes: true })
+        assert.deepStrictEqual(live.entries.map(({ action, published }) => [action, published]), [
+          ["updated", true],
+          ["updated", true],
+          ["updated", true]
+        ])
+        const kept = yield* Snapshots.use(({ list }) => list(to.instance, sub?.id ?? ""))
+        assert.strictEqual(kept[0]?.operation, "promote")
+      })
+    ))
+
+  it.effect("tells everything that cannot be resolved at once, and writes nothing", () =>
+    between(({ promote, target }) =>
+      Effect.gen(function*() {
+        const before = yield* writes(target)
+        const report = yield* promote({
+          only: ["Main", "alarm"],
+          bindings: { credentials: { "dev-stripe": "Strype" }, tables: { Orders: "nope" } }
+        })
+        assert.isTrue(report.hasErrors)
+        assert.deepStrictEqual(report.obstacles.map(({ node, workflow }) => [workflow, node]), [
+          ["Main", "Call"],
+          ["Main", "Charge"],
+          ["Main", "Charge"],
+          ["Main", "Store"]
+        ])
+        const reasons = report.obstacles.map(({ reason }) => reason).join("\n")
+        assert.include(
+          reasons,
+          "It refers to the workflow 'Sub', which is not on http://production.test/. Promote it too"
+        )
+        assert.include(
+          reasons,
+          "'Stripe' (stripeApi) is bound to 'Strype', which http://production.test/ does not have"
+        )
+        assert.include(reasons, "'Header' (httpHeaderAuth) is not on")
+        assert.include(reasons, "there are 'Header of production' (prod-header)")
+        assert.include(reasons, "'Orders' is bound to 'nope'")
+        assert.strictEqual(yield* writes(target), before)
+        assert.deepStrictEqual(yield* target.workflows, [])
+        const unknown = yield* Effect.flip(promote({ only: ["Mian"] }))
+        assert.include(unknown.message, "There is no workflow 'Mian'")
+      })
+    ))
+
+  it.effect("never overwrites what merely has the same name, nor what changed there since", () =>
+    between(({ promote, target, to }) =>
+      Effect.gen(function*() {
+        const first = yield* promote({ only: ["alarm"] })
+        assert.match(first.obstacles[0]?.reason ?? "", /has a workflow of that name \(theirs\)/)
+        const bound = { bindings: { workflows: { alarm: "theirs" } }, only: ["alarm"] }
+        assert.deepStrictEqual(outcomes(yield* promote(bound)), [["Alarm", "updated"]])
+        assert.deepStrictEqual((yield* target.workflows).map(({ id }) => id), ["theirs"])
+
+        yield* target.edit("theirs", (workflow) => ({ ...workflow, name: "Alarm (hotfix)" }))
+        const conflict = yield* promote({ only: ["alarm"] })
+        assert.isTrue(conflict.hasConflicts)
+        assert.deepStrictEqual(outcomes(conflict), [["Alarm", "conflict"]])
+        assert.strictEqual((yield* to.getWorkflow("theirs")).name, "Alarm (hotfix)")
+        assert.deepStrictEqual(outcomes(yield* promote({ only: ["alarm"], overwrites: true })), [["Alarm", "updated"]])
+        assert.strictEqual((yield* to.getWorkflow("theirs")).name, "Alarm")
+      }), {
+      target: {
+        ...production,
+        workflows: [{ id: "theirs", name: "Alarm", nodes: [trigger], connections: {}, settings: { timezone: "UTC" } }]
+      }
+    }))
+
+  it.effect("goes on after an answer that was lost, and makes nothing twice", () => {
+    let loses = true
+    return between(({ folder, promote, target }) =>
+      Effect.gen(function*() {
+        const broken = yield* promote()
+        assert.isTrue(broken.hasErrors)
+        loses = false
+        assert.isFalse((yield* promote()).hasErrors)
+        assert.deepStrictEqual((yield* target.workflows).map(({ name }) => name).toSorted(), ["Alarm", "Main", "Sub"])
+        yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/.n8n-promotion.json`, "<<<<"))
+        assert.include((yield* Effect.flip(promote())).message, "no record of promotions")
+      }), {
+      after: ({ method }) =>
+        Effect.sync(() => loses && method === "POST" ? Response.json({ message: "lost" }, { status: 502 }) : undefined)
+    })
+  })
+
+  it.effect("goes to n8n 1.x, whose credentials are known by its workflows, and tells what it does not take", () =>
+    between(({ from, promote, target }) =>
+      Effect.gen(function*() {
+        yield* from.putWorkflow("alarm", {
+          name: "Alarm",
+          nodes: [trigger, charge],
+          connections: {},
+          settings: {},
+          description: "rings"
+        })
+        const blocked = yield* promote({ only: ["alarm"], bindings: {} })
+        assert.match(blocked.obstacles[0]?.reason ?? "", /as far as its workflows show \(n8n 1\.x does not list/)
+        const report = yield* promote({
+          only: ["alarm"],
+          bindings: { credentials: { Header: "believed", Stripe: "used" } }
+        })
+        assert.deepStrictEqual(outcomes(report), [["Alarm", "created"]])
+        assert.include(JSON.stringify(report.entries[0]?.warnings), "does not take: description")
+        const again = yield* promote({
+          only: ["alarm"],
+          bindings: { credentials: { Header: "believed", Stripe: "used" } }
+        })
+        assert.deepStrictEqual(outcomes(again), [["Alarm", "same"]])
+        assert.deepStrictEqual(obj(arr((yield* on(target))["Alarm"]?.["nodes"])[1])?.["credentials"], {
+          stripeApi: { id: "used", name: "Stripe of production" },
+          httpHeaderAuth: { id: "believed", name: "Header" }
+        })
+      }), {
+      version: "1",
+      target: {
+        executions: [],
+        workflows: [{
+          id: "x",
+          name: "Uses it",
+          nodes: [{ ...charge, credentials: { stripeApi: { id: "used", name: "Stripe of production" } } }],
+          connections: {},
+          settings: {}
+        }]
+      }
+    }))
+})

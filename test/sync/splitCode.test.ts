@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Fs from "node:fs"
+import { arr, type Obj, obj } from "../../src/base/Json.ts"
+import * as ParameterPlaces from "../../src/catalogue/parameters/ParameterPlaces.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import * as Sync from "../../src/sync/Sync.ts"
+import * as Workflows from "../../src/workflows/Workflows.ts"
+import { inWorld } from "../tools/world.ts"
+import { contents, create, edit, json } from "./world.ts"
+
+const long = (what: string) => Array.from({ length: 6 }, (_, line) => `${what} ${line}`).join("\n")
+
+const node = (name: string, type: string, typeVersion: number, parameters: Obj) => ({
+  id: name,
+  name,
+  type,
+  typeVersion,
+  position: [0, 0],
+  parameters
+})
+
+const nodes = [
+  node("Add VAT", "n8n-nodes-base.code", 2, { jsCode: long("const a =") }),
+  node("Forecast", "n8n-nodes-base.code", 2, { language: "pythonNative", pythonCode: long("a =") }),
+  node("Short", "n8n-nodes-base.code", 2, { jsCode: "return []" }),
+  node("Read", "n8n-nodes-base.postgres", 2.6, { operation: "executeQuery", query: `=${long("SELECT")}`, options: {} }),
+  node("Mail", "n8n-nodes-base.html", 1.2, { html: long("<p>") }),
+  node("Form", "n8n-nodes-base.formTrigger", 2.3, { formTitle: "t", options: { customCss: long("p {}") } }),
+  node("Note", "n8n-nodes-base.stickyNote", 1, { content: long("no code") }),
+  node("Unknown", "n8n-nodes-own.thing", 1, { jsCode: long("unknown") })
+]
+
+const names = [
+  "orders.code/add-vat.js",
+  "orders.code/forecast.py",
+  "orders.code/form.css",
+  "orders.code/mail.html",
+  "orders.code/read.sql"
+]
+
+const made = Effect.flatMap(
+  N8nClient,
+  (n8n) => n8n.createWorkflow({ name: "Orders", nodes, connections: {}, settings: {} })
+)
+
+const codeIn = (workflow: Obj) => arr(workflow["nodes"]).map((each) => obj(each)?.["parameters"])
+
+const outcomes = ({ entries }: Sync.Report<Sync.Outcome>) =>
+  entries.map(({ action, error, status }) => action ?? error?.message ?? status)
+
+describe("code in files beside workflows", () => {
+  it.effect("is what the editors of n8n edit as code, split and joined without a change, and pushed as edited", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { id } = yield* made
+        yield* Sync.pull(".")
+        const plain = yield* contents(folder)
+        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: true })), ["updated"])
+        const split = yield* contents(folder)
+        assert.deepStrictEqual(Object.keys(split), [".n8n-sync.json", ...names, "orders.json"])
+        assert.strictEqual(split["orders.code/read.sql"], `=${long("SELECT")}`)
+        assert.notInclude(split["orders.json"] ?? "", "SELECT")
+        assert.isTrue((yield* Sync.pull(".", { splitsCode: true })).isSame)
+        assert.isTrue((yield* Sync.status(".")).isSame)
+        assert.deepStrictEqual(yield* contents(folder), split)
+        // Others see the code where it belongs.
+        const { workflow } = yield* Workflows.document("orders.json", "workflowId")
+        assert.deepStrictEqual(codeIn(workflow), nodes.map(({ parameters }) => parameters))
+
+        yield* edit(`${folder}/orders.code/add-vat.js`, "const a = 0", "const b = 0")
+        assert.deepStrictEqual((yield* Sync.status(".")).counts, { "changed here": 1 })
+        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/add-vat.js"] })).entries.length, 1)
+        assert.strictEqual((yield* Sync.status(".", { among: ["orders.code/other.js"] })).entries.length, 0)
+        assert.deepStrictEqual(outcomes(yield* Sync.push(".")), ["updated"])
+        const n8n = yield* N8nClient
+        const pushed = yield* n8n.getWorkflow(id)
+        assert.strictEqual(
+          obj(codeIn(pushed)[0])?.["jsCode"],
+          long("const a =").replace("const a = 0", "const b = 0")
+        )
+        assert.strictEqual((yield* contents(folder))["orders.json"], split["orders.json"])
+
+        // What changes on n8n changes the one file that it is in.
+        yield* n8n.putWorkflow(id, {
+          name: "Orders",
+          nodes: pushed.nodes.map((each) =>
+            each.name === "Add VAT" ? { ...each, parameters: { jsCode: long("later") } } : each
+          ),
+          connections: {},
+          settings: {}
+        })
+        assert.deepStrictEqual(outcomes(yield* Sync.pull(".")), ["updated"])
+        const pulled = yield* contents(folder)
+        assert.strictEqual(pulled["orders.code/add-vat.js"], long("later"))
+        assert.strictEqual(pulled["orders.json"], split["orders.json"])
+
+        yield* fs.remove(`${folder}/orders.code/mail.html`)
+        const missing = yield* Sync.status(".")
+        assert.deepStrictEqual(missing.entries.map(({ detail, status }) => [status, detail]), [
+          ["invalid", "File 'orders.json' refers to 'orders.code/mail.html', which does not exist"]
+        ])
+        assert.isTrue((yield* Sync.push(".")).hasErrors)
+        yield* fs.writeFileString(`${folder}/orders.code/mail.html`, long("<p>"))
+
+        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { splitsCode: false })), ["updated"])
+        const joined = yield* contents(folder)
+        assert.deepStrictEqual(Object.keys(joined), [".n8n-sync.json", "orders.json"])
+        assert.strictEqual(
+          joined["orders.json"],
+          plain["orders.json"]?.replace(JSON.stringify(long("const a =")), JSON.stringify(long("later")))
+        )
+        assert.notProperty(yield* json(`${folder}/.n8n-sync.json`), "splitCode")
+      })
+    ))
+
+  it.effect("goes with the workflow's file", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const { id } = yield* made
+        yield* create("Other")
+        yield* Sync.pull(".", { splitsCode: true })
+        yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
+        assert.deepStrictEqual(outcomes(yield* Sync.pull(".", { deletes: true })), ["removed", "same"].toSorted())
+        assert.deepStrictEqual(Object.keys(yield* contents(folder)), [".n8n-sync.json", "other.json"])
+      })
+    ))
+
+  it.effect("has an ending for every editor in n8n's packages that edits code", () =>
+    Effect.sync(() => {
+      const editors = new Set<string>()
+      const look = (value: unknown): void => {
+        if (Array.isArray(value)) value.forEach(look)
+        const property = obj(value)
+        if (property === undefined) return
+        const { editor } = obj(property["typeOptions"]) ?? {}
+        if (typeof editor === "string") {
+          assert.isDefined(ParameterPlaces.codeExtension(property as never), editor)
+          editors.add(editor)
+        }
+        Object.values(property).forEach(look)
+      }
+      look(JSON.parse(Fs.readFileSync("node_modules/n8n-nodes-base/dist/types/nodes.json", "utf8")))
+      assert.isAbove(editors.size, 3)
+    }))
+})

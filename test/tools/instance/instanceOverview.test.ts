@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+
+const now = Date.parse("2026-11-22T12:00:00Z")
+
+const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
+
+const workflow = (id: string, name: string, more: object = {}) => ({
+  id,
+  name,
+  active: true,
+  nodes: [],
+  connections: {},
+  ...more
+})
+
+const run = (id: number, workflowId: string, status: string, hoursAgo: number) => ({
+  id: String(id),
+  workflowId,
+  status,
+  startedAt: at(hoursAgo),
+  stoppedAt: status === "running" ? null : at(hoursAgo)
+})
+
+const seed = {
+  workflows: [
+    workflow("a", "Orders", { tags: [{ name: "shop" }] }),
+    workflow("b", "Invoices", { tags: [{ name: "shop" }, { name: "money" }] }),
+    workflow("c", "Draft", { active: false }),
+    workflow("d", "Old", { active: false, isArchived: true, tags: [{ name: "shop" }] })
+  ],
+  executions: [
+    run(1, "a", "error", 24 * 30),
+    run(2, "a", "success", 24 * 2),
+    run(3, "a", "error", 24),
+    run(4, "b", "error", 5),
+    run(5, "b", "crashed", 4),
+    run(6, "gone", "error", 3),
+    run(7, "c", "success", 2),
+    run(8, "a", "waiting", 1),
+    run(9, "b", "running", 0.5)
+  ],
+  communityPackages: [{
+    packageName: "n8n-nodes-acme",
+    installedVersion: "1.2.0",
+    installedNodes: [{ name: "Acme", type: "n8n-nodes-acme.acme", latestVersion: 1 }],
+    updateAvailable: "1.3.0"
+  }]
+}
+
+const overview = (input: { readonly days?: number } = {}) =>
+  Effect.andThen(TestClock.setTime(now), tools.instanceOverview.call(input))
+
+describe("instance_overview", () => {
+  it.effect("tells what there is, what runs and what fails", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* overview(), {
+        version: "2.41.1",
+        workflows: { published: 2, unpublished: 1, archived: 1 },
+        tags: { shop: 2, money: 1 },
+        packages: ["n8n-nodes-acme@1.2.0 (1.3.0 available)"],
+        running: { count: 1, newest: [{ id: "9", workflowName: "Invoices", startedAt: at(0.5) }] },
+        waiting: 1,
+        runs: { days: 7, total: 7, failed: 4 },
+        failing: [
+          { workflowId: "b", workflowName: "Invoices", failed: 2, runs: 2, lastFailed: "5" },
+          { workflowId: "a", workflowName: "Orders", failed: 1, runs: 3, lastFailed: "3" },
+          { workflowId: "gone", workflowName: "Deleted Workflow", failed: 1, runs: 1, lastFailed: "6" }
+        ],
+        url: "https://n8n.example.test/home/workflows"
+      })
+      assert.deepInclude((yield* overview({ days: 40 })).runs, { total: 8, failed: 5 })
+    }).pipe(Effect.provide(FakeN8n.layer(seed))))
+
+  it.effect("says in one sentence what n8n 1 does not tell", () =>
+    Effect.gen(function*() {
+      const { notes, packages, version, workflows } = yield* overview()
+      assert.strictEqual(version, "1.123.81")
+      assert.isUndefined(packages)
+      assert.deepStrictEqual(workflows, { published: 2, unpublished: 1, archived: 1 })
+      assert.deepStrictEqual(notes, ["n8n 1 does not tell the key's scopes and the installed packages."])
+    }).pipe(Effect.provide(FakeN8n.layer(seed, { version: "1" }))))
+
+  it.effect("goes without what the key may not see, and says so", () =>
+    Effect.gen(function*() {
+      const { notes, runs, workflows } = yield* overview()
+      assert.isUndefined(workflows)
+      assert.deepInclude(runs, { failed: 4 })
+      assert.deepStrictEqual(notes, ["No workflows: Forbidden (HTTP 403)."])
+    }).pipe(Effect.provide(FakeN8n.layer(seed, {
+      before: ({ url }) =>
+        Effect.sync(() =>
+          url.includes("/workflows?") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined
+        )
+    }))))
+
+  it.effect("fails where n8n does not know the key", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(overview())
+      assert.deepInclude(error, { _tag: "ApiError", statusCode: 401 })
+    }).pipe(Effect.provide(FakeN8n.layer(seed, {
+      before: ({ url }) =>
+        Effect.sync(() =>
+          url.includes("/api/v1/") ? Response.json({ message: "Unauthorized" }, { status: 401 }) : undefined
+        )
+    }))))
+
+  const long = "注文を処理して請求書を送る非常に長い名前のワークフロー".repeat(4)
+
+  const worst = {
+    workflows: Array.from(
+      { length: 300 },
+      (_, index) => workflow(`w${index}`, `${index} ${long}`, { tags: [{ name: `${index} ${long}`.slice(0, 24) }] })
+    ),
+    executions: Array.from(
+      { length: 2_600 },
+      (_, index) => run(index + 1, `w${index % 300}`, index % 7 === 0 ? "running" : "error", 100 - index / 30)
+    ),
+    communityPackages: Array.from({ length: 40 }, (_, index) => ({
+      packageName: `@some-company-name/n8n-nodes-with-a-long-name-${index}`,
+      installedVersion: "1.0.0",
+      installedNodes: []
+    }))
+  }
+
+  it.effect("is at most 800 tokens, however much there is", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(now)
+      const answer = yield* tools.instanceOverview.run({})
+      assert.isAtMost(countTokens(JSON.stringify(answer)), 800)
+      const { notes, runs } = answer.data as { runs: { since?: string }; notes: ReadonlyArray<string> }
+      assert.isString(runs.since)
+      assert.include(notes.join(), "300 workflows failed")
+    }).pipe(Effect.provide(FakeN8n.layer(worst))))
+})

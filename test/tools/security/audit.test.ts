@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import * as Services from "../../../src/app/Services.ts"
+import type { Obj } from "../../../src/base/Json.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+import * as Policy from "../../../src/workflows/Policy.ts"
+
+const node = (name: string, type: string, typeVersion: number, parameters: Obj = {}, more: Obj = {}) => ({
+  id: name,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion,
+  position: [0, 0],
+  parameters,
+  ...more
+})
+
+const safeHook = node("Hook", "webhook", 2.1, { path: "a", authentication: "headerAuth" }, {
+  credentials: { httpHeaderAuth: { id: "c1", name: "Key" } }
+})
+
+const workflow = (id: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
+  id,
+  name: `Workflow ${id}`,
+  active: true,
+  nodes,
+  connections: {},
+  settings: { errorWorkflow: "e" },
+  ...more
+})
+
+const secret = "hunter2-9f8e7d6c5b4a"
+
+const risky = (id: string) =>
+  workflow(id, [
+    node("Open", "webhook", 1, { path: id }),
+    node("Call", "httpRequest", 4.4, {
+      headerParameters: { parameters: [{ name: "Authorization", value: `Bearer ${secret}` }] }
+    })
+  ], { settings: {} })
+
+const execution = { id: "1", workflowId: "ok", status: "success", startedAt: "2026-11-22T00:00:00.000Z" }
+
+const clean = {
+  workflows: [workflow("ok", [safeHook])],
+  executions: [execution],
+  credentials: [{ id: "c1", name: "Key", type: "httpHeaderAuth" }]
+}
+
+const on = (seed: FakeN8n.Seed, options: FakeN8n.Options = {}) =>
+  Layer.provideMerge(FakeN8n.layer(seed, options), Services.layerMemory)
+
+const kinds = (findings: ReadonlyArray<{ readonly check: string; readonly count: number }>) =>
+  Object.fromEntries(findings.map(({ check, count }) => [check, count]))
+
+describe("audit", () => {
+  for (const version of ["2", "1"] as const) {
+    it.effect(`is quiet when all is well on ${version}`, () =>
+      Effect.gen(function*() {
+        const { data, message } = yield* tools.audit.answer({})
+        assert.deepStrictEqual(data, { ok: true, workflows: 1, findings: [] })
+        assert.include(message, "nothing found")
+      }).pipe(Effect.provide(on(clean, { version }))))
+
+    it.effect(`finds each risk on ${version}, says how to mend it, and shows no value`, () =>
+      Effect.gen(function*() {
+        const { data } = yield* tools.audit.answer({})
+        assert.isFalse(data.ok)
+        assert.deepStrictEqual(kinds(data.findings), {
+          "literal-secret": 1,
+          "open-webhook": 1,
+          "unused-credential": 1,
+          "no-error-workflow": 1,
+          "outdated-node": version === "2" ? 2 : 1
+        })
+        for (const { fix, what } of data.findings) {
+          assert.isNotEmpty(fix)
+          assert.isNotEmpty(what)
+        }
+        assert.deepStrictEqual(data.findings[0]?.places, [{
+          id: "bad",
+          name: "Workflow bad",
+          at: ["'Call': parameters.headerParameters.parameters[0].value"]
+        }])
+        assert.deepStrictEqual(data.findings.find(({ check }) => check === "unused-credential")?.places, [
+          { id: "c2", name: "Old" }
+        ])
+        assert.notInclude(JSON.stringify(data), secret)
+      }).pipe(
+        Effect.provide(on({
+          ...clean,
+          workflows: [...clean.workflows, risky("bad")],
+          credentials: [...clean.credentials, { id: "c2", name: "Old", type: "slackApi" }]
+        }, { version }))
+      ))
+  }
+
+  it.effect("of one workflow says all, also of one that is not published", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(kinds((yield* tools.audit.call({})).findings), { "literal-secret": 1, "outdated-node": 2 })
+      const { findings, workflows } = yield* tools.audit.call({ workflowId: "draft" })
+      assert.strictEqual(workflows, 1)
+      assert.deepStrictEqual(kinds(findings), {
+        "literal-secret": 1,
+        "open-webhook": 1,
+        "no-error-workflow": 1,
+        "outdated-node": 2
+      })
+    }).pipe(Effect.provide(on({
+      ...clean,
+      workflows: [...clean.workflows, { ...risky("draft"), active: false }]
+    }))))
+
+  it.effect("knows what is guarded: switched off, an allow-list of addresses, a chat that is not public", () =>
+    Effect.gen(function*() {
+      const { findings } = yield* tools.audit.call({})
+      assert.deepStrictEqual(findings.filter(({ check }) => check === "open-webhook"), [])
+    }).pipe(Effect.provide(on({
+      ...clean,
+      workflows: [
+        ...clean.workflows,
+        workflow("guarded", [
+          node("Off", "webhook", 2.1, { path: "b" }, { disabled: true }),
+          node("Inside", "webhook", 2.1, { path: "c", options: { ipWhitelist: "10.0.0.0/8" } }),
+          { ...node("Chat", "x", 1.4), type: "@n8n/n8n-nodes-langchain.chatTrigger" }
+        ])
+      ]
+    }))))
+
+  it.effect("names what breaks the operator's policy", () =>
+    Effect.gen(function*() {
+      const { findings } = yield* tools.audit.call({})
+      assert.deepStrictEqual(findings.map(({ check, places }) => [check, places[0]?.at]), [
+        ["policy", ["bannedNodes: 'webhook' is banned, and 'Hook' is one"]]
+      ])
+    }).pipe(
+      Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))
+    ))
+
+  it.effect("goes on without n8n's own audit, and says so", () =>
+    Effect.gen(function*() {
+      const { findings, note } = yield* tools.audit.call({})
+      assert.deepStrictEqual(findings, [])
+      assert.include(note, "HTTP 403")
+    }).pipe(Effect.provide(on(clean, {
+      before: ({ url }) =>
+        Effect.sync(() => url.endsWith("/audit") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined)
+    }))))
+
+  it.effect("shows n8n's own findings, without what every n8n has", () => {
+    const location = (nodeType: string) => ({
+      kind: "node",
+      workflowId: "ok",
+      workflowName: "Workflow ok",
+      nodeName: nodeType,
+      nodeType: `n8n-nodes-base.${nodeType}`
+    })
+    const section = (title: string, ...types: ReadonlyArray<string>) => ({
+      title,
+      description: "d",
+      recommendation: `Mend ${title}`,
+      location: types.map(location)
+    })
+    const report = {
+      "Nodes Risk Report": {
+        risk: "nodes",
+        sections: [
+          section("Official risky nodes", "code", "ssh"),
+          section("Unprotected webhooks in instance", "webhook"),
+          { ...section("Security settings"), settings: { features: {} } }
+        ]
+      }
+    }
+    return Effect.gen(function*() {
+      const { findings } = yield* tools.audit.call({})
+      assert.deepStrictEqual(findings, [{
+        check: "n8n",
+        count: 1,
+        what: "Official risky nodes",
+        fix: "Mend Official risky nodes",
+        places: [{ id: "ok", name: "Workflow ok", at: ["ssh"] }]
+      }])
+    }).pipe(Effect.provide(on(clean, {
+      before: ({ url }) => Effect.sync(() => url.endsWith("/audit") ? Response.json(report) : undefined)
+    })))
+  })
+
+  it.effect("stays small on 250 workflows, and says where the rest is", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify(yield* tools.audit.run({}))
+      assert.isAtMost(countTokens(text), 2_600)
+      assert.include(text, "_truncated")
+      assert.include(text, "audit(workflowId: ")
+      assert.include(text, "\"count\":250")
+      const { findings } = yield* tools.audit.call({})
+      assert.lengthOf(findings[0]?.places ?? [], 250)
+    }).pipe(Effect.provide(on({
+      ...clean,
+      workflows: Array.from({ length: 250 }, (_, index) => risky(`w${index}`))
+    }))))
+})

@@ -1,0 +1,272 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { type Obj, obj } from "../../src/base/Json.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
+import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
+import * as tools from "../../src/tools/index.ts"
+import * as Policy from "../../src/workflows/Policy.ts"
+import { inWorld, type Needs } from "../tools/world.ts"
+
+const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
+  id: name,
+  name,
+  type: type.includes(".") ? type : `n8n-nodes-base.${type}`,
+  typeVersion: 1,
+  position: [0, 0],
+  parameters,
+  ...more
+})
+
+const hook = node("Hook", "webhook", { path: "in" })
+const ssh = node("Shell", "ssh")
+const end = node("End", "noOp")
+
+const workflow = (id: string, nodes: ReadonlyArray<Obj>, more: Obj = {}) => ({
+  id,
+  name: id,
+  nodes,
+  connections: {},
+  settings: {},
+  ...more
+})
+
+/** `clean` keeps every rule but has a version that does not; `dirty` does not keep it; `prod` is protected. */
+const seed = {
+  workflows: [
+    workflow("clean", [hook, ssh, end], { active: true }),
+    workflow("dirty", [hook, ssh, end]),
+    workflow("prod", [node("Hook", "webhook", { path: "prod" }), end], {
+      active: true,
+      tags: [{ id: "t1", name: "Prod" }]
+    }),
+    workflow("prod-off", [hook, end], { tags: [{ id: "t1", name: "Prod" }] })
+  ],
+  executions: []
+}
+
+const rules: Policy.Rules = { bannedNodes: ["n8n-nodes-base.ssh"], protectedTags: ["prod"] }
+
+const banned = JSON.stringify(workflow("x", [hook, ssh]))
+
+/** Calls that would write something, each of which the policy forbids. */
+const writes: Readonly<
+  Record<string, (files: { readonly folder: string; readonly version: string }) => ReadonlyArray<Obj>>
+> = {
+  create_workflow: () => [{ name: "New", nodes: [hook, ssh], connections: {} }],
+  update_workflow: () => [
+    { id: "clean", nodes: [hook, ssh] },
+    { id: "dirty", name: "Renamed" },
+    { id: "prod", name: "Renamed" },
+    { id: "prod", tags: [] },
+    { id: "prod", active: false }
+  ],
+  delete_workflow: () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }],
+  activate_workflow: () => [{ id: "dirty" }, { id: "prod-off" }],
+  deactivate_workflow: () => [{ id: "prod" }],
+  create_workflow_from_file: () => [{ filePath: "banned.json" }],
+  replace_workflow_from_file: () => [
+    { id: "clean", filePath: "banned.json", confirm: true },
+    { id: "prod", filePath: "good.json", confirm: true }
+  ],
+  workflow_restore: ({ version }) => [{ id: "clean", version, confirm: true }],
+  node_add: () => [{ workflowId: "clean", nodeType: "n8n-nodes-base.ssh" }, {
+    workflowId: "prod",
+    nodeType: "n8n-nodes-base.noOp"
+  }],
+  node_replace: () => [
+    { workflowId: "clean", targetNodeId: "End", newNodeType: "n8n-nodes-base.ssh" },
+    { workflowId: "prod", targetNodeId: "End", newNodeType: "n8n-nodes-base.set" }
+  ],
+  connection_create: () => [
+    { workflowId: "dirty", sourceNodeId: "Hook", targetNodeId: "End" },
+    { workflowId: "prod", sourceNodeId: "Hook", targetNodeId: "End" }
+  ],
+  workflow_edit: () =>
+    [false, true].flatMap((dryRun) => [
+      { workflowId: "clean", operations: [{ op: "add", type: "n8n-nodes-base.ssh" }], dryRun },
+      { workflowId: "prod", operations: [{ op: "rename", node: "End", to: "Stop" }], dryRun }
+    ]),
+  test_workflow: () => [{ workflowId: "dirty", startNode: "Shell", testData: {} }],
+  sync_push: () => [{ folder: "sync" }]
+}
+
+/** They change no workflow of n8n. */
+const others = ["workflow_create", "workflow_save", "sync_pull", "retry_execution", "stop_execution"]
+
+const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
+  method !== "GET" && method !== "OPTIONS" && url.includes("/api/")
+
+describe("a policy", () => {
+  it("is tried with every tool that writes", () => {
+    const writing = tools.all.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name)
+    assert.sameMembers([...Object.keys(writes), ...others], writing)
+  })
+
+  for (const version of ["2", "1"] as const) {
+    for (const tool of tools.all) {
+      const calls = writes[tool.name]
+      if (calls === undefined || version === "1" && tool.name === "workflow_restore") continue
+      it.effect(`holds ${tool.name} on ${version}: nothing reaches n8n, and the rule is named`, () =>
+        inWorld(({ api, folder }) =>
+          Effect.gen(function*() {
+            const fs = yield* FileSystem.FileSystem
+            yield* fs.makeDirectory(`${folder}/sync`)
+            yield* fs.writeFileString(`${folder}/banned.json`, banned)
+            yield* fs.writeFileString(`${folder}/sync/banned.json`, banned)
+            yield* fs.writeFileString(`${folder}/good.json`, JSON.stringify(workflow("y", [hook])))
+            const n8n = yield* N8nClient
+            const { versionId } = yield* n8n.getWorkflow("clean")
+            yield* api.edit("clean", (stored) => ({ ...stored, nodes: [hook, end] }))
+            const before = JSON.stringify(yield* api.workflows)
+            const run = (args: unknown): Effect.Effect<unknown, unknown, Needs> => tool.run(args)
+            for (const args of calls({ folder, version: versionId ?? "" })) {
+              const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
+              const text = JSON.stringify(outcome)
+              assert.match(
+                text,
+                /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,
+                text
+              )
+            }
+            const sent = (yield* api.requests).filter(isWrite)
+            assert.deepStrictEqual(sent.map(({ method, url }) => `${method} ${url}`), [])
+            assert.strictEqual(JSON.stringify(yield* api.workflows), before)
+          }), { seed, version }))
+    }
+  }
+
+  it.effect("lets through what keeps it, and what leaves the rule by the write", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        yield* tools.updateWorkflow.run({ id: "dirty", nodes: [hook, end] })
+        yield* tools.createWorkflow.run({ name: "New", nodes: [hook, end], connections: {}, tags: ["prod"] })
+        yield* tools.deactivateWorkflow.run({ id: "clean" })
+        yield* tools.deleteWorkflow.run({ id: "clean", confirm: true })
+        yield* tools.activateWorkflow.run({ id: "dirty" })
+        const names = (yield* api.workflows).map(({ name }) => name)
+        assert.sameMembers(names, ["dirty", "prod", "prod-off", "New"])
+      }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
+
+  it.effect("tests what a ban does not name, whatever the copy is made of", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const guard = yield* WriteGuard
+        yield* guard.checkTest([end])
+        assert.strictEqual((yield* Effect.flip(guard.checkTest([ssh])))._tag, "ValidationError")
+      }).pipe(Effect.provide(Policy.layer(rules)))
+    ))
+
+  it.effect("writes nothing of which it cannot see what it changes", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { check } = yield* WriteGuard
+        const read = () => Effect.succeed({ id: "t1", name: "PROD" })
+        for (
+          const [method, path] of [
+            ["POST", "/n8n-packages/import"],
+            ["POST", "/source-control/pull"],
+            ["DELETE", "/projects/p1"],
+            ["DELETE", "/tags/t1"],
+            ["PUT", "/tags/t1"]
+          ] as const
+        ) {
+          const error = yield* Effect.flip(check({ method, path, read }))
+          assert.include(error.message, "The policy forbids it", path)
+        }
+        yield* check({ method: "POST", path: "/executions/12/stop", read })
+        yield* check({ method: "POST", path: "/projects/p1/folders", read })
+      }).pipe(Effect.provide(Policy.layer(rules)))
+    ))
+})
+
+const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
+  inWorld(() => WriteGuard.use((guard) => guard.faults(workflow("w", nodes))).pipe(Effect.provide(Policy.layer(rules))))
+
+describe("bannedNodes", () => {
+  const found = (type: string, entry: string, parameters: Obj = {}) =>
+    faults({ bannedNodes: [entry] }, node("N", type, parameters))
+
+  it.effect("takes a type with or without its package, whatever the case, and its tool", () =>
+    Effect.gen(function*() {
+      for (const [type, entry] of [["ssh", "ssh"], ["ssh", "N8N-nodes-base.SSH"], ["sshTool", "ssh"]] as const) {
+        assert.lengthOf(yield* found(type, entry), 1, `${type} ${entry}`)
+      }
+      assert.lengthOf(yield* found("sshd", "ssh"), 0)
+    }))
+
+  it.effect("looks into workflows that stand in a node, and refuses what it cannot look into", () =>
+    Effect.gen(function*() {
+      const inner = (workflowJson: string) => ({ source: "parameter", workflowJson })
+      const [within] = yield* found("executeWorkflow", "ssh", inner(banned))
+      assert.include(within, "'Shell' is one")
+      assert.lengthOf(yield* found("executeWorkflow", "ssh", inner(JSON.stringify(workflow("x", [end])))), 0)
+      assert.include((yield* found("executeWorkflow", "ssh", inner("={{ $json }}")))[0], "cannot be checked")
+      assert.include((yield* found("executeWorkflow", "ssh", { source: "url" }))[0], "cannot be checked")
+      assert.lengthOf(yield* found("executeWorkflow", "ssh", { workflowId: "1" }), 0)
+    }))
+})
+
+describe("minScheduleMinutes", () => {
+  const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", { rule: { interval: rules } })
+  const cron = (expression: string) => interval({ field: "cronExpression", expression })
+
+  const cases: ReadonlyArray<readonly [string, Obj, string | undefined]> = [
+    ["minutes", interval({ field: "minutes", minutesInterval: 1 }), "after 1 minute"],
+    ["minutes by default", interval({ field: "minutes" }), undefined],
+    ["seconds", interval({ field: "seconds", secondsInterval: 20 }), "after 20 seconds"],
+    ["hours", interval({ field: "hours", hoursInterval: 2 }), undefined],
+    ["days", interval({ triggerAtHour: 9 }), undefined],
+    ["no rule", node("Clock", "scheduleTrigger"), undefined],
+    ["cron", cron("*/2 * * * *"), "after 2 minutes"],
+    ["cron of seconds", cron("*/30 * * * * *"), "after 30 seconds"],
+    ["cron of weekdays", cron("0 9-17 * * mon-fri"), undefined],
+    ["cron of the last day", cron("0 9 L * *"), undefined],
+    ["a preset", cron("@hourly"), undefined],
+    ["an expression", cron("={{ $json.when }}"), "cannot be checked"],
+    ["an expression for a number", interval({ field: "minutes", minutesInterval: "={{ 1 }}" }), "cannot be checked"],
+    [
+      "many rules",
+      interval(...[0, 2].map((triggerAtMinute) => ({ field: "hours", triggerAtMinute }))),
+      "after 2 minutes"
+    ],
+    ["the old Cron", node("Clock", "cron", { triggerTimes: { item: [{ mode: "everyMinute" }] } }), "after 1 minute"],
+    ["the old Interval", node("Clock", "interval", { interval: 10 }), "after 10 seconds"],
+    ["a polling trigger by default", node("Mail", "gmailTrigger"), "after 1 minute"],
+    ["a polling trigger", node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyHour" }] } }), undefined],
+    [
+      "every X",
+      node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
+      "after 3 minutes"
+    ],
+    ["one that is switched off", { ...interval({ field: "seconds" }), disabled: true }, undefined],
+    ["a webhook", hook, undefined]
+  ]
+
+  for (const [name, given, fault] of cases) {
+    it.effect(`judges ${name}`, () =>
+      Effect.gen(function*() {
+        const all = yield* faults({ minScheduleMinutes: 5 }, given)
+        assert.lengthOf(all, fault === undefined ? 0 : 1)
+        if (fault !== undefined) assert.include(all[0], fault)
+      }))
+  }
+})
+
+describe("requireErrorWorkflow", () => {
+  const create = (settings: Obj, nodes: ReadonlyArray<Obj> = [hook]) =>
+    tools.createWorkflow.run({ name: "New", nodes, connections: {}, settings })
+
+  it.effect("holds a workflow without one, but for error workflows", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(create({}))
+        assert.deepInclude(error, { _tag: "ValidationError", field: "settings.errorWorkflow" })
+        yield* create({}, [node("On error", "errorTrigger")])
+        const { data } = yield* create({ errorWorkflow: "e1" })
+        // What a change leaves out stays as it is.
+        yield* tools.updateWorkflow.run({ id: String(obj(data)?.["id"]), name: "Still" })
+        assert.lengthOf(yield* api.workflows, 2)
+      }).pipe(Effect.provide(Policy.layer({ requireErrorWorkflow: true })))
+    ))
+})

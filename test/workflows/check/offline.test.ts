@@ -1,0 +1,46 @@
+/** Checks without a catalogue, as a page makes them. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as WorkflowProblems from "../../../src/workflows/check/WorkflowProblems.ts"
+
+const node = (name: string, type: string, parameters = {}) => ({
+  id: name,
+  name,
+  type: `n8n-nodes-base.${type}`,
+  typeVersion: 1,
+  position: [0, 0],
+  parameters
+})
+
+const to = (node: string) => ({ main: [[{ node, type: "main", index: 0 }]] })
+
+describe("a workflow checked offline", () => {
+  it.effect("has the problems that need no node types, errors first", () =>
+    Effect.gen(function*() {
+      const problems = yield* WorkflowProblems.offline({
+        name: "Broken",
+        nodes: [
+          node("Start", "manualTrigger"),
+          node("Sum", "set", { value: "={{ $json.a + }}" }),
+          node("Code", "acme", { jsCode: "return [" }),
+          node("Alone", "noOp")
+        ],
+        connections: { Start: to("Summ"), Sum: to("Code") }
+      })
+      const told = problems.map(({ message, path, severity }) => `${severity} ${path} ${message}`).join("\n")
+      assert.match(told, /^error .*Summ/m)
+      assert.match(told, /^error nodes\[1\]\.parameters\.value/m)
+      assert.notInclude(told, "has no type")
+      const severities = problems.map(({ severity }) => severity)
+      assert.deepStrictEqual(severities, severities.toSorted())
+    }))
+
+  it.effect("has none where it is well", () =>
+    Effect.gen(function*() {
+      for (const workflow of Demo.seed.workflows) {
+        const errors = (yield* WorkflowProblems.offline({ ...workflow })).filter(({ severity }) => severity === "error")
+        assert.deepStrictEqual(errors, [], String(workflow.name))
+      }
+    }))
+})

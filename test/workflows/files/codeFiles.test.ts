@@ -1,0 +1,251 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
+import { type Obj, obj } from "../../../src/base/Json.ts"
+import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import { Json, Key } from "../../support/arbitrary.ts"
+import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
+
+type Path = ReadonlyArray<string | number>
+
+const stringsIn = (value: unknown, path: Path): ReadonlyArray<Path> =>
+  typeof value === "string"
+    ? [path]
+    : Array.isArray(value)
+    ? value.flatMap((each, index) => stringsIn(each, [...path, index]))
+    : Object.entries(obj(value) ?? {}).flatMap(([key, each]) => stringsIn(each, [...path, key]))
+
+/** Takes every string in parameters for code. */
+const everyString: WorkflowFiles.CodePlaces = ({ nodes }) =>
+  (Array.isArray(nodes) ? nodes : []).flatMap((node, index) =>
+    stringsIn(obj(node)?.["parameters"], ["nodes", index, "parameters"]).map((path) => ({ path, extension: "js" }))
+  )
+
+/** As n8n's code is: several lines, or anything at all. */
+const Code = Schema.Union([
+  Schema.Array(Schema.String).check(Schema.isMinLength(5)).pipe(Schema.decodeTo(Schema.Unknown)),
+  Json
+])
+
+const Node = Schema.Struct({
+  id: Schema.optionalKey(Schema.Literals(["a", "b", "c"])),
+  name: Schema.Union([Schema.Literals(["Code", "code", "CON", "../x", "請求"]), Schema.String]),
+  parameters: Schema.Record(
+    Schema.Union([Schema.Literals(["$file", "$$file", "jsCode"]), Key]),
+    Schema.Union([Json, Schema.Record(Schema.Literals(["$file", "$$file"]), Code)])
+  )
+})
+
+/** Lists of lines become one text. */
+const withLines = (value: unknown): unknown =>
+  Array.isArray(value) && value.length > 4 && value.every((line) => typeof line === "string")
+    ? value.join("\n")
+    : Array.isArray(value)
+    ? value.map(withLines)
+    : obj(value) === undefined
+    ? value
+    : Object.fromEntries(Object.entries(value as Obj).map(([key, inner]) => [key, withLines(inner)]))
+
+const long = (name: string) => `// ${name}\n${"work()\n".repeat(6)}`
+
+const workflow = (codes: { readonly [node: string]: string }, more: object = {}) => ({
+  name: "Orders",
+  nodes: Object.entries(codes).map(([name, jsCode]) => ({ id: `id of ${name}`, name, parameters: { jsCode } })),
+  connections: {},
+  ...more
+})
+
+const print = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+const inFolder = <A, E>(
+  use: (folder: string, files: WorkflowFiles.Service) => Effect.Effect<A, E, FileSystem.FileSystem>,
+  files: { readonly [path: string]: string } = {}
+) =>
+  Effect.gen(function*() {
+    const folder = yield* folderWith(files)
+    return yield* WorkflowFiles.WorkflowFiles.use((service) => use(folder, service)).pipe(
+      Effect.provide(WorkflowFiles.layer({ roots: [folder] }))
+    )
+  }).pipe(Effect.scoped, Effect.provide(platform))
+
+const contents = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const all: { [name: string]: string } = {}
+    for (const name of (yield* fs.readDirectory(folder, { recursive: true })).toSorted()) {
+      if ((yield* fs.stat(`${folder}/${name}`)).type === "File") {
+        all[name] = yield* fs.readFileString(`${folder}/${name}`)
+      }
+    }
+    return all
+  })
+
+const code = everyString
+
+const options = { arbitrary: { runs: 60, size: 12 } }
+
+describe("code in files beside a workflow", () => {
+  it.effect.prop(
+    "comes back byte for byte, whatever the workflow is, and through every change of it",
+    { nodes: Schema.Array(Node), others: Schema.Array(Node) },
+    ({ nodes, others }) =>
+      inFolder((folder, files) =>
+        Effect.gen(function*() {
+          const [first, second] = [nodes, others].map((each) => ({
+            name: "w",
+            nodes: withLines(each),
+            connections: {}
+          }))
+          yield* files.create("w.json", print(first), { code })
+          const made = yield* files.read("w.json")
+          assert.strictEqual(made.text, print(first))
+          assert.strictEqual(JSON.stringify(made.value), JSON.stringify(first))
+          const { before } = yield* files.update("w.json", () => Effect.succeed(print(second)), undefined, { code })
+          assert.strictEqual(before, print(first))
+          assert.strictEqual((yield* files.read("w.json")).text, print(second))
+          yield* files.update("w.json", ({ text }) => Effect.succeed(text), undefined, { code: "join" })
+          assert.strictEqual((yield* files.read("w.json")).text, print(second))
+          assert.deepStrictEqual(Object.keys(yield* contents(folder)), ["w.json"])
+        })
+      ),
+    options
+  )
+
+  it.effect("is referred to by path, edited there, and kept there by whoever writes the workflow", () =>
+    inFolder((folder, files) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const short = "return 1"
+        const whole = workflow({ "Add VAT": long("vat"), "add vat": long("other"), Short: short })
+        yield* files.create("orders.json", print(whole), { code })
+        const made = yield* contents(folder)
+        assert.deepStrictEqual(Object.keys(made), [
+          "orders.code/add-vat-2.js",
+          "orders.code/add-vat.js",
+          "orders.json"
+        ])
+        assert.strictEqual(made["orders.code/add-vat.js"], long("vat"))
+        assert.include(
+          made["orders.json"] ?? "",
+          "\"jsCode\": {\n          \"$file\": \"orders.code/add-vat.js\"\n        }"
+        )
+        assert.include(made["orders.json"] ?? "", `"jsCode": "${short}"`)
+
+        yield* fs.writeFileString(`${folder}/orders.code/add-vat.js`, "return 2")
+        const edited = yield* files.read("orders.json")
+        assert.strictEqual(
+          edited.text,
+          print(workflow({ "Add VAT": "return 2", "add vat": long("other"), Short: short }))
+        )
+
+        // By somebody who knows nothing of the files: a node renamed and first, one of them gone.
+        const kept: Array<string> = []
+        const next = workflow({ Short: long("grown"), "Add VAT": "return 3" })
+        yield* files.update(
+          "orders.json",
+          () => Effect.succeed(print(next)),
+          (text) => Effect.sync(() => void kept.push(text))
+        )
+        assert.deepStrictEqual(kept, [edited.text])
+        const after = yield* contents(folder)
+        assert.deepStrictEqual(Object.keys(after), ["orders.code/add-vat.js", "orders.json"])
+        assert.strictEqual(after["orders.code/add-vat.js"], "return 3")
+        assert.strictEqual((yield* files.read("orders.json")).text, print(next))
+
+        yield* files.remove("orders.json", () => Effect.void)
+        assert.deepStrictEqual(yield* contents(folder), {})
+      })
+    ))
+
+  for (
+    const [file, why] of [
+      ["orders.code/gone.js", "which does not exist"],
+      ["../outside.js", "no file of code in its folder"],
+      ["/etc/outside.js", "no file of code in its folder"],
+      ["a\\..\\outside.js", "no file of code in its folder"],
+      [".env", "no file of code in its folder"],
+      [".git/hooks/x.js", "no file of code in its folder"],
+      ["other.json", "no file of code in its folder"],
+      ["link.js", "is a link or no file"],
+      ["linked/outside.js", "is a link or no file"],
+      ["folder.js", "is a link or no file"]
+    ] as const
+  ) {
+    it.effect(`is refused as ${file}: ${why}`, () =>
+      inFolder((folder, files) =>
+        Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          yield* fs.symlink(`${folder}/real.js`, `${folder}/link.js`)
+          yield* fs.symlink(`${folder}/real`, `${folder}/linked`)
+          yield* fs.makeDirectory(`${folder}/folder.js`)
+          const text = print({ ...workflow({}), nodes: [{ name: "a", parameters: { jsCode: { $file: file } } }] })
+          yield* fs.writeFileString(`${folder}/orders.json`, text)
+          const error = yield* Effect.flip(files.read("orders.json"))
+          assert.strictEqual(error._tag, "ValidationError")
+          assert.include(error.message, why)
+        }), { "real.js": "x", "real/outside.js": "x", "other.json": "{}", ".env": "SECRET=1" }))
+  }
+
+  it.effect("does not give way to another's files: what lies under the name of a new one stays", () =>
+    inFolder((folder, files) =>
+      Effect.gen(function*() {
+        yield* files.create("orders.json", print(workflow({ "Add VAT": long("vat") })), { code })
+        const all = yield* contents(folder)
+        assert.strictEqual(all["orders.code/add-vat.js"], "mine")
+        assert.strictEqual(all["orders.code/add-vat-2.js"], long("vat"))
+      }), { "orders.code/add-vat.js": "mine" }))
+
+  const full = () =>
+    PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeAll", cause: { code: "ENOSPC" } })
+
+  /** Fails as the n-th file is put in place; after a death nothing is cleared up. */
+  const failing = (at: number, death: boolean) => {
+    let count = 0
+    return withFileSystem((fs) => ({
+      rename: (from, to) => ++count === at ? (death ? Effect.interrupt : Effect.fail(full())) : fs.rename(from, to),
+      remove: (
+        file,
+        options
+      ) => (death && count >= at && !file.includes(".lock") ? Effect.void : fs.remove(file, options))
+    }))
+  }
+
+  for (const death of [false, true]) {
+    it.effect(
+      death
+        ? "is whole though its writer died at any moment: all of it is written, or nothing"
+        : "is as before after a disk that was full at any moment",
+      () =>
+        Effect.gen(function*() {
+          const before = print(workflow({ A: long("a"), B: long("b"), C: long("c") }))
+          const after = print(workflow({ A: long("a 2"), B: long("b 2"), D: long("d") }))
+          const seen = new Set<string>()
+          for (let at = 1; at <= 5; at++) {
+            yield* Effect.gen(function*() {
+              const folder = yield* folderWith()
+              const use = <A, E>(run: (files: WorkflowFiles.Service) => Effect.Effect<A, E>) =>
+                WorkflowFiles.WorkflowFiles.use(run).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+              yield* use((files) => files.create("w.json", before, { code }))
+              const broken = yield* Effect.exit(
+                use((files) => files.update("w.json", () => Effect.succeed(after), undefined, { code })).pipe(
+                  failing(at, death)
+                )
+              )
+              assert.strictEqual(broken._tag, "Failure", `${at}`)
+              const { text } = yield* use((files) => files.read("w.json"))
+              assert.include(death ? [before, after] : [before], text, `${at}`)
+              seen.add(text)
+              // The next writer goes on.
+              yield* use((files) => files.update("w.json", () => Effect.succeed(after), undefined, { code }))
+              assert.strictEqual((yield* use((files) => files.read("w.json"))).text, after)
+              const names = Object.keys(yield* contents(folder)).filter((name) => !name.endsWith(".tmp"))
+              assert.deepStrictEqual(names, ["w.code/a.js", "w.code/b.js", "w.code/d.js", "w.json"])
+            }).pipe(Effect.scoped)
+          }
+          assert.strictEqual(seen.size, death ? 2 : 1)
+        }).pipe(Effect.provide(platform))
+    )
+  }
+})
