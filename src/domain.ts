@@ -5,6 +5,7 @@
  *
  * ```ts
  * import { Redact, Workflow, WorkflowDiff } from "effect-n8n-mcp/domain"
+ * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  *
  * const read = Schema.decodeUnknownSync(Workflow.Workflow)
@@ -13,6 +14,10 @@
  *   changes: WorkflowDiff.summary(read(before), read(after)),
  *   shareable: Redact.redact(after)
  * })
+ *
+ * const workflow = { id: "1", name: "Orders", active: false, nodes: [], connections: {} }
+ *
+ * export const test = Effect.sync(() => review(workflow, { ...workflow, name: "Orders (old)" }))
  * ```
  */
 export * as Redact from "./base/Redact.ts"
@@ -23,6 +28,8 @@ export * as NodeExecution from "./executions/NodeExecution.ts"
 export * as Connections from "./n8n/model/Connections.ts"
 export * as ExecutionHead from "./n8n/model/ExecutionHead.ts"
 export * as Workflow from "./n8n/model/Workflow.ts"
+export * as Picture from "./pictures/Picture.ts"
+export * as Svg from "./pictures/Svg.ts"
 export * as WorkflowProblems from "./workflows/check/WorkflowProblems.ts"
 export * as WorkflowDiff from "./workflows/diff/WorkflowDiff.ts"
 export * as Mermaid from "./workflows/Mermaid.ts"

@@ -50,6 +50,24 @@ describe("examples", () => {
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
     run(join(root, "node_modules/.bin/tsc"), "--noEmit", "--project", ".")
     const told = run(process.execPath, "run.ts", ...ofSource.map(({ name }) => name))
-    assert.include(told, "\"status\":\"error\"")
+    const results = new Map(
+      told.trim().split("\n").map((line) => {
+        const [name = "", ...result] = line.split(" ")
+        return [name, result.join(" ")]
+      })
+    )
+    assert.deepInclude(Object.fromEntries(results), {
+      src_answer_Tool_ts_0: "1",
+      src_answer_Tool_ts_1: "\"Nothing is deleted at night\"",
+      src_domain_ts_0: JSON.stringify({
+        changes: "name",
+        shareable: { id: "1", name: "Orders (old)", active: false, nodes: [], connections: {} }
+      }),
+      src_mcp_McpServer_ts_0: JSON.stringify({ status: "ok", name: "our-app", version: "1.2.0" }),
+      src_n8n_executions_ts_0: "[]",
+      src_workflows_store_WorkflowStore_ts_0: "\"Orders (old)\""
+    })
+    assert.match(results.get("src_testing_FakeN8n_ts_0") ?? "", /"status":"error"/)
+    assert.match(results.get("src_workflows_check_WorkflowProblems_ts_0") ?? "", /leads to 'Pay', which does not exist/)
   })
 })

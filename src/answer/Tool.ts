@@ -192,18 +192,28 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
-/** Which keys an element always has is told at the root of an answer's data, not of all that is in it. */
-const withoutInnerRequired = (schema: unknown, depth = 0): unknown =>
-  Array.isArray(schema)
-    ? schema.map((each) => withoutInnerRequired(each, depth + 1))
-    : typeof schema === "object" && schema !== null
-    ? Object.fromEntries(
-      Object.entries(schema)
-        // A property of this name is an object.
-        .filter(([key, value]) => !(key === "required" && Array.isArray(value) && depth > 2))
-        .map(([key, value]) => [key, withoutInnerRequired(value, depth + 1)])
-    )
-    : schema
+/** How deep an answer's objects are described: `data`, what is in it, and the elements of that. */
+const maxLevel = 3
+
+/** Describes an answer as far as a program needs it: which keys are always there only of `data`, and no deep object. */
+const outline = (schema: unknown, level = 0): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
+  if (typeof schema !== "object" || schema === null) return schema
+  const isObject = "properties" in schema || "additionalProperties" in schema
+  if (isObject && level > maxLevel) return { type: "object" }
+  return Object.fromEntries(
+    Object.entries(schema).filter(([key]) => key !== "required" || level <= 1).map(([key, value]) => [
+      key,
+      key === "properties"
+        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
+        : key === "additionalProperties"
+        ? outline(value, level + 1)
+        : key === "items" || key === "anyOf"
+        ? outline(value, level)
+        : value
+    ])
+  )
+}
 
 /** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
@@ -381,6 +391,7 @@ export const extended = <T extends Any>(tool: T): T => {
  *
  * ```ts
  * import { N8nClient, Tool } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  *
@@ -397,7 +408,11 @@ export const extended = <T extends Any>(tool: T): T => {
  *   message: ({ count }, { word }) => `${count} workflows with '${word}'`
  * })
  *
- * export const program = Effect.map(countWorkflows.call({ word: "order" }), ({ count }) => count)
+ * const workflows = [{ id: "1", name: "New order", nodes: [] }]
+ *
+ * export const test = Effect.map(countWorkflows.call({ word: "order" }), ({ count }) => count).pipe(
+ *   Effect.provide(FakeN8n.layer({ workflows, executions: [] }))
+ * )
  * ```
  */
 export const make = <
@@ -439,7 +454,7 @@ export const make = <
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(withoutInnerRequired(shortenSchema(jsonSchema(answer))) as JsonSchema)
+      return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
     })
   }, {
     ...definition,
@@ -469,8 +484,10 @@ export const make = <
  * **Example** (A policy and an audit)
  *
  * ```ts
- * import { Tool, tools } from "effect-n8n-mcp"
+ * import { Services, Tool, tools } from "effect-n8n-mcp"
+ * import { FakeN8n } from "effect-n8n-mcp/testing"
  * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
  * import * as Schema from "effect/Schema"
  *
  * class Denied extends Schema.TaggedError<Denied>()("Denied", { hint: Schema.String }) {
@@ -483,6 +500,12 @@ export const make = <
  *       if (yield* isNight) return yield* new Denied({ hint: "Call again after eight." })
  *       return yield* run(input).pipe(Effect.tap(() => Effect.logInfo(`deleted ${input.id}`)))
  *     }))
+ *
+ * export const test = deleteByDay(Effect.succeed(true)).answer({ id: "1", confirm: true }).pipe(
+ *   Effect.flip,
+ *   Effect.map(({ message }) => message),
+ *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory))
+ * )
  * ```
  */
 export const wrap = <

@@ -309,7 +309,8 @@ export const layerHttpWith = <T extends Tool.Any>(
  * export const test = Effect.promise(async () => {
  *   const n8n = Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory)
  *   const { dispose, handler } = HttpRouter.toWebHandler(
- *     routes.pipe(Layer.provide(n8n), Layer.provide(HttpServer.layerServices))
+ *     routes.pipe(Layer.provide(n8n), Layer.provide(HttpServer.layerServices)),
+ *     { disableLogger: true }
  *   )
  *   const response = await handler(new Request("http://localhost/health"))
  *   const health = await response.json()

@@ -1,4 +1,5 @@
 /** What serves tools over MCP, ours and others: servers, transports, and what an answer is made with. */
+export * as App from "../answer/App.ts"
 export * as Envelope from "../answer/Envelope.ts"
 export * as Hints from "../answer/Hints.ts"
 export * as Locale from "../answer/Locale.ts"

@@ -48,7 +48,7 @@ export {
   type TableQuery as DataTableQuery
 } from "./dataTables.ts"
 export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
-export { type Folder, type FolderDetails, type FolderFilter } from "./folders.ts"
+export { type Folder, type FolderDetails, type FolderFilter, type FolderQuery } from "./folders.ts"
 export { type VersionContent } from "./history.ts"
 export { type Insights } from "./insights.ts"
 export { type Imported, type ImportOptions, type PackageContents } from "./packages.ts"
@@ -66,8 +66,8 @@ export {
 export { type SourceControlChange } from "./sourceControl.ts"
 export { type Tag } from "./tags.ts"
 export { type TestCase, type TestRun } from "./testRuns.ts"
-export { type User } from "./users.ts"
-export { type Variable, type VariableFields } from "./variables.ts"
+export { type Query as UserQuery, type User } from "./users.ts"
+export { type Query as VariableQuery, type Variable, type VariableFields } from "./variables.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 

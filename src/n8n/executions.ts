@@ -81,6 +81,7 @@ export interface Service {
    *
    * ```ts
    * import { N8nClient } from "effect-n8n-mcp"
+   * import { FakeN8n } from "effect-n8n-mcp/testing"
    * import * as DateTime from "effect/DateTime"
    * import * as Effect from "effect/Effect"
    * import * as Stream from "effect/Stream"
@@ -91,6 +92,8 @@ export interface Service {
    *   const failed = n8n.streamExecutions({ status: "error", startedAfter: DateTime.formatIso(since) })
    *   return yield* Stream.runCollect(Stream.map(failed, ({ id }) => id))
    * })
+   *
+   * export const test = failures.pipe(Effect.provide(FakeN8n.layer({ workflows: [], executions: [] })))
    * ```
    */
   readonly streamExecutions: (

@@ -16,6 +16,8 @@ const Folder = Schema.Struct({
   subFolderCount: Schema.optionalKey(Schema.Int),
   path: Schema.optionalKey(Schema.Array(Schema.String))
 })
+
+/** A folder of workflows and folders, without what is in it. */
 export type Folder = typeof Folder.Type
 
 /** How much is in a folder, at any depth. */
@@ -26,6 +28,8 @@ const Details = Schema.Struct({
   totalSubFolders: Schema.Int,
   totalWorkflows: Schema.Int
 })
+
+/** A folder, with how much is in it. */
 export type FolderDetails = typeof Details.Type
 
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })

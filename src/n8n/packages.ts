@@ -48,6 +48,8 @@ const Imported = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
+
+/** What an import of a package made, and what it could not. */
 export type Imported = typeof Imported.Type
 
 /** The endpoints of packages (2.x). */

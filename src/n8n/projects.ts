@@ -12,6 +12,8 @@ const Project = Schema.Struct({
   type: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
+
+/** A project. */
 export type Project = typeof Project.Type
 
 /** A user in a project; `role` such as `project:editor`. */
@@ -22,6 +24,8 @@ const Member = Schema.Struct({
   lastName: Schema.optionalKey(Schema.NullOr(Schema.String)),
   role: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
+
+/** A member of a project, and the role there. */
 export type ProjectMember = typeof Member.Type
 
 const Projects = pageOf(Project)

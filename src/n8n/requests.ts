@@ -338,9 +338,20 @@ const redactKey = (apiKey: Redacted.Redacted<string>) => {
   }
 }
 
+/** n8n refuses a `+` in some query parameters, as which `URLSearchParams` writes a space; a plus sign is `%2B` there. */
+const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => (input, init) => {
+  if (!(input instanceof URL) || !input.search.includes("+")) return fetch(input, init)
+  const url = new URL(input)
+  url.search = url.search.replaceAll("+", "%20")
+  return fetch(url, init)
+}
+
 /** Disables redirects in `fetch`, which would send the API key to any origin. */
 const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
+  effect.pipe(
+    Effect.updateService(FetchHttpClient.Fetch, withSpaces),
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
+  )
 
 /** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
 const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))

@@ -15,6 +15,8 @@ const Change = Schema.Struct({
   conflict: Schema.optionalKey(Schema.Boolean),
   updatedAt: Schema.optionalKey(Schema.String)
 })
+
+/** What a pull from source control changes, or changed, of one thing. */
 export type SourceControlChange = typeof Change.Type
 
 const Changes = Schema.Struct({ data: Schema.Array(Change) })

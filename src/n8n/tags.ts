@@ -18,6 +18,8 @@ import {
 import { path as workflowPath, workflowTarget } from "./workflows.ts"
 
 const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
+
+/** A tag of workflows. */
 export type Tag = typeof Tag.Type
 
 const Tags = pageOf(Tag)

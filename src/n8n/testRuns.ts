@@ -21,6 +21,8 @@ const TestRun = Schema.Struct({
   finalResult: Schema.optionalKey(Schema.NullOr(Schema.String)),
   testCaseCount: Schema.optionalKey(Schema.Int)
 })
+
+/** A run of a workflow's test cases, and its result. */
 export type TestRun = typeof TestRun.Type
 
 /** One row of a run: what went in, what came out, and the execution. */
@@ -30,6 +32,8 @@ const TestCase = Schema.Struct({
   outputs: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   executionId: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
+
+/** One case of a test run, and its result. */
 export type TestCase = typeof TestCase.Type
 
 const Runs = pageOf(TestRun)

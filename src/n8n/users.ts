@@ -17,6 +17,8 @@ const User = Schema.Struct({
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String)
 })
+
+/** A user of the n8n. */
 export type User = typeof User.Type
 
 const Users = pageOf(User)

@@ -13,6 +13,8 @@ const Variable = Schema.Struct({
   type: Schema.optionalKey(Schema.NullOr(Schema.String)),
   project: Schema.optionalKey(Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String })))
 })
+
+/** A variable that workflows read as `$vars`. */
 export type Variable = typeof Variable.Type
 
 const Variables = pageOf(Variable)

@@ -8,6 +8,7 @@ import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
+import tables from "./tables/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -20,6 +21,7 @@ export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
+export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
@@ -35,11 +37,12 @@ export const toolsets = {
   testing,
   instance,
   security,
+  tables,
   sync
 } as const
 
 /** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
 
 /** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
@@ -57,4 +60,4 @@ export const byDefault = [
 ] as const
 
 /** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
-export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const

@@ -13,6 +13,7 @@ import * as Lock from "./lock.ts"
 import * as Read from "./read.ts"
 import * as Write from "./write.ts"
 
+export type { Beside } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
