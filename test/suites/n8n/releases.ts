@@ -24,16 +24,16 @@ export const runs: ReadonlyArray<Run> = [
   {
     version: "2.30.8",
     date: "2026-11-22",
-    passed: 0,
-    failed: 0,
-    note: withoutDrafts
+    passed: 73,
+    failed: 13,
+    note: `${withoutDrafts}; 8 tests asked for drafts and 5 for what later releases have: they know better since`
   },
   {
     version: "2.20.12",
     date: "2026-11-22",
-    passed: 84,
-    failed: 0,
-    note: withoutDrafts
+    passed: 83,
+    failed: 1,
+    note: `${withoutDrafts}; which node of a test runs was not told on the way`
   }
 ]
 
