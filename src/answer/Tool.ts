@@ -275,18 +275,28 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
-/** Which keys an element always has is told at the root of an answer's data, not of all that is in it. */
-const withoutInnerRequired = (schema: unknown, depth = 0): unknown =>
-  Array.isArray(schema)
-    ? schema.map((each) => withoutInnerRequired(each, depth + 1))
-    : typeof schema === "object" && schema !== null
-    ? Object.fromEntries(
-      Object.entries(schema)
-        // A property of this name is an object.
-        .filter(([key, value]) => !(key === "required" && Array.isArray(value) && depth > 2))
-        .map(([key, value]) => [key, withoutInnerRequired(value, depth + 1)])
-    )
-    : schema
+/** How deep an answer's objects are described: `data`, what is in it, and the elements of that. */
+const maxLevel = 3
+
+/** Describes an answer as far as a program needs it: which keys are always there only of `data`, and no deep object. */
+const outline = (schema: unknown, level = 0): unknown => {
+  if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
+  if (typeof schema !== "object" || schema === null) return schema
+  const isObject = "properties" in schema || "additionalProperties" in schema
+  if (isObject && level > maxLevel) return { type: "object" }
+  return Object.fromEntries(
+    Object.entries(schema).filter(([key]) => key !== "required" || level <= 1).map(([key, value]) => [
+      key,
+      key === "properties"
+        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
+        : key === "additionalProperties"
+        ? outline(value, level + 1)
+        : key === "items" || key === "anyOf"
+        ? outline(value, level)
+        : value
+    ])
+  )
+}
 
 /** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
@@ -540,7 +550,7 @@ export const make = <
     outputSchema: lazy(() => {
       const data = markable(output)
       const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(withoutInnerRequired(shortenSchema(jsonSchema(answer))) as JsonSchema)
+      return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
     })
   }, {
     ...definition,

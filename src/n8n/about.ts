@@ -37,7 +37,8 @@ const draftsSince = [2, 40] as const
  * @since 0.1.0
  */
 export const writesDrafts = (version: string | undefined): boolean => {
-  const [major = NaN, minor = NaN] = (version ?? "").split(".").map(Number)
+  if (version === undefined) return true
+  const [major = 0, minor = 0] = version.split(".").map(Number)
   return !(major < draftsSince[0] || major === draftsSince[0] && minor < draftsSince[1])
 }
 

@@ -378,9 +378,20 @@ const redactKey = (apiKey: Redacted.Redacted<string>) => {
   }
 }
 
+/** n8n refuses a `+` in some query parameters, as which `URLSearchParams` writes a space; a plus sign is `%2B` there. */
+const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => (input, init) => {
+  if (!(input instanceof URL) || !input.search.includes("+")) return fetch(input, init)
+  const url = new URL(input)
+  url.search = url.search.replaceAll("+", "%20")
+  return fetch(url, init)
+}
+
 /** Disables redirects in `fetch`, which would send the API key to any origin. */
 const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.provideService(effect, FetchHttpClient.RequestInit, { redirect: "manual" })
+  effect.pipe(
+    Effect.updateService(FetchHttpClient.Fetch, withSpaces),
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
+  )
 
 /** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
 const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
@@ -392,6 +403,12 @@ const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Targe
     hint:
       "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
   })
+
+/**
+ * Two turns of the event loop, with what the network has done between them. n8n closes connections that were idle for
+ * 5 seconds: a process that was busy meanwhile would write to one of them, and nobody could say what came of it.
+ */
+const noticed = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
 
 /** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
@@ -485,19 +502,20 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       )
       let attempts = 0
       let last: HttpClientError.HttpClientError | undefined
+      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
+        request.isOnce === true
       const attempt = Effect.suspend(() => {
         attempts++
         last = undefined
         const http = to === "webhook" ? anonymous : authenticated
         return request.anyStatus === true ? withoutRedirects(http.execute(prepared)) : execute(http, prepared, target)
       }).pipe(
+        (sent) => isWrite ? Effect.andThen(noticed, sent) : sent,
         Effect.catchTag("HttpClientError", (error) =>
           method === "DELETE" && attempts > 1 && error.response?.status === 404
             ? Effect.succeed(error.response)
             : Effect.fail(error))
       )
-      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
-        request.isOnce === true
       const answered = attempt.pipe(
         Effect.flatMap((response) =>
           consume(response, target)

@@ -17,7 +17,7 @@ import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import * as geometry from "./geometry.ts"
 import { type Glyph, glyphOf } from "./glyphs.ts"
-import * as Looks from "./Looks.ts"
+import * as Look from "./Look.ts"
 
 /** A workflow of any origin; what cannot be read of it is not drawn. */
 export type Document = Obj
@@ -120,7 +120,7 @@ export interface Picture {
 export interface Options {
   readonly overlay?: Overlay | undefined
   /** What is known of the types; see `Looks.forWorkflows`. */
-  readonly lookOf?: Looks.LookOf
+  readonly lookOf?: Look.LookOf
   /** Secrets are shown as they are. */
   readonly showsSecrets?: boolean | undefined
 }
@@ -364,12 +364,12 @@ const ofProblems = (workflow: Document, problems: ReadonlyArray<Problem>, show: 
   }
 }
 
-const namesBy = (lookOf: Looks.LookOf): Connections.OutputNames => (node) => {
+const namesBy = (lookOf: Look.LookOf): Connections.OutputNames => (node) => {
   const names = lookOf({ ...node })?.outputs?.flatMap((port) => port.type === "main" ? [port.name] : [])
   return names?.length === 1 ? [undefined] : names
 }
 
-const overlaid = (workflow: Document, overlay: Overlay | undefined, show: details.Show, lookOf: Looks.LookOf) => {
+const overlaid = (workflow: Document, overlay: Overlay | undefined, show: details.Show, lookOf: Look.LookOf) => {
   switch (overlay?._tag) {
     case undefined:
       return plain(workflow, show)
@@ -401,7 +401,7 @@ const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
 /** The picture of a workflow, with what lies on top of it. */
 export const make = (
   workflow: Document,
-  { lookOf = Looks.unknown, overlay, showsSecrets = false }: Options = {}
+  { lookOf = Look.unknown, overlay, showsSecrets = false }: Options = {}
 ): Picture => {
   const show = details.show(showsSecrets)
   const parts = overlaid(workflow, overlay, show, lookOf)

@@ -5,6 +5,7 @@ import type { Link, Node, Note, Picture, Status } from "./Picture.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
+export { xml } from "./text.ts"
 export { style, variables } from "./theme.ts"
 
 interface Placed {

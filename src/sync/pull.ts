@@ -212,7 +212,7 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
           yield* onStep({ _tag: "Done", outcome, count, total })
         }
         return outcome
-      }))
+      }), { concurrency: atOnce })
     if (!dryRun) {
       const workflows = Object.fromEntries(
         Object.entries(bases).flatMap(([id, base]) => base === undefined ? [] : [[id, base]])

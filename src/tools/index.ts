@@ -8,6 +8,7 @@ import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
+import tables from "./tables/index.ts"
 import testing from "./testing/index.ts"
 import workflows from "./workflows/index.ts"
 
@@ -20,6 +21,7 @@ export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
+export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
@@ -40,6 +42,7 @@ export const toolsets = {
   testing,
   instance,
   security,
+  tables,
   sync
 } as const
 
@@ -49,7 +52,7 @@ export const toolsets = {
  * @category constants
  * @since 0.1.0
  */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["sync"]
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
 
 /**
  * Those that are served unless others are asked for, in the order in which clients see them.
@@ -77,4 +80,4 @@ export const byDefault = [
  * @category constants
  * @since 0.1.0
  */
-export const all = [...byDefault, credentialCreate, ...toolsets.sync] as const
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const

@@ -7,6 +7,7 @@ import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Evaluate from "../catalogue/types/Evaluate.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Releases from "../catalogue/types/Releases.ts"
+import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
 import { isV1 } from "../n8n/N8nClient.ts"
 import type { Lookups } from "./check/CheckedWorkflow.ts"
 
@@ -32,8 +33,10 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     known: catalogue.types
   })
   const find = yield* findAll(types)
+  /** A tool variant is there where its base is. */
+  const listed = (type: string) => known.includes(type) ? type : ToolVariant.baseOf(type) ?? type
   const isLacked = (type: string, version: number) =>
-    connected !== undefined && Releases.isLacked(releases, type, version, connected)
+    connected !== undefined && Releases.isLacked(releases, listed(type), version, connected)
   return {
     find,
     types: known,

@@ -16,6 +16,11 @@ import * as Demo from "../../src/demo/Demo.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
+import { type Answer, answers, fails, neverAnswers, neverEnds, refuses, says, scriptedClient } from "../n8n/clients.ts"
+import { timed } from "../support/clock.ts"
+
+/** The answer after 20 seconds. */
+const slowly = (answer: Answer): Answer => (request, url) => Effect.delay(answer(request, url), "20 seconds")
 
 const tls = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
 
@@ -235,4 +240,34 @@ describe("doctor", () => {
     )
     assert.include(Doctor.render(checks, true), "\u001b[31m✗\u001b[0m API key")
   })
+})
+
+describe("the doctor's answer", () => {
+  const page = `<meta name="n8n:config:sentry" content="${btoa("{\"release\":\"n8n@2.41.1\"}")}">`
+
+  it.effect.each(
+    [
+      { what: "that is silent", script: [neverAnswers], n8n: "failed", details: /no answer within \d+ s/ },
+      { what: "that never ends an answer", script: [neverEnds], n8n: "failed", details: /no answer within \d+ s/ },
+      { what: "of which every answer takes 20 s", script: [slowly(says(page)), slowly(answers)], n8n: "ok" },
+      { what: "that is silent after its start page", script: [says(page), neverAnswers], n8n: "ok" },
+      { what: "that drips after its start page", script: [says(page), neverEnds], n8n: "ok" },
+      { what: "that refuses connections", script: [fails("ECONNREFUSED")], n8n: "failed", details: /ECONNREFUSED/ },
+      { what: "that limits requests", script: [refuses(429, { "retry-after": "25" })], n8n: "warning" }
+    ] as const
+  )("comes within 50 seconds from an n8n $what", ({ n8n: status, script, ...rest }) =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient(script)
+      const { exit, seconds } = yield* timed(look().pipe(Effect.provideService(N8nClient.N8nClient, n8n)))
+      assert.isBelow(seconds, 50)
+      const checks = yield* exit
+      const check = checks.find(({ name }) => name === "n8n")
+      assert.isDefined(check)
+      assert.strictEqual(check.status, status)
+      if ("details" in rest) assert.match(check.detail, rest.details)
+      assert.isTrue(checks.filter(({ status }) => status === "failed").every(({ cure = "" }) => cure !== ""))
+      assert.isFalse(Doctor.isHealthy(checks))
+      // What needs no n8n is looked at all the same.
+      assert.strictEqual(checks.find(({ name }) => name === "Catalogue")?.status, "ok")
+    }))
 })

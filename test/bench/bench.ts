@@ -4,7 +4,8 @@
  * **Details**
  *
  * Prints Markdown on stdout and its progress on stderr, and stops everything that it starts. The exit code is 1 if a
- * criterion is missed or a server fails a request. `--quick`: fewer rounds, and no 66 MB.
+ * criterion is missed or a server fails a request. `--quick`: fewer rounds, and no 66 MB. A full run draws the table
+ * into `.github/images/bench.svg`.
  */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -12,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import { cpus, loadavg, totalmem } from "node:os"
+import { fileURLToPath } from "node:url"
 import { queries } from "../catalogue/search/nodeQueries.ts"
 import { RealN8n } from "../suites/n8n/RealN8n.ts"
 import { say } from "../support/processes.ts"
@@ -51,6 +53,9 @@ const plans: { readonly quick: Plan; readonly full: Plan } = {
     ]
   }
 }
+
+/** Beside the README's other pictures. */
+const images = fileURLToPath(new URL("../../.github/images/", import.meta.url))
 
 const workflowCount = 20
 
@@ -132,6 +137,11 @@ const bench = Command.make(
     yield* print(
       [head, report.table(results), report.verdict(criteria), ...(before.isBusy ? [busy] : [])].join("\n\n")
     )
+    if (!quick) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(images, { recursive: true })
+      yield* fs.writeFileString(`${images}bench.svg`, `${report.chart(results, head)}\n`)
+    }
     if (criteria.some(({ isMet }) => isMet === false)) process.exitCode = 1
   })
 ).pipe(Command.withDescription("Measure the server beside n8n-mcp and a bare one"))

@@ -1,5 +1,6 @@
 /** Formats results as Markdown and checks the criteria. */
 import { version } from "../../src/base/Version.ts"
+import * as Chart from "./chart.ts"
 import { names } from "./contenders.ts"
 import type { Results, Values } from "./measure.ts"
 import * as peer from "./peer.ts"
@@ -100,6 +101,21 @@ export const table = (results: Results): string => {
   const [first = [], ...rest] = lines.map(pad)
   return [first, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n")
 }
+
+/** The rows that compare, as a chart. */
+export const chart = (results: Results, note: string): string =>
+  Chart.draw({
+    title: "effect-n8n-mcp measured",
+    note,
+    legend: header.slice(1, 1 + names.length),
+    rows: rows(results).filter(({ by }) => by.length > 0).map(({ digits, values, what }) => ({
+      what: what.replaceAll("`", ""),
+      bars: names.map((name) => {
+        const value = values[name]
+        return value === undefined ? undefined : { value, text: format(value, digits) }
+      })
+    }))
+  })
 
 /** A criterion; `isMet` is `undefined` if it was not measured. */
 export interface Criterion {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import { fails, memoryClient, neverAnswers, says, scriptedClient, settle } from "./clients.ts"
 
 const page = (release: string) =>
@@ -30,6 +31,11 @@ describe("about", () => {
       const { n8n } = yield* scriptedClient([fails("ECONNREFUSED")])
       assert.strictEqual((yield* settle(Effect.flip(n8n.about)))._tag, "ApiError")
     }))
+})
+
+it("drafts are written by the API since 2.40", () => {
+  const versions = ["1.123.81", "2.31.6", "2.40.0", "2.100.0", "3.0.0", undefined]
+  assert.deepStrictEqual(versions.map(N8nClient.writesDrafts), [false, false, true, true, true, true])
 })
 
 describe("release", () => {

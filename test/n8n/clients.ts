@@ -125,14 +125,29 @@ export const pausesBetween = (requests: ReadonlyArray<RecordedRequest>) =>
 
 // ---- the simulated n8n
 
-export const memoryClient = Effect.fnUntraced(function*(seed: Partial<N8nApi.Seed>, version: "1" | "2" = "2") {
-  const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, { version })
+export const memoryClient = Effect.fnUntraced(function*(
+  seed: Partial<N8nApi.Seed>,
+  version: "1" | "2" = "2",
+  options: N8nApi.Options = {}
+) {
+  const api = yield* N8nApi.make({ workflows: [], executions: [], ...seed }, { version, ...options })
   const n8n = yield* N8nClient.make({ url: new URL("https://n8n.test/"), apiKey: Redacted.make(apiKey) }).pipe(
     Effect.provideService(HttpClient.HttpClient, api.client)
   )
   const queries = Effect.map(api.requests, (requests) => requests.map(({ url }) => new URL(url).searchParams))
   return { n8n, queries, count: Effect.map(api.requests, ({ length }) => length) }
 })
+
+/** Makes the simulated n8n refuse what its API has only since 2.40: drafts, publishing by that name, the history. */
+export const before240: NonNullable<N8nApi.Options["before"]> = ({ method, url }) =>
+  Effect.sync(() => {
+    const { pathname, searchParams } = new URL(url)
+    const refuse = (status: number, message: string) => Response.json({ message }, { status })
+    if (/\/(?:un)?publish$/.test(pathname)) return refuse(405, `${method} method not allowed`)
+    if (pathname.endsWith("/history")) return refuse(404, "Version not found")
+    if (pathname.includes("/versions/")) return refuse(404, "not found")
+    return searchParams.has("publishIfActive") ? refuse(400, "Unknown query parameter 'publishIfActive'") : undefined
+  })
 
 export const versions = ["1", "2"] as const
 

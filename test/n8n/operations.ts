@@ -81,7 +81,7 @@ const calls: { readonly [K in Exclude<keyof N8nClient.Service, "instance">]: Cal
   updateFolder: (n8n) => n8n.updateFolder("p", "f", {}),
   deleteFolder: (n8n) => n8n.deleteFolder("p", "f", { transferToFolderId: "g" }),
   workflowHistory: (n8n) => n8n.workflowHistory("w"),
-  workflowVersion: (n8n) => n8n.workflowVersion("w", "v"),
+  workflowVersion: (n8n) => n8n.workflowVersion("w", "00000000-0000-4000-8000-000000000001"),
   insights: (n8n) => n8n.insights({ startDate: "2026-01-01", endDate: "2026-01-02", projectId: "p" }),
   exportPackage: (n8n) => n8n.exportPackage({ workflowIds: ["w"] }),
   importPackage: (n8n) => n8n.importPackage(new Uint8Array(), { workflowConflictPolicy: "fail" }),
@@ -169,12 +169,7 @@ export const refusals: ReadonlyArray<Refusal> = [
   { path: "/role-mapping-rules", reason: privilege },
   { path: "/settings/", reason: security },
   { path: "/node-type-policies/", reason: security },
-  { path: "/promotions/", reason: licensed },
-  {
-    method: "GET",
-    path: "/workflows/{id}/{versionId}",
-    reason: "another path to what `GET /workflows/{id}/versions/{version}` gives; 1.x keeps no versions"
-  }
+  { path: "/promotions/", reason: licensed }
 ]
 
 /** Query parameters that the client does not send, and why. */

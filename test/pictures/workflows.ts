@@ -59,7 +59,10 @@ export const mended: Obj = {
       ...nodeNamed("Charge card"),
       name: "Charge the card",
       position: [896, -16],
-      parameters: { ...obj(nodeNamed("Charge card")["parameters"]), jsCode: "return { ...$json, charged: true }" }
+      parameters: {
+        ...obj(nodeNamed("Charge card")["parameters"]),
+        jsCode: "return { ...$json, charged: $json.total }"
+      }
     },
     {
       id: "a2",

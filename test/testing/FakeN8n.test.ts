@@ -76,6 +76,19 @@ describe("executions of the fake", () => {
   })
 })
 
+describe("webhooks of the fake", () => {
+  it.live("run a workflow by a script, so that it can be tested", () =>
+    Effect.gen(function*() {
+      const { data, status } = yield* tools.testWorkflow.call({ workflowId: "w1", mode: "copy" })
+      assert.strictEqual(status, "success")
+      assert.deepStrictEqual<unknown>(data, { node: "Pay", items: [{ json: { paid: true } }] })
+      const api = yield* FakeN8n.FakeN8n
+      assert.deepStrictEqual([(yield* api.workflows).length, yield* api.executions], [1, []])
+    }).pipe(Effect.provide(fake({}, {
+      runs: (workflow) => FakeN8n.succeededExecution({ workflow, items: { Pay: [{ paid: true }] } })
+    }))))
+})
+
 describe("failures of the fake", () => {
   it.effect("are as many as told, without effect, and then it goes on", () =>
     Effect.gen(function*() {

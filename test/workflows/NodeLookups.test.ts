@@ -69,6 +69,12 @@ layer(NodeCatalogue.layer({}).pipe(Layer.provide(NodeServices.layer)))("looking 
         ])
         assert.deepStrictEqual([old.connected, old.isV1, old.isLacked(http, 4.5)], ["1.123.81", true, true])
         assert.isFalse(old.isLacked(http, 4.3))
+        const confluence = "n8n-nodes-base.confluence"
+        const earlier = yield* NodeLookups.make([], "2.30.8")
+        assert.deepStrictEqual([confluence, `${confluence}Tool`].map((type) => earlier.isLacked(type, 1)), [true, true])
+        assert.isFalse(earlier.isLacked("n8n-nodes-base.slackTool", 2.3))
+        // A type of its own, not a variant of the agent.
+        assert.isFalse(earlier.isLacked("@n8n/n8n-nodes-langchain.agentTool", 2))
         assert.isUndefined(old.removed("constructor"))
       }))
   })

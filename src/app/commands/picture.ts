@@ -9,11 +9,7 @@ import { str } from "../../base/Json.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Page from "../../pictures/Page.ts"
 import type * as Picture from "../../pictures/Picture.ts"
-import * as Pictures from "../../pictures/Pictures.ts"
-import * as Svg from "../../pictures/Svg.ts"
-import * as Template from "../../pictures/Template.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
@@ -24,6 +20,14 @@ import * as ToolContext from "../ToolContext.ts"
 import { print, root } from "./root.ts"
 
 const refuse = (message: string) => new Options.InvalidOption({ message })
+
+/** What draws is loaded only by this command. */
+const room = Effect.promise(async () => ({
+  Page: await import("../../pictures/Page.ts"),
+  Pictures: await import("../../pictures/Pictures.ts"),
+  Svg: await import("../../pictures/Svg.ts"),
+  Template: await import("../../pictures/Template.ts")
+}))
 
 /** The formats, by the end of a file's name. */
 const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
@@ -139,6 +143,7 @@ export const picture = Command.make(
     }
     const draw = Effect.gen(function*() {
       const { overlay, workflow } = yield* read({ ...wanted, workflow: yield* fromHere(wanted.workflow) })
+      const { Page, Pictures, Svg, Template } = yield* room
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       if (Option.isNone(out)) return yield* print(text.trimEnd())

@@ -1,26 +1,36 @@
-/** The page that clients show with answers about workflows: the workflow drawn, to click through. */
+/**
+ * The page that clients show with answers about workflows: the workflow drawn, to click through.
+ *
+ * What draws is loaded when a client that shows pages asks for it.
+ */
 import * as Effect from "effect/Effect"
 import type * as App from "../../answer/App.ts"
 import * as Tool from "../../answer/Tool.ts"
-import * as Page from "../../pictures/Page.ts"
+import type { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import type * as Picture from "../../pictures/Picture.ts"
-import * as Pictures from "../../pictures/Pictures.ts"
-import * as Template from "../../pictures/Template.ts"
+
+const page = Effect.promise(() => import("../../pictures/Page.ts"))
 
 export const app: App.App = {
   uri: "ui://n8n/workflow",
   name: "workflow",
   title: "Workflow",
   description: "A workflow drawn as n8n's editor does, with a run, a difference or its problems on top.",
-  html: Effect.map(Template.read, Page.app)
+  html: Effect.gen(function*() {
+    const template = yield* Effect.promise(() => import("../../pictures/Template.ts"))
+    return (yield* page).app(yield* template.read)
+  })
 }
 
 /** What the page shows of a workflow. */
-export const view = Effect.fnUntraced(function*(workflow: Picture.Document, overlay?: Picture.Overlay) {
+export const view = Effect.fnUntraced(function*(
+  workflow: Picture.Document,
+  overlay?: Picture.Overlay
+): Effect.fn.Return<App.View, never, NodeCatalogue> {
+  const pictures = yield* Effect.promise(() => import("../../pictures/Pictures.ts"))
   const showsSecrets = !(yield* Tool.RedactSecrets)
-  const picture = yield* Pictures.make(workflow, { overlay, showsSecrets })
-  const message: App.View = Page.message(picture)
-  return message
+  const picture = yield* pictures.make(workflow, { overlay, showsSecrets })
+  return (yield* page).message(picture)
 })
 
 /** Where there is nothing to draw. */

@@ -187,7 +187,7 @@ export const make = Effect.gen(function*() {
   })
 
   const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
-    Effect.forEach(texts, ([name, text]) => put(place(file, name), text, 0o644), { discard: true })
+    Effect.forEach(texts, ([name, text]) => put(place(file, name), text, 0o644), { discard: true, concurrency: 4 })
 
   /** Writes the changes beside a file, then runs `writeOwn`; all of it comes to be, or none. */
   const write = <E, R>(file: string, own: Change, changes: Changes, writeOwn: Effect.Effect<void, E, R>) => {

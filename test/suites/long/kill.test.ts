@@ -12,6 +12,7 @@ import { join } from "node:path"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
+import { succeededExecution } from "../../../src/testing/runs.ts"
 import { serve } from "../../support/HttpN8n.ts"
 import { bundle, installed, remove } from "../../support/Process.ts"
 import { random as seeded } from "../../support/random.ts"
@@ -46,7 +47,10 @@ const state = (at: number): Obj & N8nApi.Workflow => ({
       parameters: { jsCode: `// state ${at}\n${"x".repeat(200_000)}` }
     }))
   ],
-  connections: {}
+  connections: {
+    Start: { main: [[{ node: "first", type: "main", index: 0 }]] },
+    first: { main: [[{ node: "last", type: "main", index: 0 }]] }
+  }
 })
 
 /** Which state it is, all through. */
@@ -120,6 +124,12 @@ const succeeded = (result: Obj) => {
   return obj(obj(result["structuredContent"])?.["data"]) ?? {}
 }
 
+/** A home for servers. */
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-n8n-mcp-kill-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
 /** Writes of all kinds, in an order by the seed. */
 const writes = (random: (below: number) => number, from: number) =>
   Array.from({ length: 12 }, (_, at): readonly [string, Obj] => {
@@ -139,11 +149,10 @@ const writes = (random: (below: number) => number, from: number) =>
 describe("a server that is killed", () => {
   it.live("leaves files, snapshots and workflows whole, and its test copies to the next", () =>
     Effect.gen(function*() {
-      const { api, url } = yield* serve({ workflows: [state(0)], executions: [] })
-      const home = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-n8n-mcp-kill-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-      )
+      const { api, url } = yield* serve({ workflows: [state(0)], executions: [] }, {
+        runs: (workflow) => succeededExecution({ workflow })
+      })
+      const home = yield* folder
       const files = join(home, "files")
       yield* Effect.sync(() => {
         for (const folder of [files, join(home, "state")]) mkdirSync(folder)
@@ -220,4 +229,43 @@ describe("a server that is killed", () => {
       assert.isAbove(counts.changed, kills / 8)
       assert.isAbove(counts.saved, 0)
     }).pipe(Effect.scoped), 900_000)
+
+  it.live("in the midst of a test leaves its copy, published, to the next test", () =>
+    Effect.gen(function*() {
+      let hangs = true
+      const { api, url } = yield* serve({ workflows: [state(0)], executions: [] }, {
+        before: ({ url }) => hangs && url.includes("/webhook/") ? Effect.never : Effect.void,
+        runs: (workflow) => succeededExecution({ workflow })
+      })
+      const home = yield* folder
+      const { main } = yield* installed
+      const copies = Effect.map(api.workflows, (all) => all.filter(({ name }) => TestMark.isTaken(name)))
+      for (let round = 0; round < 3; round++) {
+        const server = started(main, url, home)
+        yield* server.initialize
+        const calls = Effect.map(api.requests, (all) => all.filter(({ url }) => url.includes("/webhook/")).length)
+        const before = yield* calls
+        server.send("test_workflow", { workflowId: "w" })
+        yield* Effect.repeat(calls, {
+          until: (count) => count > before,
+          schedule: Schedule.spaced("5 millis"),
+          times: 6_000
+        })
+        const pid = server.child.pid
+        yield* server.kill
+        // It has swept the copy of the one before.
+        const left = yield* copies
+        assert.deepStrictEqual(left.map(({ active, name }) => [TestMark.ownerOf(name)?.pid, active]), [[pid, true]])
+      }
+      hangs = false
+      const server = started(main, url, home)
+      yield* server.initialize
+      const { status } = succeeded(yield* server.call("test_workflow", { workflowId: "w" }))
+      assert.strictEqual(status, "success")
+      assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["w"])
+      yield* server.kill
+      const kept = allFiles(join(home, "state")).filter((path) => /snapshot-[^/]*$/.test(path))
+      const names = kept.map((path) => String(obj(obj(JSON.parse(readFileSync(path, "utf8")))?.["workflow"])?.["name"]))
+      assert.lengthOf(names.filter(TestMark.isTaken), 3)
+    }).pipe(Effect.scoped), 120_000)
 })

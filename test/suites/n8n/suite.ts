@@ -590,7 +590,12 @@ export const suite = (version: string) => {
 
     writes(it, { v2, drafts })
 
-    it.effect("writes through faults leave what a model says", () => throughFaults(drafts ? "2" : "1", [1, 2], 20))
+    it.effect(
+      "writes through faults leave what a model says",
+      () => throughFaults(drafts ? "2" : "1", [1, 2], 20),
+      // Pauses between retries are real here.
+      600_000
+    )
 
     versions(it, { v2, drafts })
     validation(it, version)

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { obj } from "../../../src/base/Json.ts"
+import { isNewer } from "../../../src/catalogue/types/Releases.ts"
 import * as Executions from "../../../src/executions/Executions.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -26,9 +27,10 @@ const withholding = (version: string) =>
 
 it("N8N_MCP_VERSIONS names whole versions", () => assert.deepStrictEqual(notTestable, []))
 
-for (const version of ofMajor("2")) {
-  suite(version)
+for (const version of ofMajor("2")) suite(version)
 
+// 2.20 has no such limit.
+for (const version of ofMajor("2").filter((version) => isNewer(version, "2.20"))) {
   layer(withholding(version), { timeout: "15 minutes", excludeTestServices: true })(
     `n8n ${version} that withholds large data`,
     (it) => {

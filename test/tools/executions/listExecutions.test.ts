@@ -330,7 +330,7 @@ describe("list_executions", () => {
         const { process } = yield* world({ workflows: shop.workflows, executions }, {
           before: ({ url }) =>
             Effect.succeed(
-              url.includes("executions/2?") ? Response.json({ message: "not found" }, { status: 404 }) : undefined
+              url.includes("executions/2?") ? Response.json({ message: "Not Found" }, { status: 404 }) : undefined
             )
         })
         const { complete, groups = [] } = yield* list({ groupBy: "failure" }).pipe(process)

@@ -84,7 +84,7 @@ const contents = (folder: string) =>
 
 const code = everyString
 
-const options = { arbitrary: { runs: 60, size: 12 } }
+const options = { arbitrary: { runs: 40, size: 12 } }
 
 describe("code in files beside a workflow", () => {
   it.effect.prop(

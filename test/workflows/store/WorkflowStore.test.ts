@@ -15,6 +15,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
+import { before240 } from "../../n8n/clients.ts"
 
 const webhook = {
   id: "w",
@@ -442,6 +443,25 @@ describe("n8n 2, live and draft", () => {
           assert.strictEqual(draft.published, false)
           yield* tools.activateWorkflow.call({ id })
           assert.notStrictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+
+  it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world({ before: before240 })
+      yield* inTime(
+        Effect.gen(function*() {
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+          yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
+          const before = yield* n8n.api.workflows
+          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed", raw: false }))
+          assert.strictEqual(error._tag, "ValidationError")
+          assert.include(error.message, "unpublished changes of somebody else")
+          assert.deepStrictEqual(yield* n8n.api.workflows, before)
+          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true, raw: false })
+          const { activeVersionId, name, versionId } = yield* stored(n8n, id)
+          assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
         }).pipe(Effect.provide(n8n.layer))
       )
     }))
