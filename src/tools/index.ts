@@ -83,10 +83,4 @@ export const byDefault = [
  * @category constants
  * @since 0.1.0
  */
-export const all = [
-  ...byDefault,
-  credentialCreate,
-  ...toolsets.tables,
-  ...toolsets.projects,
-  ...toolsets.sync
-] as const
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.projects, ...toolsets.sync] as const

@@ -73,7 +73,12 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
-/** A project with its folders, as n8n lists them. */
+/**
+ * A project with its folders, as n8n lists them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Project {
   readonly id: string
   readonly name: string
