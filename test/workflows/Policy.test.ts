@@ -59,7 +59,8 @@ const writes: Readonly<
     { id: "dirty", name: "Renamed" },
     { id: "prod", name: "Renamed" },
     { id: "prod", tags: [] },
-    { id: "prod", active: false }
+    { id: "prod", active: false },
+    { id: "prod-off", active: true }
   ],
   delete_workflow:
     () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }, { id: "prod", archive: true }],
@@ -132,6 +133,8 @@ describe("a policy", () => {
             for (const args of calls({ folder, version: versionId ?? "" })) {
               const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
               const text = JSON.stringify(outcome)
+              // A push goes on with the other files, and says of each what came of it.
+              assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
               assert.match(
                 text,
                 /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,

@@ -396,7 +396,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           }
         }
         if (tags !== undefined) {
-          notes.push(...yield* orWarning("the tags could not be set", Effect.as(n8n.setWorkflowTags(id, tags), [])))
+          const tagging = Effect.as(n8n.setWorkflowTags(id, tags), [])
+          notes.push(...yield* isPut ? orWarning("the tags could not be set", tagging) : tagging)
         }
         if (active === false && before.active) {
           const off = Effect.as(unpublished(id), [])
@@ -405,7 +406,10 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
           )
         }
         if (active === true && !before.active) {
-          notes.push(...yield* orWarning("written, but it could not be published", published(before)))
+          const on = published(before)
+          notes.push(
+            ...yield* isPut || tags !== undefined ? orWarning("written, but it could not be published", on) : on
+          )
         }
         const workflow = yield* readBack(written, notes)
         if (isPut) notes.push(...notKept(body, workflow))

@@ -86,15 +86,15 @@ export const guarding = (it: It, v2: boolean) => {
         create("postgres", { host: "127.0.0.1", user: "u", password: { env: "SUITE_SECRET" } })
       )
       assert.include(destination.message, "host decide where the secret goes")
-      const postgres = yield* create("postgres", { host: "127.0.0.1", port: 9, user: "u", database: "d" })
       if (v2) {
+        const postgres = yield* create("postgres", { host: "127.0.0.1", port: 9, user: "u", database: "d" })
         const tested = yield* tools.credentialTest.call({ id: postgres.id })
         assert.isFalse(tested.ok)
         const listed = yield* tools.listCredentials.call({ limit: 100 })
         assert.include(listed.credentials.map(({ id }) => id), created.id)
       } else {
         assert.include(
-          (yield* Effect.flip(tools.credentialTest.call({ id: postgres.id }))).message,
+          (yield* Effect.flip(tools.credentialTest.call({ id: created.id }))).message,
           "cannot test credentials"
         )
       }
