@@ -23,7 +23,12 @@ import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
-/** Everything that the tools need but the `N8nClient`. */
+/**
+ * Everything that the tools need but the `N8nClient`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Services =
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
@@ -32,13 +37,22 @@ export type Services =
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
-/** Where things are, and how large they may be. */
+/**
+ * Where things are, and how large they may be.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read and written; without one the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
   readonly stateFolder: string
-  /** Where they are kept instead. */
+  /**
+   * Where they are kept instead.
+   *
+   * @internal
+   */
   readonly database?: Layer.Layer<Database> | undefined
 }
 
@@ -65,7 +79,12 @@ const kept = ({ database, stateFolder }: Options) =>
     }
     : { runs: Layer.provide(SqlTestRuns.layer, database), snapshots: Layer.provide(SqlSnapshots.layer, database) }
 
-/** On this machine's files, and the database if there is one; fails when a package of `nodes` cannot be read. */
+/**
+ * On this machine's files, and the database if there is one; fails when a package of `nodes` cannot be read.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> => {
   const { runs, snapshots } = kept(options)
   return assemble(
@@ -100,7 +119,12 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   list: refuse
 })
 
-/** In memory, without files but the node catalogue's: for tests. */
+/**
+ * In memory, without files but the node catalogue's: for tests.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layerMemory: Layer.Layer<Services> = assemble(
   {},
   Executions.layer(),

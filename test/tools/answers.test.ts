@@ -8,6 +8,7 @@ import * as Services from "../../src/app/Services.ts"
 import { type Obj, obj, str } from "../../src/base/Json.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import * as McpServer from "../../src/mcp/McpServer.ts"
+import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import { folderWith } from "../support/folders.ts"
@@ -110,6 +111,22 @@ it.live("each tool's typical answer is what it was, token by token", () =>
     yield* ask("sync_pull", { folder: "synced" })
     yield* ask("sync_status", { folder: "synced" })
     yield* ask("sync_push", { folder: "synced", dryRun: true })
+
+    yield* ask("audit")
+    const { id: key } = yield* ask("credential_create", {
+      type: "httpHeaderAuth",
+      name: "Shop",
+      values: { name: "X-Key" }
+    })
+    yield* ask("credential_test", { id: key })
+    const n8n = yield* N8nClient
+    const stock = yield* n8n.createDataTable({
+      name: "stock",
+      columns: [{ name: "sku", type: "string" }, { name: "qty", type: "number" }]
+    })
+    yield* n8n.insertRows(stock.id, [{ sku: "A-1", qty: 3 }, { sku: "B-2", qty: 9 }])
+    yield* ask("table_write", { table: "stock", op: "delete", where: "qty > 5", confirm: true })
+    yield* ask("table_read", { table: "stock", where: "qty < 5" })
 
     // Its runs need an n8n that runs: testing/testWorkflow.test.ts has them.
     const rest = tools.all.map(({ name }) => name).filter((name) => !Object.hasOwn(shown, name))

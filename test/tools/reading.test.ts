@@ -24,6 +24,9 @@ const everyFile = Effect.fnUntraced(function*(folders: ReadonlyArray<string>) {
     }))
 })
 
+/** What n8n 1 has not. */
+const only2 = new Set(["credential_test", "table_read"])
+
 describe("no tool that reads writes", () => {
   for (const version of ["2", "1"] as const) {
     it.effect(`on n8n ${version}`, () =>
@@ -39,6 +42,7 @@ describe("no tool that reads writes", () => {
               file,
               fileVersion: ofFile[0]?.version ?? "",
               executionId: "239",
+              credentialId: "c1",
               nodes: ["Fetch customers", "Agreed to marketing?"]
             })
             assert.deepStrictEqual(readers.filter((name) => !Object.hasOwn(all, name)), [])
@@ -50,13 +54,22 @@ describe("no tool that reads writes", () => {
               if (tool === undefined) return assert.fail(`there is no ${name}`)
               // What is asked wrongly must not write, either.
               const exits = yield* Effect.forEach(each, (args) => Effect.exit(tool.run(args)))
-              assert.isTrue(exits.some(Exit.isSuccess), name)
+              assert.strictEqual(exits.some(Exit.isSuccess), version === "2" || !only2.has(name), name)
               assert.deepStrictEqual(yield* look, before, name)
             }
-            const sent = (yield* api.requests).slice(length).map(({ method }) => method)
+            const sent = (yield* api.requests).slice(length)
+              // These look, for all that they are called by POST.
+              .filter(({ url }) => !/\/(audit|test)$/.test(url)).map(({ method }) => method)
             assert.deepStrictEqual([...new Set(sent)], ["GET"])
           }),
-        { version, seed: Demo.seed }
+        {
+          version,
+          seed: {
+            ...Demo.seed,
+            projects: [{ id: "p1", name: "Mine", type: "personal" }],
+            credentials: [{ id: "c1", name: "Key", type: "httpHeaderAuth" }]
+          }
+        }
       ))
   }
 })

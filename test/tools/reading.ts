@@ -10,13 +10,14 @@ export interface Subject {
   readonly file: string
   readonly fileVersion: string
   readonly executionId: string
+  readonly credentialId: string
   /** Two nodes that ran. */
   readonly nodes: readonly [string, string]
 }
 
 /** The arguments of each call, by tool. */
 export const calls = (
-  { executionId, file, fileVersion, id, nodes: [from, to], versions }: Subject
+  { credentialId, executionId, file, fileVersion, id, nodes: [from, to], versions }: Subject
 ): Readonly<Record<string, ReadonlyArray<object>>> => {
   const states = [
     id,
@@ -40,7 +41,11 @@ export const calls = (
     search_execution: [{ id: executionId, text: "a" }],
     compare_items: [{ id: executionId, from, to }],
     list_credentials: [{}],
+    credential_test: [{ id: credentialId }],
     instance_overview: [{}],
+    project_list: [{}],
+    audit: [{}, { workflowId: id }],
+    table_read: [{}],
     node_search: [{ keyword: "code" }],
     node_get: [{ type: "n8n-nodes-base.code" }],
     sync_status: [{}],

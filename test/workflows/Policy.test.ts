@@ -59,9 +59,11 @@ const writes: Readonly<
     { id: "dirty", name: "Renamed" },
     { id: "prod", name: "Renamed" },
     { id: "prod", tags: [] },
-    { id: "prod", active: false }
+    { id: "prod", active: false },
+    { id: "prod-off", active: true }
   ],
-  delete_workflow: () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }],
+  delete_workflow:
+    () => [{ id: "prod", confirm: true }, { id: "prod-off", confirm: true }, { id: "prod", archive: true }],
   activate_workflow: () => [{ id: "dirty" }, { id: "prod-off" }],
   deactivate_workflow: () => [{ id: "prod" }],
   create_workflow_from_file: () => [{ filePath: "banned.json" }],
@@ -92,7 +94,15 @@ const writes: Readonly<
 }
 
 /** They change no workflow of n8n. */
-const others = ["workflow_create", "workflow_save", "sync_pull", "retry_execution", "stop_execution"]
+const others = [
+  "workflow_create",
+  "workflow_save",
+  "sync_pull",
+  "retry_execution",
+  "stop_execution",
+  "credential_create",
+  "table_write"
+]
 
 const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
   method !== "GET" && method !== "OPTIONS" && url.includes("/api/")
@@ -123,6 +133,8 @@ describe("a policy", () => {
             for (const args of calls({ folder, version: versionId ?? "" })) {
               const outcome = yield* Effect.result(run(args)).pipe(Effect.provide(Policy.layer(rules)))
               const text = JSON.stringify(outcome)
+              // A push goes on with the other files, and says of each what came of it.
+              assert.strictEqual(outcome._tag, tool.name === "sync_push" ? "Success" : "Failure", text)
               assert.match(
                 text,
                 /The policy forbids it\. (bannedNodes: 'n8n-nodes-base\.ssh'|protectedTags: workflow)/,

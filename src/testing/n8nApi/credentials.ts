@@ -113,7 +113,7 @@ const schemas: Readonly<Record<string, (version: Call["version"]) => unknown>> =
 }
 
 const getSchema: Handler = ({ id, version }) => {
-  const schema = schemas[id]
+  const schema = Object.hasOwn(schemas, id) ? schemas[id] : undefined
   return schema === undefined ? refuse(404, "Not Found") : Effect.succeed(Response.json(schema(version)))
 }
 

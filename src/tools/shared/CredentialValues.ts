@@ -50,6 +50,9 @@ export const inWords = (fields: Fields): string =>
     }`
   ).join(", ")
 
+/** What is no name of a field may be a value in the wrong place: it is not repeated. */
+const shownName = (name: string) => /^[\w.-]{1,40}$/.test(name) ? Redact.redactText(name) : "…"
+
 /** Refuses a field that the type does not have. */
 export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
   const all = fields.map(({ name }) => name)
@@ -59,8 +62,8 @@ export const checkNames = (fields: Fields, names: ReadonlyArray<string>) => {
     : Effect.fail(
       invalid(
         "values",
-        `The type has no field '${Visible.label(Redact.redactText(unknown))}'`,
-        `${suggestion(unknown, all)} Its fields: ${inWords(fields)}.`
+        `The type has no field '${shownName(unknown)}'`,
+        `${shownName(unknown) === unknown ? suggestion(unknown, all) : ""} Its fields: ${inWords(fields)}.`.trim()
       )
     )
 }
@@ -81,7 +84,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
   if (!env.has(name)) {
     return yield* invalid(
       `values.${field}`,
-      `'${Visible.label(Redact.redactText(name))}' is not among the variables that may be used`,
+      `'${shownName(name)}' is not among the variables that may be used`,
       `The operator allows: ${[...env.keys()].join(", ")} (--credential-env).`
     )
   }

@@ -40,7 +40,19 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
     Effect.sync(() => {
       const started = spawn(
         process.execPath,
-        [main, "--transport", "http", "--port", String(port), "--files-root", folder, "--toolsets", "all"],
+        [
+          main,
+          "--transport",
+          "http",
+          "--port",
+          String(port),
+          "--files-root",
+          folder,
+          "--toolsets",
+          "all",
+          "--credential-env",
+          "SUITE_SECRET"
+        ],
         {
           stdio: ["ignore", "ignore", "pipe"],
           env: {
@@ -48,6 +60,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
             N8N_URL: url.href,
             N8N_API_KEY: Redacted.value(apiKey),
             N8N_MCP_AUTH_TOKEN: token,
+            SUITE_SECRET: "a-secret-of-the-suite",
             XDG_STATE_HOME: `${folder}/.state`
           }
         }

@@ -74,6 +74,19 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   await call("get_workflow_connections", { id })
   await call("list_credentials", {})
   await call("instance_overview", {})
+  await call("audit", { workflowId: id })
+  const { id: credential } = await call("credential_create", {
+    type: "httpHeaderAuth",
+    name: `Key ${path}`,
+    values: { name: "X-Key", value: { env: "SUITE_SECRET" } }
+  })
+  await call("credential_test", { id: credential })
+  const table = `t${path.replaceAll("-", "").slice(-20)}`
+  await call("table_write", { table, op: "create", columns: { sku: "string" } })
+  await call("table_write", { table, op: "insert", rows: [{ sku: "A 1" }] })
+  const { rows } = await call("table_read", { table, where: "sku === 'A 1'" })
+  assert.lengthOf(arr(rows), 1)
+  await call("table_write", { table, op: "drop" })
   await call("update_workflow", { id, name: `Renamed ${path}` })
   const { versions } = await call("workflow_history", { id })
   await call("workflow_diff", { a: `${id}@${String(first(versions)["version"])}` })

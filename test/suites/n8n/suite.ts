@@ -22,7 +22,9 @@ import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { throughFaults } from "./faults.ts"
+import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
+import { instance } from "./instance.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
@@ -617,7 +619,9 @@ export const suite = (version: string) => {
     replaying(it)
     testingLeftovers(it)
     cases(it)
+    guarding(it, v2)
     resources(it, version)
+    instance(it, version)
     syncing(it, v2)
   })
 }
