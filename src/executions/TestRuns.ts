@@ -32,10 +32,20 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
   defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
 })
 
-/** How many of one n8n are kept. */
+/**
+ * How many of one n8n are kept.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const maxKept = 50
 
-/** How large one may be, unpacked. */
+/**
+ * How large one may be, unpacked.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const maxBytes = 32_000_000
 
 const make = Effect.fnUntraced(function*(folder: string) {
