@@ -10,6 +10,7 @@ import * as Demo from "../src/demo/Demo.ts"
 import * as McpServer from "../src/mcp/McpServer.ts"
 import * as FakeN8n from "../src/testing/FakeN8n.ts"
 import * as tools from "../src/tools/index.ts"
+import * as Releases from "./suites/n8n/releases.ts"
 import { folderWith } from "./support/folders.ts"
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
@@ -55,7 +56,10 @@ const calls = [...readme.matchAll(/^> (\w+) (\{.*\})\n(\{.*)$/gm)].map(([, name 
 describe("README", () => {
   it("has the tools and the options as the code has them (vitest -u writes them)", async () => {
     const { expect } = await import("vitest")
-    const written = between(between(readme, "tools", table), "options", options)
+    const written = [["tools", table], ["options", options], ["versions", Releases.table]].reduce(
+      (text, [marker = "", content = ""]) => between(text, marker, content),
+      readme
+    )
     assert.include(written, options)
     await expect(written).toMatchFileSnapshot("../README.md")
   })

@@ -3,7 +3,12 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 
-/** A page. It is the same for every answer, which brings what it shows. */
+/**
+ * A page. It is the same for every answer, which brings what it shows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface App {
   /** `ui://…`, by which a client reads it. */
   readonly uri: string
@@ -14,13 +19,28 @@ export interface App {
   readonly html: Effect.Effect<string, Errors.Failure>
 }
 
-/** The media type of pages. */
+/**
+ * The media type of pages.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const mimeType = "text/html;profile=mcp-app"
 
-/** What a page shows of one answer: goes to it in `_meta`, past the model. */
+/**
+ * What a page shows of one answer: goes to it in `_meta`, past the model.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type View = { readonly [key: string]: object }
 
-/** Takes what the page shows of the answer; absent where the client shows no pages, and none is made. */
+/**
+ * Takes what the page shows of the answer; absent where the client shows no pages, and none is made.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const Show = Context.Reference<((view: View) => Effect.Effect<void>) | undefined>("effect-n8n-mcp/App/Show", {
   defaultValue: () => undefined
 })

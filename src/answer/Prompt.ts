@@ -1,7 +1,12 @@
 /** Prompts: tasks that a person picks by name, with the text that the model then receives. */
 import type * as Resource from "./Resource.ts"
 
-/** An argument of a prompt. */
+/**
+ * An argument of a prompt.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Argument<out R = unknown> {
   readonly name: string
   readonly description: string
@@ -9,7 +14,12 @@ export interface Argument<out R = unknown> {
   readonly complete?: Resource.Complete<R>
 }
 
-/** A prompt with its arguments. */
+/**
+ * A prompt with its arguments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Prompt<out R = unknown> {
   readonly name: string
   readonly title: string

@@ -3,17 +3,32 @@ import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as Tool from "./Tool.ts"
 
-/** Completes a value that a person is typing; clients are sent at most 100 proposals. */
+/**
+ * Completes a value that a person is typing; clients are sent at most 100 proposals.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.Failure, R>
 
-/** An entry of a list of resources. */
+/**
+ * An entry of a list of resources.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Entry {
   readonly id: string
   /** The title by which a person picks it. */
   readonly title: string
 }
 
-/** A kind of resource. */
+/**
+ * A kind of resource.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Resource<out R = unknown> {
   readonly name: string
   readonly title: string
@@ -47,6 +62,9 @@ const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastInde
  * **Details**
  *
  * It is read through the tool of this name that is served, with all that is around that one (`Tool.wrap`).
+ *
+ * @category constructors
+ * @since 0.1.0
  */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
@@ -65,10 +83,20 @@ export const ofTool = <R = never>(
 
 const prefix = ({ uriTemplate }: Resource) => uriTemplate.slice(0, uriTemplate.lastIndexOf("{"))
 
-/** The URI of the resource with this id. */
+/**
+ * The URI of the resource with this id.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const uri = (resource: Resource, id: string): string => prefix(resource) + encodeURIComponent(id)
 
-/** Finds the resource of a URI and its id, which may be percent-encoded. */
+/**
+ * Finds the resource of a URI and its id, which may be percent-encoded.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const find = <R>(
   resources: ReadonlyArray<Resource<R>>,
   uri: string

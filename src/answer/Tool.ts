@@ -16,7 +16,12 @@ import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
-/** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
+/**
+ * MCP's behaviour hints; a client may run read-only tools concurrently and without asking.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Annotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -24,7 +29,12 @@ export interface Annotations {
   readonly openWorldHint: boolean
 }
 
-/** For tools that only read. */
+/**
+ * For tools that only read.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const readOnly: Annotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -32,30 +42,65 @@ export const readOnly: Annotations = {
   openWorldHint: true
 }
 
-/** For tools that change or delete; they keep what they overwrite as a snapshot. */
+/**
+ * For tools that change or delete; they keep what they overwrite as a snapshot.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
 
-/** For tools that add something with each call. */
+/**
+ * For tools that add something with each call.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
 
-/** Whether all tools that change something are refused. Default: `false`. */
+/**
+ * Whether all tools that change something are refused. Default: `false`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
-/** The tools that a client is offered: all, or with `readOnly` only those that change nothing. */
+/**
+ * The tools that a client is offered: all, or with `readOnly` only those that change nothing.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/** Whether secrets in answers are replaced by `[redacted]`. Default: `true`. */
+/**
+ * Whether secrets in answers are replaced by `[redacted]`. Default: `true`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
 
-/** A successful answer. */
+/**
+ * A successful answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Answer<Data> {
   readonly success: true
   readonly message: string
   readonly data: Data
 }
 
-/** A tool of any type, as a server uses it. */
+/**
+ * A tool of any type, as a server uses it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly name: string
   readonly title: string
@@ -92,10 +137,20 @@ interface Described {
   readonly unlisted: NonNullable<About["unlisted"]>
 }
 
-/** A Schema of arguments. */
+/**
+ * A Schema of arguments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 
-/** A Schema of an answer's `data`. */
+/**
+ * A Schema of an answer's `data`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
@@ -106,6 +161,9 @@ export type OutputSchema = Schema.ConstraintCodec<object, unknown>
  * Both ways of calling it take what a client would send: defaults apply, and what the Schema refuses is a
  * `ValidationError`. Both refuse to change anything under {@link ReadOnly}, and both redact secrets
  * ({@link RedactSecrets}).
+ *
+ * @category models
+ * @since 0.1.0
  */
 export interface Tool<
   Name extends string,
@@ -130,23 +188,48 @@ export interface Tool<
   readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
-/** The services that a tool needs. */
+/**
+ * The services that a tool needs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Services<T> = T extends Any<infer R> ? R : never
 
-/** What a tool's `call` and `answer` take. */
+/**
+ * What a tool's `call` and `answer` take.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Input<T extends Any> = T["input"]["Encoded"]
 
-/** What a tool's `call` gives. */
+/**
+ * What a tool's `call` gives.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Output<T extends Any> = T["output"]["Type"]
 
-/** A JSON Schema with an object at its root, as MCP requires. */
+/**
+ * A JSON Schema with an object at its root, as MCP requires.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface JsonSchema {
   readonly type: "object"
   readonly properties?: { readonly [key: string]: object }
   readonly [key: string]: unknown
 }
 
-/** The JSON Schema (2020-12) of a schema, without additional properties. */
+/**
+ * The JSON Schema (2020-12) of a schema, without additional properties.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
@@ -247,7 +330,12 @@ interface Parts<In, Out, out R, out E> extends About {
   readonly trim?: ((data: Out, input: In) => Out) | undefined
 }
 
-/** What is known of a tool without calling it. */
+/**
+ * What is known of a tool without calling it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface About {
   /**
    * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
@@ -365,7 +453,12 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   }
 }
 
-/** The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request. */
+/**
+ * The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const extended = <T extends Any>(tool: T): T => {
   const { inputSchema, unlisted } = tool[schema]
   const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
@@ -414,6 +507,9 @@ export const extended = <T extends Any>(tool: T): T => {
  *   Effect.provide(FakeN8n.layer({ workflows, executions: [] }))
  * )
  * ```
+ *
+ * @category constructors
+ * @since 0.1.0
  */
 export const make = <
   const Name extends string,
@@ -507,6 +603,9 @@ export const make = <
  *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory))
  * )
  * ```
+ *
+ * @category constants
+ * @since 0.1.0
  */
 export const wrap = <
   const Name extends string,
@@ -562,12 +661,22 @@ export const wrap = <
   )
 }
 
-/** The tools that the caller is served, with all that is around them; what reads for a caller reads through these. */
+/**
+ * The tools that the caller is served, with all that is around them; what reads for a caller reads through these.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
   defaultValue: () => []
 })
 
-/** Runs with these as the tools that the caller is served. */
+/**
+ * Runs with these as the tools that the caller is served.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const serving =
   <T extends Any>(tools: ReadonlyArray<T>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
@@ -575,13 +684,23 @@ export const serving =
       // What the tools need is in the same context.
       Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
 
-/** A tool as the caller is served it. */
+/**
+ * A tool as the caller is served it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Served<T extends Any> {
   readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
 }
 
-/** The tool of this name among those that the caller is served, for resources and completions; else a refusal. */
+/**
+ * The tool of this name among those that the caller is served, for resources and completions; else a refusal.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
   Effect.flatMap(CurrentTools, (tools) => {
     const found = tools.find(({ name }) => name === tool.name)

@@ -9,7 +9,12 @@ import * as Envelope from "./Envelope.ts"
 import type * as Tool from "./Tool.ts"
 import { markable } from "./Truncated.ts"
 
-/** A failed call as a model is told it; `hint` says what to do next. */
+/**
+ * A failed call as a model is told it; `hint` says what to do next.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Failure = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -18,10 +23,20 @@ export const Failure = Schema.Struct({
   hint: Schema.String
 })
 
-/** The answer of a tool as a model is shown it: encoded. */
+/**
+ * The answer of a tool as a model is shown it: encoded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Success<T extends Tool.Any> = Schema.Codec<Tool.Answer<T["output"]["Encoded"]>>
 
-/** A tool as `effect/ai` has them. */
+/**
+ * A tool as `effect/ai` has them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
     T["name"],
     {
@@ -33,7 +48,12 @@ export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
   >
   : never
 
-/** Tools by name. */
+/**
+ * Tools by name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ByName<Tools extends ReadonlyArray<Tool.Any>> = {
   readonly [T in Tools[number] as T["name"]]: Ai<T>
 }
@@ -77,6 +97,9 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  *   toolkit: n8n.toolkit
  * }).pipe(Effect.provide(n8n.layer))
  * ```
+ *
+ * @category constructors
+ * @since 0.1.0
  */
 export const make = <const Tools extends ReadonlyArray<Tool.Any>>(tools: Tools): {
   readonly toolkit: AiToolkit.Toolkit<ByName<Tools>>

@@ -12,7 +12,12 @@ import type * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { splitList } from "./declaration.ts"
 
-/** One n8n, as one API key sees it. */
+/**
+ * One n8n, as one API key sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Profile {
   readonly name: string
   /** The editor's address. */
@@ -26,7 +31,12 @@ export interface Profile {
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
 }
 
-/** A profile that cannot be used; the server does not start. */
+/**
+ * A profile that cannot be used; the server does not start.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class InvalidProfile extends Data.TaggedError("InvalidProfile")<{ readonly message: string }> {}
 
 const text = Schema.String.check(Schema.isMinLength(1))
@@ -48,7 +58,12 @@ const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema
 const decodeFile = Arguments.decoder("The file", File, Tool.jsonSchema(File))
 const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry))
 
-/** Variables of the environment, by name. */
+/**
+ * Variables of the environment, by name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Env = Readonly<Record<string, string | undefined>>
 
 const resolve = (entry: typeof Entry.Type, env: Env): Effect.Effect<Profile, string> => {
@@ -86,6 +101,9 @@ const explain = (error: Errors.ValidationError) => `${error.reason}. ${Hints.tex
 /**
  * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?}]}`; comments and
  * trailing commas are allowed, and a variable holds several tokens with commas between them.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const load = (file: string, env: Env): Effect.Effect<
   ReadonlyArray<Profile>,
@@ -107,7 +125,12 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/** The profile with the name; a single profile needs none. */
+/**
+ * The profile with the name; a single profile needs none.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const pick = (
   profiles: ReadonlyArray<Profile>,
   name: string | undefined

@@ -20,7 +20,12 @@ import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
-/** Everything that the tools need but the `N8nClient`. */
+/**
+ * Everything that the tools need but the `N8nClient`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Services =
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
@@ -29,7 +34,12 @@ export type Services =
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
-/** Where things are, and how large they may be. */
+/**
+ * Where things are, and how large they may be.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read and written; without one the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>
@@ -51,7 +61,12 @@ const assemble = (
   )
 }
 
-/** On this machine's files; fails when a package of `nodes` cannot be read. */
+/**
+ * On this machine's files; fails when a package of `nodes` cannot be read.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
   assemble(
     options,
@@ -87,7 +102,12 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   list: refuse
 })
 
-/** In memory, without files but the node catalogue's: for tests. */
+/**
+ * In memory, without files but the node catalogue's: for tests.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layerMemory: Layer.Layer<Services> = assemble(
   {},
   Executions.layer(),

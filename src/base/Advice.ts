@@ -4,7 +4,12 @@
  */
 import * as Schema from "effect/Schema"
 
-/** Why n8n cannot be reached at the configured address. */
+/**
+ * Why n8n cannot be reached at the configured address.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const ConnectionProblem = Schema.Literals([
   "NoAnswer",
   "NothingListens",
@@ -17,7 +22,12 @@ export const ConnectionProblem = Schema.Literals([
 ])
 export type ConnectionProblem = typeof ConnectionProblem.Type
 
-/** One piece of advice; `answer/Hints` has the words. */
+/**
+ * One piece of advice; `answer/Hints` has the words.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Advice = Schema.TaggedUnion({
   CheckConnection: { problem: ConnectionProblem },
   CheckApiKey: {},
@@ -50,6 +60,11 @@ export type Advice = typeof Advice.Type
 
 const Part = Schema.Union([Schema.String, Advice])
 
-/** What to do next: a sentence, a piece of advice, or a list of both. */
+/**
+ * What to do next: a sentence, a piece of advice, or a list of both.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Hint = Schema.Union([Part, Schema.Array(Part)])
 export type Hint = typeof Hint.Type

@@ -2,10 +2,20 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** The person's answer; `unasked` if the client cannot ask. */
+/**
+ * The person's answer; `unasked` if the client cannot ask.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Consent = "yes" | "no" | "unasked"
 
-/** The caller's side of one call. */
+/**
+ * The caller's side of one call.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /** Whether `progress` reaches somebody, who then waits longer. */
   readonly hearsProgress?: boolean
@@ -15,10 +25,20 @@ export interface Service {
   readonly confirm: (question: string) => Effect.Effect<Consent>
 }
 
-/** The current call's context; by default progress is dropped and nobody can be asked. */
+/**
+ * The current call's context; by default progress is dropped and nobody can be asked.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const CallContext = Context.Reference<Service>("effect-n8n-mcp/CallContext", {
   defaultValue: () => ({ progress: () => Effect.void, confirm: () => Effect.succeed("unasked" as const) })
 })
 
-/** Who made the call, as people know them; for what is kept of a change. Unknown by default. */
+/**
+ * Who made the call, as people know them; for what is kept of a change. Unknown by default.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const Author = Context.Reference<string | undefined>("effect-n8n-mcp/Author", { defaultValue: () => undefined })

@@ -8,7 +8,12 @@ import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
 import { redactText } from "./Redact.ts"
 
-/** What a request does, and to which resource; it becomes the `context` of its errors. */
+/**
+ * What a request does, and to which resource; it becomes the `context` of its errors.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Target {
   /** A verb phrase, such as `get workflow`. */
   readonly operation: string
@@ -17,12 +22,22 @@ export interface Target {
   readonly resourceId?: string | undefined
 }
 
-/** A target that is one thing, which may be missing. */
+/**
+ * A target that is one thing, which may be missing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ResourceTarget extends Target {
   readonly resourceType: string
 }
 
-/** A target as the errors hold it. */
+/**
+ * A target as the errors hold it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
   operation,
   ...(resourceType === undefined ? {} : { resourceType }),
@@ -37,7 +52,12 @@ const target = {
   hint: Hint
 }
 
-/** n8n has no such resource (HTTP 404). */
+/**
+ * n8n has no such resource (HTTP 404).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFoundError", target) {
   override get message() {
     return `${this.resourceType ?? "Resource"} '${this.resourceId ?? ""}' not found`
@@ -54,6 +74,9 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
  * - `Status`: n8n, or a proxy before it, refused or failed: `statusCode` says how.
  * - `Unreadable`: the answer is not n8n's.
  * - `VersionConflict`: somebody else has changed the workflow meanwhile; nothing was written.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unreadable", "VersionConflict"])
 export type Reason = typeof Reason.Type
@@ -65,6 +88,9 @@ export type Reason = typeof Reason.Type
  *
  * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with secrets redacted. `cause` is what the
  * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never has the request with its key.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
@@ -86,6 +112,9 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
  * **Details**
  *
  * `isServerFault` is set if the cause lies with this server's machine (a full disk, a missing file), not the call.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,
@@ -99,20 +128,40 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
-/** The failures of a request that is not about one thing, such as a list: there is no `NotFoundError`. */
+/**
+ * The failures of a request that is not about one thing, such as a list: there is no `NotFoundError`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type RequestError = ApiError | ValidationError
 
-/** Every failure of the n8n client and of the tools of this package. */
+/**
+ * Every failure of the n8n client and of the tools of this package.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type N8nError = NotFoundError | ApiError | ValidationError
 
-/** A failure of any tool: those of this package, and any other tagged error; `hint` says what to do next. */
+/**
+ * A failure of any tool: those of this package, and any other tagged error; `hint` says what to do next.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Failure {
   readonly _tag: string
   readonly message: string
   readonly hint?: Hint
 }
 
-/** An error as a client may see it: no stack, no secrets, at most a screen of text. */
+/**
+ * An error as a client may see it: no stack, no secrets, at most a screen of text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Report {
   readonly name: string
   readonly message: string
@@ -123,7 +172,12 @@ export interface Report {
 /** n8n's messages can be long; the beginning says what is wrong. */
 const maxDetails = 2_000
 
-/** Converts an error to a report, in the format of the earlier servers. */
+/**
+ * Converts an error to a report, in the format of the earlier servers.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const report = (error: Failure): Report => {
   const { _tag } = error
   const context = Object.fromEntries(
@@ -140,6 +194,11 @@ export const report = (error: Failure): Report => {
   }
 }
 
-/** Whether the cause lies with this server's machine, not with the call. */
+/**
+ * Whether the cause lies with this server's machine, not with the call.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isServerFault = (error: Failure): boolean =>
   error instanceof ValidationError && error.isServerFault === true

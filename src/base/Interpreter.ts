@@ -26,7 +26,12 @@ export interface Limits {
   readonly total?: number
 }
 
-/** Whether an item matches. */
+/**
+ * Whether an item matches.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
   /** The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`. */

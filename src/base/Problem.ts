@@ -8,6 +8,9 @@ import * as Schema from "effect/Schema"
  *
  * An `error` is something that n8n refuses to publish or marks red in its editor; a `warning` is a likely mistake.
  * `path` starts at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const Problem = Schema.Struct({
   severity: Schema.Literals(["error", "warning"]),

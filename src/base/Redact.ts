@@ -81,6 +81,9 @@ const nameBefore = ({ key, parent, source }: Frame, index: number): string | und
  * **Gotchas**
  *
  * Numbers are never secrets. Class instances are not supported.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const redact = <A>(value: A): A => {
   const holder: Frame = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
@@ -128,8 +131,18 @@ const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<s
   })
 }
 
-/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
+/**
+ * The paths of what {@link redact} replaces: a value, or an object with a key that is a secret.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
 
-/** A function that redacts values read from this JSON; the identity if the JSON holds no secret. */
+/**
+ * A function that redacts values read from this JSON; the identity if the JSON holds no secret.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

@@ -26,7 +26,12 @@ import * as ToolVariant from "./types/ToolVariant.ts"
 export type { UnreadablePackage } from "./data/Packages.ts"
 export type { Hits, Query, Row } from "./search/Search.ts"
 
-/** Looks up node types. Everything fails when the data file cannot be read. */
+/**
+ * Looks up node types. Everything fails when the data file cannot be read.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /** n8n's release that the types come from: `2.41.1`. */
   readonly release: Effect.Effect<string, Errors.ValidationError>
@@ -45,10 +50,20 @@ export interface Service {
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 
-/** The catalogue of node types. */
+/**
+ * The catalogue of node types.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class NodeCatalogue extends Context.Service<NodeCatalogue, Service>()("effect-n8n-mcp/NodeCatalogue") {}
 
-/** Looks up several types at once. */
+/**
+ * Looks up several types at once.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const findAll = Effect.fnUntraced(function*(
   types: Iterable<string>
 ): Effect.fn.Return<
@@ -66,7 +81,12 @@ export const findAll = Effect.fnUntraced(function*(
   return (type) => byType.get(type)
 })
 
-/** Where the types come from. */
+/**
+ * Where the types come from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /**
    * The data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
@@ -77,7 +97,12 @@ export interface Options {
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
-/** The data file of this build, in `dist`; the sources use it too. In an app's bundle it is beside the bundle. */
+/**
+ * The data file of this build, in `dist`; the sources use it too. In an app's bundle it is beside the bundle.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const dataFile: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
 )
@@ -148,7 +173,12 @@ const make = (
     }
   })
 
-/** The catalogue of the data file and of `nodes`; a package that cannot be read fails the layer. */
+/**
+ * The catalogue of the data file and of `nodes`; a package that cannot be read fails the layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (
   options: Options = {}
 ): Layer.Layer<NodeCatalogue, Packages.UnreadablePackage, FileSystem.FileSystem | Path.Path> =>

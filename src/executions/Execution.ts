@@ -10,19 +10,34 @@ import { arr, defined, int, num, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 
-/** Where a run's input came from. */
+/**
+ * Where a run's input came from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Source {
   readonly node: string
   readonly output: number
   readonly run: number
 }
 
-/** One output of a run: how many items left it. */
+/**
+ * One output of a run: how many items left it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Output extends Connections.Port {
   readonly count: number
 }
 
-/** One run of one node. `order` is the position among all runs of the execution. */
+/**
+ * One run of one node. `order` is the position among all runs of the execution.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Run {
   readonly index: number
   /** Epoch milliseconds. */
@@ -39,7 +54,12 @@ export interface Run {
   readonly error: unknown
 }
 
-/** A list of items: one of a run's outputs, or of the input that n8n noted itself. */
+/**
+ * A list of items: one of a run's outputs, or of the input that n8n noted itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Slot {
   readonly node: string
   readonly run: number
@@ -47,7 +67,12 @@ export interface Slot {
   readonly port: Connections.Port
 }
 
-/** An execution, ready to be queried. */
+/**
+ * An execution, ready to be queried.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Execution {
   readonly id: string
   readonly workflowId: string
@@ -72,14 +97,24 @@ export interface Execution {
   readonly segments: (slot: Slot, from?: number) => Iterable<Segment>
 }
 
-/** Some items of a slot that lie together: the position of the first, their JSON with commas between, and the items. */
+/**
+ * Some items of a slot that lie together: the position of the first, their JSON with commas between, and the items.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Segment {
   readonly first: number
   readonly text: string
   readonly items: () => ReadonlyArray<unknown>
 }
 
-/** `workflowData`: nodes and connections as they ran. */
+/**
+ * `workflowData`: nodes and connections as they ran.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const RanWorkflow = Schema.Struct({
   name: Schema.String,
   nodes: Schema.Array(Workflow.Node),
@@ -87,11 +122,21 @@ export const RanWorkflow = Schema.Struct({
 })
 export type RanWorkflow = typeof RanWorkflow.Type
 
-/** Which of two runs came first; older executions know only the time. */
+/**
+ * Which of two runs came first; older executions know only the time.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
   (a?.order ?? -1) - (b?.order ?? -1) || (a?.startTime ?? 0) - (b?.startTime ?? 0)
 
-/** The name a person sees on an output of a run; a run with more outputs than there are names has others. */
+/**
+ * The name a person sees on an output of a run; a run with more outputs than there are names has others.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const outputName = (
   node: Connections.NodeShape,
   run: Run,
@@ -104,19 +149,39 @@ export const outputName = (
   return Connections.outputName(node, port, () => isNamed ? names : undefined, count)
 }
 
-/** The node whose last run began last. */
+/**
+ * The node whose last run began last.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const lastToRun = ({ runs }: Execution): string | undefined =>
   [...runs].toSorted(([, a], [, b]) => byOrder(b.at(-1), a.at(-1)))[0]?.[0]
 
-/** A node's items over all its runs and outputs. */
+/**
+ * A node's items over all its runs and outputs.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
   runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
 
-/** `error` when any run failed, else what the last run says. */
+/**
+ * `error` when any run failed, else what the last run says.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
   runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
 
-/** The execution as if these nodes, which have not failed, were not in the workflow. */
+/**
+ * The execution as if these nodes, which have not failed, were not in the workflow.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const without = (execution: Execution, names: ReadonlyArray<string>): Execution => {
   const gone = new Set(names.filter((name) => nodeStatus(execution.runs.get(name) ?? []) !== "error"))
   const { runs, workflow } = execution
@@ -127,7 +192,12 @@ export const without = (execution: Execution, names: ReadonlyArray<string>): Exe
   }
 }
 
-/** An error of n8n's, reduced to its informative keys: no stacks, request dumps or node copies. */
+/**
+ * An error of n8n's, reduced to its informative keys: no stacks, request dumps or node copies.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const ErrorDetail = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   message: Schema.String,
@@ -141,7 +211,12 @@ export const ErrorDetail = Schema.Struct({
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
-/** Reads an error of a run or of the whole execution. */
+/**
+ * Reads an error of a run or of the whole execution.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const errorDetail = (error: unknown): ErrorDetail => {
   const value = obj(error) ?? {}
   const context = obj(value["context"])
@@ -161,14 +236,24 @@ export const errorDetail = (error: unknown): ErrorDetail => {
   })
 }
 
-/** Where and why an execution failed: `run` is absent when no node's run shows the error. */
+/**
+ * Where and why an execution failed: `run` is absent when no node's run shows the error.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Failure {
   readonly node: string | undefined
   readonly run: Run | undefined
   readonly error: unknown
 }
 
-/** The failing node and run: the last run with an error, else what n8n notes about the execution itself. */
+/**
+ * The failing node and run: the last run with an error, else what n8n notes about the execution itself.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const failure = (execution: Execution): Failure | undefined => {
   const failed = [...execution.runs].flatMap(([node, runs]) =>
     runs.filter((run) => run.error !== undefined).map((run) => ({ node, run }))
@@ -181,7 +266,12 @@ export const failure = (execution: Execution): Failure | undefined => {
   }
 }
 
-/** One part of what a run received. */
+/**
+ * One part of what a run received.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface InputPart {
   /** Input index of the node. */
   readonly input: number
@@ -195,6 +285,9 @@ export interface InputPart {
 /**
  * What a run really received: through its `source`, the named output of the named run; for a sub-node the input that
  * n8n noted (`inputOverride`).
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const inputs = (execution: Execution, node: string, run: Run): ReadonlyArray<InputPart> => {
   if (run.override.length > 0) {
@@ -221,7 +314,12 @@ export const inputs = (execution: Execution, node: string, run: Run): ReadonlyAr
   })
 }
 
-/** One item as a reader wants it: binary data as a stub, without the pairing that n8n keeps for its editor. */
+/**
+ * One item as a reader wants it: binary data as a stub, without the pairing that n8n keeps for its editor.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Item = Schema.Struct({
   json: Schema.Json,
   binary: Schema.optionalKey(
@@ -247,7 +345,12 @@ const binaryStub = (file: unknown) => {
   })
 }
 
-/** Makes a stored item readable. */
+/**
+ * Makes a stored item readable.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const item = (stored: unknown): Item => {
   const value = obj(stored) ?? {}
   const binary = obj(value["binary"])
@@ -260,7 +363,12 @@ export const item = (stored: unknown): Item => {
   })
 }
 
-/** Items of several slots as one list: `offset` and `limit` count over all of them, in order. */
+/**
+ * Items of several slots as one list: `offset` and `limit` count over all of them, in order.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const slice = (
   execution: Execution,
   parts: ReadonlyArray<{ readonly count: number; readonly slot: Slot }>,

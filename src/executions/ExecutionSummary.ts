@@ -20,7 +20,12 @@ const NodeRow = Schema.Struct({
 })
 type NodeRow = typeof NodeRow.Type
 
-/** Why an execution failed, and of which item. */
+/**
+ * Why an execution failed, and of which item.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Failure = Schema.Struct({
   node: Schema.optionalKey(Schema.String),
   nodeType: Schema.optionalKey(Schema.String),
@@ -42,6 +47,9 @@ export type Failure = typeof Failure.Type
  *
  * `statistics.totalNodes` counts the workflow's nodes as it ran, `executedNodes` those that ran. `availableNodes` has
  * the failed nodes first, then the last to run; the rest is fetched by `nodeOffset`.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const ExecutionSummary = Schema.Struct({
   id: Schema.String,
@@ -78,7 +86,12 @@ const errorItems = (
     )
       .reduce((sum, output) => sum + output.count, 0)
 
-/** The nodes whose outputs a summary needs names of: those that send errors on. */
+/**
+ * The nodes whose outputs a summary needs names of: those that send errors on.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const namedNodes = ({ workflow }: Execution.Execution) =>
   (workflow?.nodes ?? []).filter(Connections.hasErrorOutput)
 
@@ -91,7 +104,12 @@ const byInterest = (execution: Execution.Execution) =>
     last: runs.at(-1)
   })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || Execution.byOrder(b.last, a.last))
 
-/** Why it failed, as a summary shows it. */
+/**
+ * Why it failed, as a summary shows it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
   if (failure === undefined) return undefined
@@ -111,7 +129,12 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
   })
 }
 
-/** What a reader of the summary should look at next. */
+/**
+ * What a reader of the summary should look at next.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type NextStep =
   | { readonly _tag: "Node"; readonly nodeName: string }
   | {
@@ -149,7 +172,12 @@ const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }:
   return field === undefined ? "$json" : JsonPath.inExpression(field)
 }
 
-/** The failing node, else the last one to run; where none ran, the workflow or the same execution later. */
+/**
+ * The failing node, else the last one to run; where none ran, the workflow or the same execution later.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const nextStep = (execution: Execution.Execution, failure: Failure | undefined): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
@@ -167,7 +195,12 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   return { _tag: "Workflow", reason: execution.error === undefined ? "NoData" : "NoNodeRan" }
 }
 
-/** Summarises an execution; `workflowName` for one that n8n kept no data of, `nodeOffset` skips that many rows. */
+/**
+ * Summarises an execution; `workflowName` for one that n8n kept no data of, `nodeOffset` skips that many rows.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const summarize = (execution: Execution.Execution, options: {
   readonly nodeOffset: number
   readonly workflowName: string

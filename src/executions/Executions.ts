@@ -25,7 +25,12 @@ import { TestRuns } from "./TestRuns.ts"
 
 export type { Failure } from "./FailureGroups.ts"
 
-/** Reads executions with their data. */
+/**
+ * Reads executions with their data.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /** The execution, from the cache when it is over and was read before. */
   readonly get: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
@@ -41,10 +46,18 @@ export interface Service {
 /**
  * The execution cache. It has no client of its own: each call brings the n8n that it asks, so that one process can
  * serve several.
+ *
+ * @category services
+ * @since 0.1.0
  */
 export class Executions extends Context.Service<Executions, Service>()("effect-n8n-mcp/Executions") {}
 
-/** Bounds, in bytes. */
+/**
+ * Bounds, in bytes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** Memory for the cache. Default 64 MB. */
   readonly maxKeptBytes?: number | undefined
@@ -118,7 +131,12 @@ const failureOf = (execution: Execution.Execution): Failure | undefined => {
   return failure === undefined ? undefined : ofError(failure.error, failure.node)
 }
 
-/** An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process. */
+/**
+ * An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options = {}): Layer.Layer<Executions> =>
   Layer.effect(
     Executions,

@@ -1,7 +1,12 @@
 /** Failed executions by what they failed of: messages that differ in numbers, ids or quoted words are one. Pure. */
 import { errorDetail } from "./Execution.ts"
 
-/** Why one execution failed. */
+/**
+ * Why one execution failed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Failure {
   /** The node that failed, where n8n says so. */
   readonly node?: string

@@ -16,16 +16,31 @@ import * as ItemFields from "./ItemFields.ts"
 
 export type { Step } from "../base/JsonPath.ts"
 
-/** Items of one output. */
+/**
+ * Items of one output.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Side {
   readonly slot: Execution.Slot
   readonly count: number
 }
 
-/** How items of both sides were paired. */
+/**
+ * How items of both sides were paired.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type PairedBy = "key" | "pairedItem" | "place"
 
-/** A place in items that differs, and in how many pairs. */
+/**
+ * A place in items that differs, and in how many pairs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PathCount {
   /** Elements of lists are counted together: `lines[].price`. */
   readonly path: string
@@ -36,7 +51,12 @@ export interface PathCount {
   readonly roundingOnly?: number
 }
 
-/** One item's difference. */
+/**
+ * One item's difference.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Example {
   /** The item's position among those of `to`. */
   readonly index: number
@@ -46,13 +66,23 @@ export interface Example {
   readonly after?: unknown
 }
 
-/** Items that have no partner: how many, and the first of them by position or key. */
+/**
+ * Items that have no partner: how many, and the first of them by position or key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Unpaired {
   readonly count: number
   readonly first: ReadonlyArray<number | string>
 }
 
-/** The comparison. `paths` has what changed rarest first, `examples` of the rarest. */
+/**
+ * The comparison. `paths` has what changed rarest first, `examples` of the rarest.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Comparison {
   readonly pairedBy: PairedBy
   readonly same: number
@@ -73,7 +103,12 @@ export interface Comparison {
   readonly missing?: ReadonlyArray<number>
 }
 
-/** What is compared, and how. */
+/**
+ * What is compared, and how.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   readonly from: Side
   readonly to: Side
@@ -246,7 +281,12 @@ const byLinks = Effect.fnUntraced(
   }
 )
 
-/** For each item of `to` the position of the item of `from` that n8n's links lead to, where they do. */
+/**
+ * For each item of `to` the position of the item of `from` that n8n's links lead to, where they do.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>
   Effect.map(
     byLinks(execution, sides),
@@ -284,7 +324,12 @@ const differences = (before: unknown, after: unknown, path: string, into: Array<
 
 const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
-/** Whether one number is the other one rounded to its decimals, or they differ by what floating point loses. */
+/**
+ * Whether one number is the other one rounded to its decimals, or they differ by what floating point loses.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isRounding = (a: unknown, b: unknown): boolean => {
   if (typeof a !== "number" || typeof b !== "number") return false
   const [short, long] = decimals(a) <= decimals(b) ? [a, b] : [b, a]
@@ -348,7 +393,12 @@ const note = (into: { count: number; first: Array<number | string> }, what: numb
   if (into.first.length < first) into.first.push(what)
 }
 
-/** Compares the items of two outputs. */
+/**
+ * Compares the items of two outputs.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
   const { fields, from, ignore, key, limit, redacts, to } = options
   const keyed = key === undefined ? undefined : yield* byKey(execution, options, key)
@@ -448,7 +498,12 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   return result
 })
 
-/** The output of a node that a comparison looks at: of its last run the first that holds items. */
+/**
+ * The output of a node that a comparison looks at: of its last run the first that holds items.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const sideOf = (execution: Execution.Execution, node: string): Side | undefined => {
   const run = execution.runs.get(node)?.at(-1)
   const port = run?.outputs.find(({ count }) => count > 0) ?? run?.outputs[0]

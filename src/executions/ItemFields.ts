@@ -3,7 +3,12 @@ import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { nearest } from "../base/Nearest.ts"
 
-/** A path as it was written, and its steps. */
+/**
+ * A path as it was written, and its steps.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Field {
   readonly path: string
   readonly steps: ReadonlyArray<JsonPath.Step>

@@ -30,6 +30,9 @@ export type { Field } from "./ItemFields.ts"
 /**
  * One run. `executionTime` is in milliseconds, times are ISO 8601; they are absent for a node that did not run
  * (`status: "notRun"`, with the reason in `note`).
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const NodeExecution = Schema.Struct({
   executionId: Schema.String,
@@ -75,7 +78,12 @@ export const NodeExecution = Schema.Struct({
 })
 export type NodeExecution = typeof NodeExecution.Type
 
-/** What is asked for. `runIndex` and `outputIndex` count from 0. */
+/**
+ * What is asked for. `runIndex` and `outputIndex` count from 0.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Request {
   readonly nodeName: string
   readonly runIndex?: number | undefined
@@ -84,7 +92,12 @@ export interface Request {
   readonly itemLimit: number
 }
 
-/** What is shown of the items. */
+/**
+ * What is shown of the items.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Choice {
   /** Only items that meet it. */
   readonly where: Interpreter.Predicate | undefined
@@ -96,7 +109,12 @@ export interface Choice {
 /** `undefined` where n8n noted no time, or one that no date can hold. */
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
-/** Every name that can be asked for: nodes that ran, and the others of the workflow. */
+/**
+ * Every name that can be asked for: nodes that ran, and the others of the workflow.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string> => [
   ...new Set([...execution.runs.keys(), ...(execution.workflow?.nodes ?? []).map((node) => node.name)])
 ]
@@ -159,7 +177,12 @@ const hasExpression = (value: unknown): boolean =>
     ? value.startsWith("=")
     : typeof value === "object" && value !== null && Object.values(value).some(hasExpression)
 
-/** One run with one page of its items; `totals` has the path of each list that goes on, with its whole length. */
+/**
+ * One run with one page of its items; `totals` has the path of each list that goes on, with its whole length.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Page {
   readonly node: NodeExecution
   readonly totals: Readonly<Record<string, number>>
@@ -333,7 +356,12 @@ const assemble = (
   return { node: read, totals }
 }
 
-/** Reads one run; a node that did not run says so, and why. */
+/**
+ * Reads one run; a node that did not run says so, and why.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
   const run = runOf(execution, request)
   if (run === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
@@ -355,7 +383,12 @@ const unlisted = ({ first, page }: Side): Side => ({
   page: { ...page, note: "Not listed: where holds for all of them.", items: [] }
 })
 
-/** As {@link read}, of the items only those that are chosen. Fails with a problem of the condition. */
+/**
+ * As {@link read}, of the items only those that are chosen. Fails with a problem of the condition.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const choose = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   request: Request,

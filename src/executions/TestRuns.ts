@@ -11,13 +11,23 @@ import type { Blocks } from "./blocks.ts"
 
 export type { Blocks } from "./blocks.ts"
 
-/** Keeps and gives back the bytes of executions; neither fails, for it only helps. */
+/**
+ * Keeps and gives back the bytes of executions; neither fails, for it only helps.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   readonly save: (instance: string, id: string, body: Blocks) => Effect.Effect<void>
   readonly load: (instance: string, id: string) => Effect.Effect<Uint8Array | undefined>
 }
 
-/** The executions of tests; none is kept unless a layer says where. */
+/**
+ * The executions of tests; none is kept unless a layer says where.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
   defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
 })
@@ -70,6 +80,11 @@ const make = Effect.fnUntraced(function*(folder: string) {
   } satisfies Service
 })
 
-/** Keeps them in files `<hash of the instance>/<execution id>.json.gz` below this folder, for this user only. */
+/**
+ * Keeps them in files `<hash of the instance>/<execution id>.json.gz` below this folder, for this user only.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (folder: string): Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(TestRuns, make(folder))

@@ -3,7 +3,12 @@ import { constants, deflateRaw, inflateRawSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
 
-/** Compressed bytes, readable in parts. */
+/**
+ * Compressed bytes, readable in parts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Blocks {
   /** Bytes, unpacked. */
   readonly length: number

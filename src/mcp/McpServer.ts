@@ -30,7 +30,12 @@ import * as promptMethods from "./promptMethods.ts"
 import * as resourceMethods from "./resourceMethods.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** What the server offers. */
+/**
+ * What the server offers.
+ *
+ * @category resources
+ * @since 0.1.0
+ */
 export interface Options<T extends Tool.Any> {
   readonly name: string
   readonly version: string
@@ -92,7 +97,12 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     (call) => measured(tool, call)
   )
 
-/** Runs one tool for MCP: failures become tool errors that the model can read. */
+/**
+ * Runs one tool for MCP: failures become tool errors that the model can read.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   Effect.match(run(tool, args), {
     onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
@@ -117,13 +127,23 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
-/** Finds a tool by name. */
+/**
+ * Finds a tool by name.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
   name: string
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
-/** The message about a tool that is not served. */
+/**
+ * The message about a tool that is not served.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
@@ -133,7 +153,12 @@ const hints = ({ isEntry, searchHint }: Tool.Any) => ({
   ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
 })
 
-/** A tool as `tools/list` shows it. */
+/**
+ * A tool as `tools/list` shows it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const listing = (tool: Tool.Any) => ({
   name: tool.name,
   title: tool.title,
@@ -248,6 +273,9 @@ const makeServed = <T extends Tool.Any>(
  * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
  * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
  * interrupted; a call that the client cancels is, too.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,
@@ -255,13 +283,23 @@ export const serveWith = <T extends Tool.Any>(
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.flatMap(makeServed(options, contextFor), (served) => McpTransport.use(({ serve }) => serve(served)))
 
-/** Serves tools that all run with what is provided around: one n8n for every call. */
+/**
+ * Serves tools that all run with what is provided around: one n8n for every call.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const serve = <T extends Tool.Any>(
   options: Options<T>
 ): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
   Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))
 
-/** A server on somebody's router: what it offers, where, and what a request must pass. */
+/**
+ * A server on somebody's router: what it offers, where, and what a request must pass.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
 
 /**
@@ -270,6 +308,9 @@ export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Optio
  * **Details**
  *
  * `contextFor` gives what one call runs with, as for `serveWith`; `access` of the options tells callers apart.
+ *
+ * @category layers
+ * @since 0.1.0
  */
 export const layerHttpWith = <T extends Tool.Any>(
   options: HttpOptions<T>,
@@ -318,6 +359,9 @@ export const layerHttpWith = <T extends Tool.Any>(
  *   return health // { status: "ok", name: "our-app", version: "1.2.0" }
  * })
  * ```
+ *
+ * @category layers
+ * @since 0.1.0
  */
 export const layerHttp = <T extends Tool.Any>(
   options: HttpOptions<T>

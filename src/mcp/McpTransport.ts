@@ -8,7 +8,12 @@ import type * as Tool from "../answer/Tool.ts"
 import type { Sealing } from "./eras/Sealing.ts"
 import type * as Methods from "./Methods.ts"
 
-/** Who is at the other end, as far as the transport knows. */
+/**
+ * Who is at the other end, as far as the transport knows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Caller {
   /** The transport's name for them; over stdio there is one caller only, without a name. */
   readonly client: string | undefined
@@ -20,17 +25,32 @@ export interface Caller {
   readonly readOnly?: boolean
 }
 
-/** The caller asked for a tool that is not served. */
+/**
+ * The caller asked for a tool that is not served.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly message: string }> {}
 
-/** A call that failed. */
+/**
+ * A call that failed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Failure {
   readonly envelope: Envelope.Envelope
   /** Not the call is at fault, but this server or its machine. */
   readonly isServerFault: boolean
 }
 
-/** MCP without its transport. */
+/**
+ * MCP without its transport.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Protocol {
   readonly about: Methods.About
   readonly methods: Methods.Methods
@@ -38,7 +58,12 @@ export interface Protocol {
   readonly sealing: Sealing
 }
 
-/** What a transport brings to its callers. */
+/**
+ * What a transport brings to its callers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Served extends Protocol {
   /** The tools that the caller is offered, without MCP. */
   readonly list: (caller: Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
@@ -50,7 +75,12 @@ export interface Served extends Protocol {
   ) => Effect.Effect<Result.Result<object, Failure>, UnknownTool>
 }
 
-/** One way for messages to come and go. */
+/**
+ * One way for messages to come and go.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class McpTransport extends Context.Service<McpTransport, {
   /** Serves until the peer leaves. */
   readonly serve: (served: Served) => Effect.Effect<void>

@@ -5,7 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { McpTransport, type Served } from "./McpTransport.ts"
 
-/** A linked pair; `client` receives the end for an SDK `Client`. */
+/**
+ * A linked pair; `client` receives the end for an SDK `Client`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (client: Deferred.Deferred<Transport>): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*(served: Served) {

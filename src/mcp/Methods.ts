@@ -5,7 +5,12 @@ import { arr, type Obj, obj } from "../base/Json.ts"
 import type { Caller } from "./McpTransport.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** What the client, or the person behind it, is asked. */
+/**
+ * What the client, or the person behind it, is asked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Question {
   readonly method: "elicitation/create" | "roots/list" | "sampling/createMessage"
   readonly params: Obj
@@ -13,10 +18,20 @@ export interface Question {
   readonly isOpen?: boolean
 }
 
-/** Questions or their answers, by names that the handler chooses: a question has the same name each time. */
+/**
+ * Questions or their answers, by names that the handler chooses: a question has the same name each time.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Named<A> = { readonly [name: string]: A }
 
-/** A request as its handler sees it. */
+/**
+ * A request as its handler sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Request {
   readonly params: Obj
   readonly caller: Caller
@@ -35,19 +50,39 @@ export interface Request {
   readonly ask: (questions: Named<Question>) => Effect.Effect<Named<unknown>, Rpc.RpcError>
 }
 
-/** Answers the requests of one method. */
+/**
+ * Answers the requests of one method.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Method = (request: Request) => Effect.Effect<Obj, Rpc.RpcError>
 
-/** The methods by name; those of the protocol itself are the eras'. */
+/**
+ * The methods by name; those of the protocol itself are the eras'.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Methods = { readonly [method: string]: Method }
 
-/** Whether a client with these capabilities shows pages of tools (MCP Apps). */
+/**
+ * Whether a client with these capabilities shows pages of tools (MCP Apps).
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const showsApps = (capabilities: Obj): boolean => {
   const types = obj(obj(capabilities["extensions"])?.["io.modelcontextprotocol/ui"])?.["mimeTypes"]
   return arr(types).includes(App.mimeType)
 }
 
-/** What a client is told about the server. */
+/**
+ * What a client is told about the server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface About {
   readonly name: string
   readonly version: string
@@ -62,7 +97,12 @@ const needed = {
   "sampling/createMessage": "sampling"
 } as const
 
-/** Whether a client with these capabilities can be asked this. */
+/**
+ * Whether a client with these capabilities can be asked this.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const canAsk = (capabilities: Obj, { method, params }: Question): boolean => {
   const capability = capabilities[needed[method]]
   if (typeof capability !== "object" || capability === null) return false
@@ -73,7 +113,12 @@ export const canAsk = (capabilities: Obj, { method, params }: Question): boolean
     mode === "form" && !modes.includes("url")
 }
 
-/** Fails unless a client with these capabilities can be asked all of it. */
+/**
+ * Fails unless a client with these capabilities can be asked all of it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effect.Effect<void, Rpc.RpcError> => {
   const missing = Object.values(questions).filter((question) => !canAsk(capabilities, question))
   return missing.length === 0 ? Effect.void : Effect.fail(
@@ -85,10 +130,20 @@ export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effe
   )
 }
 
-/** What a client is told when this server, not the caller, is wrong. */
+/**
+ * What a client is told when this server, not the caller, is wrong.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const bug = "Internal error: a bug of this server, not of your call"
 
-/** Runs one method; defects are logged and hidden. */
+/**
+ * Runs one method; defects are logged and hidden.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const run = (methods: Methods, name: string, request: Request): Effect.Effect<Obj, Rpc.RpcError> => {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (method === undefined) {

@@ -2,7 +2,12 @@
 import * as Data from "effect/Data"
 import { type Obj, obj } from "../base/Json.ts"
 
-/** The codes of JSON-RPC, and those that MCP adds. */
+/**
+ * The codes of JSON-RPC, and those that MCP adds.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const codes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -14,10 +19,20 @@ export const codes = {
   unsupportedVersion: -32022
 } as const
 
-/** A request's id. */
+/**
+ * A request's id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Id = string | number
 
-/** A message that wants an answer. */
+/**
+ * A message that wants an answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Request {
   readonly jsonrpc: "2.0"
   readonly id: Id
@@ -25,14 +40,24 @@ export interface Request {
   readonly params?: Obj
 }
 
-/** A message that wants none. */
+/**
+ * A message that wants none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Obj
 }
 
-/** The answer to a request. */
+/**
+ * The answer to a request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Response {
   readonly jsonrpc: "2.0"
   readonly id: Id
@@ -40,21 +65,41 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** A message of JSON-RPC 2.0. */
+/**
+ * A message of JSON-RPC 2.0.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Message = Request | Notification | Response
 
-/** A request that is refused; `code` and `data` reach the client. */
+/**
+ * A request that is refused; `code` and `data` reach the client.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class RpcError extends Data.TaggedError("RpcError")<{
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** The parameters are not what the method takes. */
+/**
+ * The parameters are not what the method takes.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const invalidParams = (message: string, data?: unknown): RpcError =>
   new RpcError({ code: codes.invalidParams, message, data })
 
-/** The answer that refuses a request. */
+/**
+ * The answer that refuses a request.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const failure = <I extends Id | null>(
   id: I,
   { code, data, message }: Pick<RpcError, "code" | "data" | "message">
@@ -66,13 +111,23 @@ export const failure = <I extends Id | null>(
 
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
-/** The id of anything that has one. */
+/**
+ * The id of anything that has one.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const idOf = (value: unknown): Id | undefined => {
   const id = obj(value)?.["id"]
   return isId(id) ? id : undefined
 }
 
-/** The value as a message, if it is one; what else it holds is left out. */
+/**
+ * The value as a message, if it is one; what else it holds is left out.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const parse = (value: unknown): Message | undefined => {
   const { error, id, jsonrpc, method, params, result } = obj(value) ?? {}
   if (jsonrpc !== "2.0" || id !== undefined && !isId(id)) return undefined
@@ -88,5 +143,10 @@ export const parse = (value: unknown): Message | undefined => {
   return Number.isSafeInteger(code) ? failure(id, { code: Number(code), data, message: String(message) }) : undefined
 }
 
-/** Whether a message wants an answer. */
+/**
+ * Whether a message wants an answer.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isRequest = (message: Message): message is Request => "method" in message && "id" in message

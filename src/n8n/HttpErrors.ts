@@ -163,6 +163,8 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   const { status } = reason.response
   const detail = yield* message(reason.response)
+  // Of a list there is nothing to miss, unless n8n says what (a project to create something in).
+  const isNowhere = status === 404 && (detail === undefined || /^not found$/i.test(detail))
   const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
     return yield* new NotFoundError({
@@ -177,7 +179,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
     hint: isMissingRoute
       ? older
-      : status === 404 || detail === undefined && status < 500
+      : isNowhere || detail === undefined && status < 500
       ? checkConnection("NoApi")
       : hintForStatus(status, detail)
   })

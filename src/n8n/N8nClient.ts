@@ -71,7 +71,12 @@ export { type Query as VariableQuery, type Variable, type VariableFields } from 
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 
-/** An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`. */
+/**
+ * An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Instance {
   /** The editor's address, ending in a slash. */
   readonly url: string
@@ -79,7 +84,12 @@ export interface Instance {
   readonly key: string
 }
 
-/** The operations of n8n's API. Every method fails as its type says, after retries where they may help. */
+/**
+ * The operations of n8n's API. Every method fails as its type says, after retries where they may help.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service
   extends
     about.Service,
@@ -104,7 +114,12 @@ export interface Service
   readonly instance: Instance
 }
 
-/** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
+/**
+ * The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n-mcp/N8nClient") {}
 
 const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
@@ -134,17 +149,32 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
 const fingerprint = (key: Redacted.Redacted<string>) =>
   createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
 
-/** Makes a client for one n8n from the `HttpClient` in context. */
+/**
+ * Makes a client for one n8n from the `HttpClient` in context.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {
   const url = Requests.baseUrl(options.url).href
   return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
 })
 
-/** The client with the given options. */
+/**
+ * The client with the given options.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
   Layer.effect(N8nClient, make(options))
 
-/** Where the options of {@link layerConfig} come from; `retry` is a value. */
+/**
+ * Where the options of {@link layerConfig} come from; `retry` is a value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ConfigOptions =
   & { readonly [K in "url" | "apiKey" | "webhookUrl" | "timeout"]?: Config.Config<Requests.Options[K]> | undefined }
   & Pick<Requests.Options, "retry">
@@ -166,6 +196,9 @@ export type ConfigOptions =
  *   timeout: Config.Duration("PROD_TIMEOUT")
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  * ```
+ *
+ * @category layers
+ * @since 0.1.0
  */
 export const layerConfig = (
   { apiKey = Config.Redacted("N8N_API_KEY"), retry, timeout, url = Config.URL("N8N_URL"), webhookUrl }: ConfigOptions =
@@ -184,7 +217,12 @@ export const layerConfig = (
     })
   )
 
-/** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
+/**
+ * A client whose methods fail with the names of the missing settings, so that the server starts without them.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
   Layer.effect(
     N8nClient,

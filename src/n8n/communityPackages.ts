@@ -19,10 +19,20 @@ const CommunityPackage = Schema.Struct({
   failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
-/** An installed package of community nodes, with its versions and nodes. */
+/**
+ * An installed package of community nodes, with its versions and nodes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type CommunityPackage = typeof CommunityPackage.Type
 
-/** Which version: the newest by default; `verify` takes only those that n8n has checked. */
+/**
+ * Which version: the newest by default; `verify` takes only those that n8n has checked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PackageVersion {
   readonly version?: string
   readonly verify?: boolean

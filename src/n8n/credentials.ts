@@ -9,7 +9,12 @@ import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, se
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
-/** A credential without its values: id, name and type. */
+/**
+ * A credential without its values: id, name and type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Credential = typeof Credential.Type
 
 const Credentials = pageOf(Credential)
@@ -17,7 +22,12 @@ const Credentials = pageOf(Credential)
 /** Whether n8n could use a credential: `message` is n8n's or the service's own, with secrets redacted. */
 const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
 
-/** Whether n8n could use a credential, and what the service or n8n said, with secrets redacted. */
+/**
+ * Whether n8n could use a credential, and what the service or n8n said, with secrets redacted.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type CredentialTest = typeof Tested.Type
 
 /**
@@ -41,10 +51,20 @@ const CredentialSchema = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** The fields of a type of credential, as a JSON Schema. */
+/**
+ * The fields of a type of credential, as a JSON Schema.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type CredentialSchema = typeof CredentialSchema.Type
 
-/** The values of a credential by field. */
+/**
+ * The values of a credential by field.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>
 
 /** The credential endpoints. No error, trace or log has a value. */

@@ -9,7 +9,12 @@ import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, se
 /** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
-/** The type of a column's values; `date` values are ISO 8601. */
+/**
+ * The type of a column's values; `date` values are ISO 8601.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ColumnType = typeof ColumnType.Type
 
 /** A column; `index` is its place, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not among them. */
@@ -21,7 +26,12 @@ const Column = Schema.Struct({
   index: Schema.optionalKey(Schema.Int)
 })
 
-/** A column of a data table; `index` is its place, from 0. */
+/**
+ * A column of a data table; `index` is its place, from 0.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Column = typeof Column.Type
 
 /** A table; the order of `columns` is n8n's own, not that of their indexes. */
@@ -35,7 +45,12 @@ const Table = Schema.Struct({
   sizeBytes: Schema.optionalKey(Schema.Finite)
 })
 
-/** A data table and its columns. */
+/**
+ * A data table and its columns.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type DataTable = typeof Table.Type
 
 /** A row: n8n's own columns, and those of the table; what has no value is null. */
@@ -44,13 +59,28 @@ const Row = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** A row of a data table, by column; what has no value is null. */
+/**
+ * A row of a data table, by column; what has no value is null.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Row = typeof Row.Type
 
-/** What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text. */
+/**
+ * What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"
 
-/** Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition. */
+/**
+ * Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RowFilter {
   readonly type?: "and" | "or" | undefined
   readonly filters: ReadonlyArray<
@@ -58,7 +88,12 @@ export interface RowFilter {
   >
 }
 
-/** A query for rows. */
+/**
+ * A query for rows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RowQuery {
   readonly filter?: RowFilter | undefined
   /** `column:asc` or `column:desc`. Default: in the order in which they were inserted. */
@@ -67,20 +102,35 @@ export interface RowQuery {
   readonly search?: string | undefined
 }
 
-/** Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
+/**
+ * Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface TableQuery {
   readonly name?: string | undefined
   readonly projectId?: string | undefined
   readonly sortBy?: string | undefined
 }
 
-/** New values for some rows. */
+/**
+ * New values for some rows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RowChange {
   readonly filter: RowFilter
   readonly data: Obj
 }
 
-/** What a change would do to rows; a row that would be inserted has the `id` 0. */
+/**
+ * What a change would do to rows; a row that would be inserted has the `id` 0.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RowPreview {
   readonly before: ReadonlyArray<Row>
   readonly after: ReadonlyArray<Row>

@@ -19,7 +19,12 @@ import {
   sendOnly
 } from "./requests.ts"
 
-/** A query for executions, which must meet all conditions. */
+/**
+ * A query for executions, which must meet all conditions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Query {
   readonly workflowId?: string | undefined
   readonly status?: string | undefined
@@ -40,12 +45,22 @@ export interface Query {
     | undefined
 }
 
-/** Options of reading; `ignoreDataSizeLimit` (2.x) also returns data that n8n withholds for its size. */
+/**
+ * Options of reading; `ignoreDataSizeLimit` (2.x) also returns data that n8n withholds for its size.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ReadOptions {
   readonly ignoreDataSizeLimit?: boolean
 }
 
-/** Reads the body of an execution; called again if the body breaks off and the request is retried. */
+/**
+ * Reads the body of an execution; called again if the body breaks off and the request is retried.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ConsumeExecution<A> = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target

@@ -17,7 +17,12 @@ const Folder = Schema.Struct({
   path: Schema.optionalKey(Schema.Array(Schema.String))
 })
 
-/** A folder of workflows and folders, without what is in it. */
+/**
+ * A folder of workflows and folders, without what is in it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Folder = typeof Folder.Type
 
 /** How much is in a folder, at any depth. */
@@ -29,19 +34,34 @@ const Details = Schema.Struct({
   totalWorkflows: Schema.Int
 })
 
-/** A folder, with how much is in it. */
+/**
+ * A folder, with how much is in it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type FolderDetails = typeof Details.Type
 
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })
 
-/** Which folders: `name` is a part of it. */
+/**
+ * Which folders: `name` is a part of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FolderFilter {
   readonly name?: string
   readonly parentFolderId?: string
   readonly tags?: ReadonlyArray<string>
 }
 
-/** A query for folders: how many to skip and to take (1 to 250), and in which order. */
+/**
+ * A query for folders: how many to skip and to take (1 to 250), and in which order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FolderQuery {
   readonly filter?: FolderFilter | undefined
   readonly sortBy?: "name:asc" | "name:desc" | "createdAt:asc" | "createdAt:desc" | "updatedAt:asc" | "updatedAt:desc"

@@ -31,7 +31,12 @@ const VersionContent = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** The nodes and connections of a workflow in one version. */
+/**
+ * The nodes and connections of a workflow in one version.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type VersionContent = typeof VersionContent.Type
 
 /** The history endpoints. */

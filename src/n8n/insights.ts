@@ -16,7 +16,12 @@ const Insights = Schema.Struct({
   averageRunTime: Figure
 })
 
-/** How often workflows ran and failed, how long they took, and what time they saved. */
+/**
+ * How often workflows ran and failed, how long they took, and what time they saved.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Insights = typeof Insights.Type
 
 /** The endpoint of insights. */

@@ -8,7 +8,12 @@ import * as body from "./body.ts"
 import { unreadableError } from "./HttpErrors.ts"
 import { type Requests, sendJson } from "./requests.ts"
 
-/** What is exported: workflows and folders, or projects. Values of credentials are not, unless they are expressions. */
+/**
+ * What is exported: workflows and folders, or projects. Values of credentials are not, unless they are expressions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PackageContents {
   readonly workflowIds?: ReadonlyArray<string>
   readonly folderIds?: ReadonlyArray<string>
@@ -21,7 +26,12 @@ export interface PackageContents {
   readonly includeArchivedWorkflows?: boolean
 }
 
-/** How a package is imported; the rest of n8n's policies have their defaults. */
+/**
+ * How a package is imported; the rest of n8n's policies have their defaults.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ImportOptions {
   readonly projectId?: string
   readonly folderId?: string
@@ -49,7 +59,12 @@ const Imported = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** What an import of a package made, and what it could not. */
+/**
+ * What an import of a package made, and what it could not.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Imported = typeof Imported.Type
 
 /** The endpoints of packages (2.x). */

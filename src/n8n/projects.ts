@@ -13,7 +13,12 @@ const Project = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** A project. */
+/**
+ * A project.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Project = typeof Project.Type
 
 /** A user in a project; `role` such as `project:editor`. */
@@ -25,7 +30,12 @@ const Member = Schema.Struct({
   role: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** A member of a project, and the role there. */
+/**
+ * A member of a project, and the role there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ProjectMember = typeof Member.Type
 
 const Projects = pageOf(Project)

@@ -26,7 +26,12 @@ import * as HttpErrors from "./HttpErrors.ts"
 import * as spans from "./spans.ts"
 import { WriteGuard } from "./WriteGuard.ts"
 
-/** n8n's address and how to send requests to it. */
+/**
+ * n8n's address and how to send requests to it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** The address of the editor; a trailing slash or `/api/v1` is ignored. */
   readonly url: URL
@@ -49,7 +54,12 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
 }
 
-/** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
+/**
+ * Three retries after 200, 400 and 800 ms, each with 20 % jitter.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedule.exponential("200 millis").pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 3 }),
@@ -124,7 +134,12 @@ export type Consume<A> = (
   target: Errors.Target
 ) => Effect.Effect<A, HttpClientError.HttpClientError | Errors.N8nError>
 
-/** Query parameters; `undefined` ones are omitted. */
+/**
+ * Query parameters; `undefined` ones are omitted.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
 /** The failures of a request: what is not about one thing cannot be missing. */
@@ -205,13 +220,23 @@ export const pages = <A, E extends Errors.N8nError>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
-/** Which page of a list; `limit` is 1 to 250. */
+/**
+ * Which page of a list; `limit` is 1 to 250.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/** A page of a list as n8n gives it. */
+/**
+ * A page of a list as n8n gives it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly nextCursor?: string | null
@@ -231,16 +256,31 @@ export const elements = <A, E extends Errors.N8nError>(
       Effect.map(list({ limit: maxPage, cursor }), ({ data, nextCursor }) => [data, nextCursor ?? undefined] as const)
   )
 
-/** Whether n8n answered with one of these statuses. */
+/**
+ * Whether n8n answered with one of these statuses.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
 
-/** Whether this n8n has no such endpoint: it is older than the operation. */
+/**
+ * Whether this n8n has no such endpoint: it is older than the operation.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isUnsupported = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" &&
   (error.statusCode === 405 || error.statusCode === 404 && error.errorDetails === HttpErrors.noRoute)
 
-/** Whether n8n's licence does not include the operation. */
+/**
+ * Whether n8n's licence does not include the operation.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isUnlicensed = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && error.statusCode === 403 && HttpErrors.isAboutLicense(error.errorDetails)
 

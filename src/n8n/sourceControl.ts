@@ -16,7 +16,12 @@ const Change = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String)
 })
 
-/** What a pull from source control changes, or changed, of one thing. */
+/**
+ * What a pull from source control changes, or changed, of one thing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type SourceControlChange = typeof Change.Type
 
 const Changes = Schema.Struct({ data: Schema.Array(Change) })

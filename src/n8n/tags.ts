@@ -19,7 +19,12 @@ import { path as workflowPath, workflowTarget } from "./workflows.ts"
 
 const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })
 
-/** A tag of workflows. */
+/**
+ * A tag of workflows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Tag = typeof Tag.Type
 
 const Tags = pageOf(Tag)

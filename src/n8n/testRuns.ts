@@ -22,7 +22,12 @@ const TestRun = Schema.Struct({
   testCaseCount: Schema.optionalKey(Schema.Int)
 })
 
-/** A run of a workflow's test cases, and its result. */
+/**
+ * A run of a workflow's test cases, and its result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type TestRun = typeof TestRun.Type
 
 /** One row of a run: what went in, what came out, and the execution. */
@@ -33,7 +38,12 @@ const TestCase = Schema.Struct({
   executionId: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** One case of a test run, and its result. */
+/**
+ * One case of a test run, and its result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type TestCase = typeof TestCase.Type
 
 const Runs = pageOf(TestRun)

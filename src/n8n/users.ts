@@ -18,12 +18,22 @@ const User = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String)
 })
 
-/** A user of the n8n. */
+/**
+ * A user of the n8n.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type User = typeof User.Type
 
 const Users = pageOf(User)
 
-/** Which users; `includeRole` adds the role, such as `global:owner`. */
+/**
+ * Which users; `includeRole` adds the role, such as `global:owner`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Query {
   readonly includeRole?: boolean | undefined
   readonly projectId?: string | undefined

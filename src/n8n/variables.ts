@@ -14,19 +14,34 @@ const Variable = Schema.Struct({
   project: Schema.optionalKey(Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String })))
 })
 
-/** A variable that workflows read as `$vars`. */
+/**
+ * A variable that workflows read as `$vars`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Variable = typeof Variable.Type
 
 const Variables = pageOf(Variable)
 
-/** A variable as it is written: `key` is letters, digits and `_`, `value` at most 1,000 characters. */
+/**
+ * A variable as it is written: `key` is letters, digits and `_`, `value` at most 1,000 characters.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface VariableFields {
   readonly key: string
   readonly value: string
   readonly projectId?: string
 }
 
-/** Which variables: `state` finds those without a value. */
+/**
+ * Which variables: `state` finds those without a value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Query {
   readonly projectId?: string | undefined
   readonly state?: "empty" | undefined

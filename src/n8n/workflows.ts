@@ -24,7 +24,12 @@ import {
   sendOnly
 } from "./requests.ts"
 
-/** A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag. */
+/**
+ * A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
@@ -129,7 +134,12 @@ const decodeCursor = (cursor: string) =>
 /** Names change rarely, and each one takes a request for the whole workflow. */
 const nameTtl = "1 minute"
 
-/** The name that n8n shows for executions of a deleted workflow. */
+/**
+ * The name that n8n shows for executions of a deleted workflow.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const deletedWorkflow = "Deleted Workflow"
 
 const listTarget: Errors.Target = { operation: "list workflows" }

@@ -21,7 +21,8 @@ const app = await Application.bootstrap({
     "src/answer/Tool.ts:Parts",
     "src/answer/Tool.ts:Described",
     "src/catalogue/types/ParameterView.ts:Parameter",
-    "src/base/Json.ts:Obj"
+    "src/base/Json.ts:Obj",
+    "src/mcp/http/refusal.ts:Refusal"
   ],
   logLevel: "Warn",
   treatValidationWarningsAsErrors: true

@@ -141,6 +141,8 @@ const pointOf = (value: unknown): geometry.Point | undefined => {
 const nodesOf = (workflow: Document): ReadonlyArray<Obj> =>
   arr(workflow["nodes"]).flatMap((node) => typeof obj(node)?.["name"] === "string" ? [obj(node) ?? {}] : [])
 
+const isNote = ({ type }: Obj) => type === noteType
+
 const nameOf = (node: Obj) => str(node["name"]) ?? ""
 
 /** Ports that links use, and all before them. */
@@ -153,6 +155,15 @@ const usedPorts = (ports: ReadonlyArray<Connections.Port>): ReadonlyArray<Port> 
     )
   )
 
+/** What the editor calls a port of sub-nodes: `ai_languageModel` is a Model, `ai_outputParser` an Output Parser. */
+const wordsOf = (type: string) =>
+  type === "ai_languageModel"
+    ? "Model"
+    : type.replace(/^ai_/, "").replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").replace(
+      /^\p{Ll}/u,
+      (first) => first.toUpperCase()
+    )
+
 /** Those that the type declares, with others that links use. */
 const portsOf = (
   declared: ReadonlyArray<Port> | undefined,
@@ -164,7 +175,7 @@ const portsOf = (
   )
   const missing = usedPorts(links).filter((port) => !known.some((each) => Connections.samePort(each, port)))
   return [...known, ...missing].map((port) =>
-    port.type === "main" || port.name !== undefined ? port : { ...port, name: text(port.type.replace(/^ai_/, "")) }
+    port.type === "main" || port.name !== undefined ? port : { ...port, name: text(wordsOf(port.type)) }
   )
 }
 
@@ -203,7 +214,7 @@ interface Overlaid {
 }
 
 const sourcesOf = (workflow: Document, state: Source["state"] = "after", prefix = "n"): ReadonlyArray<Source> =>
-  nodesOf(workflow).filter(({ type }) => type !== noteType)
+  nodesOf(workflow).filter((node) => !isNote(node))
     .map((json, index) => ({ id: `${prefix}${index}`, json, state }))
 
 const plain = (workflow: Document, show: details.Show): Overlaid => {
@@ -294,15 +305,18 @@ const ofDifference = (
     return plainName === name ? nowId(name) ?? goneId(name) : goneId(plainName)
   }
   const isAdded = (link: Connections.Link) => diff.links.added.some((each) => Connections.sameLink(each, link))
-  const counts = (["added", "removed", "changed", "renamed"] as const).flatMap((change) => {
-    const count = view.nodes.filter((node) => node.change === change).length
-    return count === 0 ? [] : [`${count} ${change}`]
-  })
+  const notes = new Set([before, after].flatMap(nodesOf).flatMap((node) => isNote(node) ? [nameOf(node)] : []))
+  const ofNodes = diff.nodes.filter(({ name }) => !notes.has(name))
+  const count = (changes: ReadonlyArray<WorkflowDiff.NodeDiff>, what: string) =>
+    changes.length === 0 ? [] : [`${changes.length} ${what}`]
   const links = view.connections.added.length + view.connections.removed.length
   const parts = [
-    ...counts,
+    ...(["added", "removed", "changed", "renamed"] as const).flatMap((change) =>
+      count(ofNodes.filter((node) => node.change === change), change)
+    ),
     ...(links === 0 ? [] : [counted(links, "connection")]),
-    ...(view.moved === 0 ? [] : [`${view.moved} moved`])
+    ...count(ofNodes.filter(({ change, position }) => position !== undefined && change !== "added"), "moved"),
+    ...(diff.nodes.length === ofNodes.length ? [] : [counted(diff.nodes.length - ofNodes.length, "note")])
   ]
   return {
     sources: [...there, ...gone],
@@ -440,7 +454,7 @@ export const make = (
     overlay: overlay?._tag,
     nodes,
     links: parts.links,
-    notes: nodesOf(workflow).filter(({ type }) => type === noteType).flatMap((node) => noteOf(node, show)),
+    notes: nodesOf(workflow).filter(isNote).flatMap((node) => noteOf(node, show)),
     sections: parts.sections ?? [],
     focus: parts.focus
   }) as Picture

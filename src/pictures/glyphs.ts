@@ -65,7 +65,8 @@ const hues = ["blue", "green", "orange", "pink", "violet", "red"] as const
 
 const initialsOf = (label: string) => {
   const [first = "?", second] = label.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter(Boolean)
-  return second === undefined ? first.slice(0, 2) : `${[...first][0]}${[...second][0]}`
+  const [letter = "?", next = ""] = first
+  return second === undefined ? letter.toUpperCase() + next : (letter + [...second][0]).toUpperCase()
 }
 
 /** The sign of a type; `label` is what people call it. */

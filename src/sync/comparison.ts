@@ -3,13 +3,18 @@ import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { isV1, N8nClient, writesDrafts } from "../n8n/N8nClient.ts"
+import { isV1, N8nClient, type Service, writesDrafts } from "../n8n/N8nClient.ts"
 import { isWorkflow, WorkflowFiles, type WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
 import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
 import * as State from "./state.ts"
 
-/** How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file. */
+/**
+ * How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Status =
   | "same"
   | "changed here"
@@ -74,6 +79,8 @@ export interface Options {
   readonly extras?: ReadonlyArray<content.Extra> | undefined
   /** Keeps long code in files beside the workflows, from now on; `false` brings it back into them. */
   readonly splitsCode?: boolean | undefined
+  /** Told of each workflow that had to be read whole, of so many. */
+  readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
 }
 
 const atOnce = 8
@@ -152,23 +159,49 @@ const isAsBase = (listed: Workflow.Listed, base: State.Base, scope: content.Scop
   (listed.versionId ?? undefined) === base.versionId &&
   equals(Workflow.tagNames(listed).toSorted(), base.tags ?? [])
 
+/** Every workflow of an n8n; of more than can be listed nothing is said, for what is left out would count as gone. */
+export const listAll = (n8n: Service) =>
+  Effect.flatMap(
+    n8n.listWorkflows({ archived: true, limit: maxWorkflows }),
+    ({ nextCursor, workflows }) =>
+      nextCursor === undefined
+        ? Effect.succeed(workflows)
+        : Effect.fail(
+          new Errors.ValidationError({
+            reason: `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
+            field: "folder",
+            hint: "Nothing was written. Use an API key that sees fewer, such as that of one project's member."
+          })
+        )
+  )
+
 /** What n8n has; only what is not as it was is read whole. */
-const readRemotes = Effect.fnUntraced(function*(state: State.State, scope: content.Scope) {
+const readRemotes = Effect.fnUntraced(function*(
+  state: State.State,
+  scope: content.Scope,
+  onRead: NonNullable<Options["onRead"]>
+) {
   const n8n = yield* N8nClient
-  const { workflows } = yield* n8n.listWorkflows({ archived: true, limit: maxWorkflows })
+  const workflows = yield* listAll(n8n)
   const live = workflows.filter(({ isArchived }) => isArchived !== true)
-  const remotes = yield* Effect.forEach(live, (listed) => {
-    const { id, name } = listed
-    const base = state.workflows[id]
-    if (base !== undefined && isAsBase(listed, base, scope)) {
-      return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, hash: base.hash }])
-    }
+  const known = new Map(
+    live.flatMap((listed) => {
+      const base = state.workflows[listed.id]
+      return base !== undefined && isAsBase(listed, base, scope) ? [[listed.id, base] as const] : []
+    })
+  )
+  const total = live.length - known.size
+  let count = 0
+  const remotes = yield* Effect.forEach(live, ({ id, name }) => {
+    const base = known.get(id)
+    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, hash: base.hash }])
     return n8n.getWorkflow(id).pipe(
       Effect.map((workflow): ReadonlyArray<Remote> => [
         { id, name, hash: content.hash(content.of(workflow, scope)), workflow }
       ]),
       // Deleted since it was listed.
-      Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([]))
+      Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),
+      Effect.tap(() => onRead(++count, total))
     )
   }, { concurrency: atOnce })
   return {
@@ -280,35 +313,37 @@ const itemsOf = (
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 
 /** Compares; reads both sides and writes nothing. */
-export const make = Effect.fn("Sync.compare")(function*(userPath: string, { extras = [], splitsCode }: Options = {}) {
-  const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
-  const n8n = yield* N8nClient
-  const { state, text } = yield* State.read(folder)
-  const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
-  const release = yield* n8n.release
-  const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
-  const { archived, remotes } = yield* readRemotes(state, scope)
-  const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
-  const broken = new Set(faults.flatMap(({ file }) => file ?? []))
-  const items = itemsOf(locals, remotes, state, archived).filter((item) =>
-    !(item.local === undefined && item.file !== undefined && broken.has(item.file))
-  )
-  const { splitCode: wasSplit = false, ...rest } = state
-  const isSplit = splitsCode ?? wasSplit
-  const comparison: Comparison = {
-    folder,
-    state: {
-      ...rest,
-      ...(isSplit ? { splitCode: true } : {}),
-      ...Object.fromEntries(asked.map((key) => [key, true]))
-    },
-    stateText: text,
-    scope,
-    code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
-    items: [...items, ...faults].toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+export const make = Effect.fn("Sync.compare")(
+  function*(userPath: string, { extras = [], onRead = () => Effect.void, splitsCode }: Options = {}) {
+    const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
+    const n8n = yield* N8nClient
+    const { state, text } = yield* State.read(folder)
+    const asked = (["pinData", "staticData"] as const).filter((key) => state[key] === true || extras.includes(key))
+    const release = yield* n8n.release
+    const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
+    const { archived, remotes } = yield* readRemotes(state, scope, onRead)
+    const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
+    const broken = new Set(faults.flatMap(({ file }) => file ?? []))
+    const items = itemsOf(locals, remotes, state, archived).filter((item) =>
+      !(item.local === undefined && item.file !== undefined && broken.has(item.file))
+    )
+    const { splitCode: wasSplit = false, ...rest } = state
+    const isSplit = splitsCode ?? wasSplit
+    const comparison: Comparison = {
+      folder,
+      state: {
+        ...rest,
+        ...(isSplit ? { splitCode: true } : {}),
+        ...Object.fromEntries(asked.map((key) => [key, true]))
+      },
+      stateText: text,
+      scope,
+      code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
+      items: [...items, ...faults].toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+    }
+    return comparison
   }
-  return comparison
-})
+)
 
 /** The workflow as it is on n8n, whole. */
 export const whole = (remote: Remote) =>

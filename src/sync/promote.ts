@@ -11,6 +11,7 @@ import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
 import * as NodeParameters from "../workflows/NodeParameters.ts"
+import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import * as Record from "./promotionRecord.ts"
 import * as references from "./references.ts"
@@ -19,11 +20,21 @@ import * as writing from "./writing.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 
-/** What stands for what: by id or name on the first n8n, an id or name on the second. */
+/**
+ * What stands for what: by id or name on the first n8n, an id or name on the second.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Bindings = Schema.Struct({ credentials: Names, workflows: Names, tables: Names })
 export type Bindings = typeof Bindings.Type
 
-/** Something that stands in the way. */
+/**
+ * Something that stands in the way.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Obstacle {
   /** The workflow and node on the first n8n. */
   readonly workflow: string
@@ -32,7 +43,12 @@ export interface Obstacle {
   readonly reason: string
 }
 
-/** What a promotion did about one workflow. */
+/**
+ * What a promotion did about one workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Promotion {
   readonly id: string
   readonly name: string
@@ -48,7 +64,12 @@ export interface Promotion {
   readonly error?: Errors.N8nError
 }
 
-/** All of it. */
+/**
+ * All of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PromotionReport {
   readonly entries: ReadonlyArray<Promotion>
   /** While there is one, nothing is written. */
@@ -57,7 +78,12 @@ export interface PromotionReport {
   readonly hasErrors: boolean
 }
 
-/** What is promoted, and how. */
+/**
+ * What is promoted, and how.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface PromoteOptions<R = never> {
   readonly from: Client
   readonly to: Client
@@ -81,17 +107,13 @@ export interface PromoteOptions<R = never> {
 
 const operation = "promote"
 const atOnce = 8
-const maxWorkflows = 10_000
 
 type Thing = references.Thing
 
 const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "only", hint })
 
 const live = (client: Client) =>
-  Effect.map(
-    client.listWorkflows({ archived: true, limit: maxWorkflows }),
-    ({ workflows }) => workflows.filter(({ isArchived }) => isArchived !== true)
-  )
+  Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
 
 /** The one thing with this id, else with this name. */
 const named = <A extends Thing>(things: ReadonlyArray<A>, idOrName: string): A | "none" | "several" => {
@@ -166,6 +188,9 @@ const inOrder = <A extends { readonly id: string; readonly calls: ReadonlyArray<
  * **Gotchas**
  *
  * A workflow of the second n8n that merely has the same name is never overwritten unless it is bound.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   userPath: string,

@@ -3,7 +3,12 @@ import { type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type * as N8nApi from "./n8nApi/N8nApi.ts"
 
-/** An execution to build. */
+/**
+ * An execution to build.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Built {
   /** The workflow as it ran. */
   readonly workflow: N8nApi.Workflow
@@ -15,7 +20,12 @@ export interface Built {
   readonly items?: { readonly [node: string]: ReadonlyArray<Obj> }
 }
 
-/** A failed execution to build. */
+/**
+ * A failed execution to build.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Failed extends Built {
   /** The name of the node that failed. */
   readonly node: string
@@ -141,7 +151,12 @@ const build = (
   }
 }
 
-/** An execution that failed at a node; the nodes on the way to it succeeded. It throws if no way leads there. */
+/**
+ * An execution that failed at a node; the nodes on the way to it succeeded. It throws if no way leads there.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const failedExecution = ({ description, message, node, ...built }: Failed): N8nApi.NewExecution => {
   const failing = nodesOf(built.workflow).find(({ name }) => name === node)
   return build(built, {
@@ -158,5 +173,10 @@ export const failedExecution = ({ description, message, node, ...built }: Failed
   })
 }
 
-/** An execution that went well, along the first way through the workflow. */
+/**
+ * An execution that went well, along the first way through the workflow.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const succeededExecution = (built: Built): N8nApi.NewExecution => build(built, undefined)

@@ -45,7 +45,12 @@ const nodeTypes = (prefix: string) =>
       Effect.map(({ nodes }) => nodes.map(({ id }) => id))
     )
 
-/** A workflow on n8n, by id: `n8n://workflow/{id}`. */
+/**
+ * A workflow on n8n, by id: `n8n://workflow/{id}`.
+ *
+ * @category resources
+ * @since 0.1.0
+ */
 export const workflow = Resource.ofTool({
   name: "workflow",
   title: "Workflow",
@@ -64,7 +69,12 @@ export const workflow = Resource.ofTool({
     )
 })
 
-/** A run of a workflow, by id: `n8n://execution/{id}`. */
+/**
+ * A run of a workflow, by id: `n8n://execution/{id}`.
+ *
+ * @category resources
+ * @since 0.1.0
+ */
 export const execution = Resource.ofTool({
   name: "execution",
   title: "Execution",
@@ -74,7 +84,12 @@ export const execution = Resource.ofTool({
   complete: executionIds
 })
 
-/** A type of node: `n8n://node/{type}`. */
+/**
+ * A type of node: `n8n://node/{type}`.
+ *
+ * @category resources
+ * @since 0.1.0
+ */
 export const node = Resource.ofTool({
   name: "node",
   title: "Node type",
@@ -86,7 +101,12 @@ export const node = Resource.ofTool({
 
 const topics = Guides.all.map(({ topic }) => topic)
 
-/** How n8n does something, as Markdown: `n8n://guide/{topic}`. */
+/**
+ * How n8n does something, as Markdown: `n8n://guide/{topic}`.
+ *
+ * @category resources
+ * @since 0.1.0
+ */
 export const guide: Resource.Resource<never> = {
   name: "guide",
   title: "Guide",
@@ -111,5 +131,10 @@ export const guide: Resource.Resource<never> = {
   complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
 }
 
-/** All of them. */
+/**
+ * All of them.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const all = [workflow, execution, node, guide] as const

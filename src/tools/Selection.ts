@@ -1,8 +1,8 @@
 /** Which tools are served, by the options of the command line. */
 import * as Result from "effect/Result"
-import type * as Tool from "../answer/Tool.ts"
+import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
-import { all, byDefault, credentialCreate, toolsets } from "./index.ts"
+import { all, byDefault, credentialCreate, projectList, toolsets } from "./index.ts"
 
 /** The options; without toolsets and tools, all but the optional ones are served. */
 export interface Selection {
@@ -55,5 +55,7 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
     (selection.files || !ofFiles.has(tool)) &&
     (selection.credentialEnv || tool !== credentialCreate)
   )
-  return selected.length === 0 ? Result.fail("No tool is left: choose fewer to exclude") : Result.succeed(selected)
+  if (selected.length === 0) return Result.fail("No tool is left: choose fewer to exclude")
+  // Only who has projects pays for the parameters that name them.
+  return Result.succeed(selected.includes(projectList) ? selected.map(Tool.extended) : selected)
 }

@@ -6,6 +6,7 @@ import files from "./files/index.ts"
 import history from "./history/index.ts"
 import instance from "./instance/index.ts"
 import nodes from "./nodes/index.ts"
+import projects from "./projects/index.ts"
 import security from "./security/index.ts"
 import sync from "./sync/index.ts"
 import tables from "./tables/index.ts"
@@ -19,13 +20,19 @@ export * from "./files/index.ts"
 export * from "./history/index.ts"
 export * from "./instance/index.ts"
 export * from "./nodes/index.ts"
+export * from "./projects/index.ts"
 export * from "./security/index.ts"
 export * from "./sync/index.ts"
 export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
-/** The tools by what they are for; `--toolsets` takes these names. */
+/**
+ * The tools by what they are for; `--toolsets` takes these names.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const toolsets = {
   workflows,
   files,
@@ -38,13 +45,24 @@ export const toolsets = {
   instance,
   security,
   tables,
+  projects,
   sync
 } as const
 
-/** Toolsets that are served only when they are asked for. */
-export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "sync"]
+/**
+ * Toolsets that are served only when they are asked for.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
-/** Those that are served unless others are asked for, in the order in which clients see them. */
+/**
+ * Those that are served unless others are asked for, in the order in which clients see them.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const byDefault = [
   ...toolsets.workflows,
   ...toolsets.files,
@@ -59,5 +77,10 @@ export const byDefault = [
   ...toolsets.security
 ] as const
 
-/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
-export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.sync] as const
+/**
+ * All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.projects, ...toolsets.sync] as const

@@ -9,7 +9,12 @@ import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
 
-/** What is wrong with a workflow. */
+/**
+ * What is wrong with a workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Validation {
   /** Whether there are no errors. */
   readonly valid: boolean
@@ -33,11 +38,21 @@ const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<P
     )
 }
 
-/** Messages as warnings about the whole workflow. */
+/**
+ * Messages as warnings about the whole workflow.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem> =>
   messages.map((message) => ({ severity: "warning", path: "", message }))
 
-/** Everything that is wrong with a workflow; `connected` is the release of the n8n it is for. */
+/**
+ * Everything that is wrong with a workflow; `connected` is the release of the n8n it is for.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   input: unknown,
   connected?: string

@@ -14,7 +14,7 @@ describe("chart", () => {
       ]
     })
     assert.strictEqual(XMLValidator.validate(svg), true)
-    const bars = [...svg.matchAll(/class="c-\w+" x="412" y="\d+" width="(\d+)"/g)].map(([, width]) => Number(width))
+    const bars = [...svg.matchAll(/class="c-\w+" x="452" y="\d+" width="(\d+)"/g)].map(([, width]) => Number(width))
     assert.deepStrictEqual(bars, [95, 380, 190, 1, 380])
     assert.include(svg, "&lt;measured&gt;: a &amp; b")
   })

@@ -8,7 +8,7 @@ export interface Row {
   readonly bars: ReadonlyArray<{ readonly value: number; readonly text: string } | undefined>
 }
 
-const [labelWidth, barWidth, valueWidth, barHeight, gap, top] = [400, 380, 90, 9, 16, 84]
+const [labelWidth, barWidth, valueWidth, barHeight, gap, top] = [440, 380, 90, 9, 16, 84]
 const width = labelWidth + barWidth + valueWidth + 40
 
 const hues = ["green", "violet", "dim"]

@@ -102,13 +102,24 @@ export const table = (results: Results): string => {
   return [first, rule, ...rest].map((line) => `| ${line.join(" | ")} |`).join("\n")
 }
 
-/** The rows that compare, as a chart. */
+/** The rows that compare: one that goes on with a row that does not has its words. */
+const compared = (results: Results): ReadonlyArray<Row> => {
+  let head: Row | undefined
+  return rows(results).flatMap((row) => {
+    if (!row.what.startsWith("…")) head = row
+    if (row.by.length === 0) return []
+    const isAlone = head !== undefined && head.by.length === 0 && row !== head
+    return [isAlone ? { ...row, what: row.what.replace("…", `${head?.what.replace(/,.*/, "")},`) } : row]
+  })
+}
+
+/** The rows that compare as a chart. */
 export const chart = (results: Results, note: string): string =>
   Chart.draw({
     title: "effect-n8n-mcp measured",
     note,
     legend: header.slice(1, 1 + names.length),
-    rows: rows(results).filter(({ by }) => by.length > 0).map(({ digits, values, what }) => ({
+    rows: compared(results).map(({ digits, values, what }) => ({
       what: what.replaceAll("`", ""),
       bars: names.map((name) => {
         const value = values[name]

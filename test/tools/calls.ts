@@ -8,7 +8,8 @@ import * as fixtures from "../support/fixtures.ts"
 /** What the n8n of these calls holds. */
 export const seed = {
   ...fixtures.seed,
-  credentials: [{ id: "c1", name: "Shop", type: "httpHeaderAuth" }]
+  credentials: [{ id: "c1", name: "Shop", type: "httpHeaderAuth" }],
+  projects: [{ id: "p1", name: "Mine", type: "personal" as const, folders: [{ id: "f1", name: "Orders" }] }]
 }
 
 const node = (name: string, type: string, parameters: Obj = {}) => ({
@@ -62,6 +63,7 @@ export const calls: Readonly<Record<string, Obj>> = {
   credential_test: { id: "c1" },
   credential_create: { type: "httpHeaderAuth", name: "Shop", values: { name: "X-Key" } },
   instance_overview: {},
+  project_list: {},
   audit: {},
   table_read: {},
   table_write: { table: "new", op: "create", columns: { sku: "string" } },

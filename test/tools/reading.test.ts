@@ -62,7 +62,14 @@ describe("no tool that reads writes", () => {
               .filter(({ url }) => !/\/(audit|test)$/.test(url)).map(({ method }) => method)
             assert.deepStrictEqual([...new Set(sent)], ["GET"])
           }),
-        { version, seed: { ...Demo.seed, credentials: [{ id: "c1", name: "Key", type: "httpHeaderAuth" }] } }
+        {
+          version,
+          seed: {
+            ...Demo.seed,
+            projects: [{ id: "p1", name: "Mine", type: "personal" }],
+            credentials: [{ id: "c1", name: "Key", type: "httpHeaderAuth" }]
+          }
+        }
       ))
   }
 })

@@ -43,6 +43,7 @@ export const calls = (
     list_credentials: [{}],
     credential_test: [{ id: credentialId }],
     instance_overview: [{}],
+    project_list: [{}],
     audit: [{}, { workflowId: id }],
     table_read: [{}],
     node_search: [{ keyword: "code" }],

@@ -1,4 +1,5 @@
 /** `promote`: workflows of one n8n on another. */
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
@@ -17,7 +18,12 @@ import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Upstreams from "../Upstreams.ts"
 import { name, print, root } from "./root.ts"
-import { dryRun, exit, folder, json, refuse, toggle } from "./sync.ts"
+import { dryRun, exit, json, refuse, toggle } from "./sync.ts"
+
+const folder = Argument.String("folder").pipe(
+  Argument.withDescription("The folder that keeps the record, .n8n-promotion.json; the working directory if none"),
+  Argument.withDefault(".")
+)
 
 const profile = (flag: string, description: string) =>
   Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar("PROFILE"))

@@ -19,7 +19,7 @@ const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${li
 
 export const refuse = (message: string) => new Options.InvalidOption({ message })
 
-export const folder = Argument.String("folder").pipe(
+const folder = Argument.String("folder").pipe(
   Argument.withDescription("The folder of workflow files; the working directory if none"),
   Argument.withDefault(".")
 )
@@ -60,8 +60,16 @@ interface Common {
   readonly only: Option.Option<ReadonlyArray<string>>
 }
 
+/** A line on a terminal that is gone when all is read; nothing in CI. */
+const onRead = (count: number, total: number) =>
+  Effect.sync(() => {
+    if (process.stderr.isTTY !== true) return
+    process.stderr.write(count === total ? "\r\u001B[K" : `\rRead ${count} of ${total} workflows`)
+  })
+
 const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
   only: Option.getOrUndefined(only),
+  onRead,
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 

@@ -11,6 +11,9 @@ import type { Obj } from "../Json.ts"
  * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
  * value of the wrong type. `thrown`: the program's own `throw`. `budget`: too many steps, or nested too deeply. `at` is
  * the offset in the source.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly kind: "syntax" | "refused" | "reference" | "type" | "thrown" | "budget"

@@ -2,7 +2,12 @@
 import { str } from "../Json.ts"
 import { memoize } from "./memoize.ts"
 
-/** The replacement for a secret. A write that contains it must keep the stored value. */
+/**
+ * The replacement for a secret. A write that contains it must keep the stored value.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const marker = "[redacted]"
 
 /** A cheap and broad first test, which most names and texts fail. */

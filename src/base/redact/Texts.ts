@@ -159,5 +159,8 @@ const redactPlain = (text: string): string => {
  * Redacted are known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
  * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
  * base64). n8n expressions (`{{ … }}`) are kept.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const redactText = (text: string): string => redactBase64(redactPlain(text))

@@ -8,7 +8,12 @@ import * as NodeType from "../types/NodeType.ts"
 import * as ItemFields from "./itemFields.ts"
 import * as NodeFiles from "./nodeFiles.ts"
 
-/** A package that cannot be read: the server does not start. */
+/**
+ * A package that cannot be read: the server does not start.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
 
 /** A package of node types. */

@@ -16,7 +16,12 @@ export interface Issue extends Remark {
   readonly name: string
 }
 
-/** A sentence that helps where a name or value is none of the candidates: the nearest, or the first of them. */
+/**
+ * A sentence that helps where a name or value is none of the candidates: the nearest, or the first of them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Suggest = (name: string, candidates: Iterable<string>) => string
 
 /** The value in a few words. */

@@ -9,7 +9,12 @@ import { joined, make as makeWords, spaced, stem, type WordLists, type Words, wo
 
 export type { Row } from "./document.ts"
 
-/** What is searched for; at least one of the words. */
+/**
+ * What is searched for; at least one of the words.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Query {
   /** Names, words, or a type. */
   readonly keyword?: string | undefined
@@ -20,7 +25,12 @@ export interface Query {
   readonly limit: number
 }
 
-/** The types that match, best first. */
+/**
+ * The types that match, best first.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Hits {
   /** How many match in all; `nodes` has the best of them. */
   readonly count: number

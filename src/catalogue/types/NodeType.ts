@@ -34,7 +34,12 @@ export const Mode = Schema.Struct({
 })
 export type Mode = typeof Mode.Type
 
-/** A value to choose, of `options` and `multiOptions`. */
+/**
+ * A value to choose, of `options` and `multiOptions`.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Choice = Schema.Struct({
   name: Schema.String,
   value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]),
@@ -43,7 +48,12 @@ export const Choice = Schema.Struct({
 })
 export type Choice = typeof Choice.Type
 
-/** Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`. */
+/**
+ * Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Group {
   readonly name: string
   readonly displayName: string
@@ -57,6 +67,9 @@ export interface Group {
  *
  * `options` holds choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
  * repeat: parameters of one name are shown under different conditions.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export interface Property {
   readonly name: string
@@ -195,7 +208,12 @@ export const Description = Schema.Struct({
 })
 export type Description = typeof Description.Type
 
-/** A type of node with all its versions. */
+/**
+ * A type of node with all its versions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NodeType {
   /** As workflows name it: `n8n-nodes-base.httpRequest`. */
   readonly type: string

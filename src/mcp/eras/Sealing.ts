@@ -13,14 +13,24 @@ import { type Obj, obj, str } from "../../base/Json.ts"
 /** How long a person may take to answer, in milliseconds. */
 const maxAge = 15 * 60_000
 
-/** Seals and opens; `about` is what the text is of, and is not in it. */
+/**
+ * Seals and opens; `about` is what the text is of, and is not in it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Sealing {
   readonly seal: (content: Obj, about: string) => Effect.Effect<string>
   /** The content, if the text is ours, of this, in time, and comes for the first time. */
   readonly open: (sealed: string, about: string) => Effect.Effect<Obj | undefined>
 }
 
-/** What the processes of a server share. */
+/**
+ * What the processes of a server share.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** 32 random bytes. */
   readonly key: Redacted.Redacted<Uint8Array>
@@ -30,7 +40,12 @@ export interface Options {
 
 const bytesOf = (text: string) => Buffer.from(text, "base64url")
 
-/** Seals with HMAC-SHA256. */
+/**
+ * Seals with HMAC-SHA256.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = ({ key, use }: Options): Sealing => {
   const mac = (body: string, about: string) =>
     createHmac("sha256", Redacted.value(key)).update(JSON.stringify([body, about])).digest()
@@ -57,7 +72,12 @@ export const make = ({ key, use }: Options): Sealing => {
   }
 }
 
-/** For one process: its key ends with it. */
+/**
+ * For one process: its key ends with it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
   const used = new Map<string, number>()
   return make({
@@ -77,6 +97,9 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
  *
  * The folder is made when something is first sealed or opened. Where it cannot be written, this process seals alone and
  * says so in the log.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {

@@ -5,14 +5,24 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import type { Caller } from "../McpTransport.ts"
 import * as Refusal from "./refusal.ts"
 
-/** One valid token and its client. A client may have several, so that one can be replaced. */
+/**
+ * One valid token and its client. A client may have several, so that one can be replaced.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Grant {
   readonly token: Redacted.Redacted<string>
   /** The caller's name for `McpServer`. */
   readonly client: string | undefined
 }
 
-/** A caller with access. */
+/**
+ * A caller with access.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Known extends Caller {
   /** Identifies the token, or the person behind several; limits count by it. */
   readonly key: string
@@ -20,14 +30,24 @@ export interface Known extends Caller {
   readonly writeRefusal?: Refusal.Refusal
 }
 
-/** The caller of an `Authorization` header, or the answer to one without access. */
+/**
+ * The caller of an `Authorization` header, or the answer to one without access.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Access = (authorization: string | undefined) => Effect.Effect<Known, Refusal.Refusal>
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
 const pattern = /^Bearer +(\S+) *$/i
 
-/** The token of an `Authorization` header. */
+/**
+ * The token of an `Authorization` header.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
@@ -39,6 +59,9 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
  * **Details**
  *
  * All digests are compared, in constant time: the duration tells nothing about a token.
+ *
+ * @category constructors
+ * @since 0.1.0
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
   const known = grants.map(({ client, token }, index) => {

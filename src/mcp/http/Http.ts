@@ -29,7 +29,12 @@ import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
 import { cors, health, posted } from "./route.ts"
 
-/** Who may call, how much, and under which names the server is reached. */
+/**
+ * Who may call, how much, and under which names the server is reached.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options extends Gate.Options, Hosts.Names {
   /** What `/health` says of n8n: one word, soon; nothing if absent. */
   readonly n8n?: Effect.Effect<string>
@@ -72,7 +77,12 @@ const checkSource = (names: Hosts.Names) =>
     }
   })
 
-/** Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused. */
+/**
+ * Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
   Layer.effect(
     McpTransport,

@@ -93,7 +93,12 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
   return server
 }
 
-/** Where to listen. */
+/**
+ * Where to listen.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   readonly host: string
   readonly port: number
@@ -103,7 +108,12 @@ export interface Options {
   readonly linger?: number
 }
 
-/** Listens; when it ends, it takes no connection any more, waits some seconds for calls in flight, then cuts the rest. */
+/**
+ * Listens; when it ends, it takes no connection any more, waits some seconds for calls in flight, then cuts the rest.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options): Layer.Layer<HttpServer.HttpServer, ServeError> =>
   Layer.unwrap(Effect.sync(() => {
     const server = make(options)

@@ -220,5 +220,10 @@ export const layerStreams = (
     }, Effect.scoped)
   })
 
-/** Serves on the process's stdin and stdout. */
+/**
+ * Serves on the process's stdin and stdout.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer: Layer.Layer<McpTransport> = layerStreams(process.stdin, process.stdout)

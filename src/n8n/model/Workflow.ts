@@ -9,6 +9,9 @@ import * as Connections from "./Connections.ts"
  * **Details**
  *
  * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const Node = Schema.StructWithRest(
   Schema.Struct({
@@ -39,7 +42,12 @@ const head = {
   tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag)))
 }
 
-/** The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them. */
+/**
+ * The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
 export const Workflow = Schema.StructWithRest(
   Schema.Struct({
     ...head,
@@ -56,6 +64,9 @@ export type Workflow = typeof Workflow.Type
 /**
  * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
  * take as long as parsing the JSON.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const Listed = Schema.Struct({
   ...head,
@@ -65,7 +76,12 @@ export const Listed = Schema.Struct({
 })
 export type Listed = typeof Listed.Type
 
-/** The names of a workflow's tags. */
+/**
+ * The names of a workflow's tags.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> =>
   (workflow.tags ?? []).map((tag) => tag.name)
 
@@ -78,6 +94,9 @@ const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connec
  *
  * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
  * not count.
+ *
+ * @category schemas
+ * @since 0.1.0
  */
 export const hasDraft = (workflow: Workflow): boolean => {
   const { active, activeVersion, activeVersionId, connections, nodes, versionId } = workflow
@@ -86,7 +105,12 @@ export const hasDraft = (workflow: Workflow): boolean => {
   return running._tag === "None" || !equals(running.value, { nodes, connections })
 }
 
-/** The settings that every write must repeat: n8n merges settings, but 1.x resets these unless they are named. */
+/**
+ * The settings that every write must repeat: n8n merges settings, but 1.x resets these unless they are named.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const settingsToName = ({ settings }: Workflow): Obj =>
   Object.fromEntries(
     Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")

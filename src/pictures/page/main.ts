@@ -170,7 +170,11 @@ const fillList = () => {
     button.type = "button"
     button.dir = "auto"
     button.dataset["id"] = node.id
-    if (node.statusText !== undefined) button.append(element("small", node.statusText))
+    if (node.statusText !== undefined) {
+      const status = element("small", node.statusText)
+      status.dir = "auto"
+      button.append(status)
+    }
     button.addEventListener("click", () => {
       centre(node.id)
       pick(node.id, button)

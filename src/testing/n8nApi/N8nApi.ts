@@ -25,6 +25,7 @@ import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as history from "./history.ts"
 import * as insights from "./insights.ts"
+import * as projects from "./projects.ts"
 import * as publishing from "./publishing.ts"
 import { checkQuery } from "./query.ts"
 import { type Major, refuse } from "./refusal.ts"
@@ -51,7 +52,12 @@ export type {
   Workflow
 } from "./state.ts"
 
-/** A request as received; `body` is the parsed JSON. */
+/**
+ * A request as received; `body` is the parsed JSON.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
@@ -59,10 +65,20 @@ export interface RecordedRequest {
   readonly body?: unknown
 }
 
-/** A broken connection: if a hook fails with it, the client gets no answer. */
+/**
+ * A broken connection: if a hook fails with it, the client gets no answer.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class Disconnected extends Data.TaggedError("Disconnected") {}
 
-/** Options of the simulated n8n. */
+/**
+ * Options of the simulated n8n.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** The major version. Default: "2". */
   readonly version?: "2" | "1"
@@ -90,7 +106,12 @@ export interface Options {
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
-/** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
+/**
+ * A simulated n8n: its client, the requests so far, and direct access to its workflows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
@@ -137,7 +158,8 @@ const routes: ReadonlyArray<Route> = [
   ...dataTables.routes,
   ...communityPackages.routes,
   ...insights.routes,
-  ...audit.routes
+  ...audit.routes,
+  ...projects.routes
 ]
 
 /** Finds the route: 2.x tries the method on every matching path, 1.x only on the first. */
@@ -176,7 +198,12 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
   ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
 })
 
-/** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
+/**
+ * Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
     const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
@@ -256,6 +283,11 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     return n8n
   })
 
-/** The client of a simulated n8n; each build of the layer has its own. */
+/**
+ * The client of a simulated n8n; each build of the layer has its own.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (seed: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, Effect.map(make(seed, options), ({ client }) => client))

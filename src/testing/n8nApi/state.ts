@@ -1,7 +1,12 @@
 /** The state of a simulated n8n, and its generated ids and dates. */
 import * as Json from "../../base/Json.ts"
 
-/** A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads. */
+/**
+ * A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Workflow {
   readonly id: string
   readonly name: string
@@ -12,7 +17,12 @@ export interface Workflow {
   readonly [key: string]: unknown
 }
 
-/** An execution as `GET /executions/{id}?includeData=true` returns it. */
+/**
+ * An execution as `GET /executions/{id}?includeData=true` returns it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Execution {
   readonly id: string
   readonly workflowId: string
@@ -21,7 +31,12 @@ export interface Execution {
   readonly [key: string]: unknown
 }
 
-/** An execution that is not stored yet. */
+/**
+ * An execution that is not stored yet.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NewExecution {
   /** Default: the next free one. */
   readonly id?: string
@@ -32,7 +47,12 @@ export interface NewExecution {
   readonly [key: string]: unknown
 }
 
-/** A credential as `GET /credentials` lists it: its secrets never leave n8n. */
+/**
+ * A credential as `GET /credentials` lists it: its secrets never leave n8n.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Credential {
   readonly id: string
   readonly name: string
@@ -40,7 +60,12 @@ export interface Credential {
   readonly [key: string]: unknown
 }
 
-/** A data table with its rows; what a row lacks is null, and its id is its place, from 1. */
+/**
+ * A data table with its rows; what a row lacks is null, and its id is its place, from 1.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface DataTable {
   readonly id: string
   readonly name: string
@@ -48,7 +73,25 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
-/** An installed package as `GET /community-packages` lists it. */
+/**
+ * A project with its folders, as n8n lists them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Project {
+  readonly id: string
+  readonly name: string
+  readonly type: "personal" | "team"
+  readonly folders?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly [key: string]: unknown }>
+}
+
+/**
+ * An installed package as `GET /community-packages` lists it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface CommunityPackage {
   readonly packageName: string
   readonly installedVersion: string
@@ -69,6 +112,9 @@ export interface CommunityPackage {
  *
  * An execution whose workflow is not in the seed is listed too. The real n8n deletes executions with their workflow,
  * but tests need the moment in between.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export interface Seed {
   readonly workflows: ReadonlyArray<Workflow>
@@ -76,14 +122,26 @@ export interface Seed {
   readonly credentials?: ReadonlyArray<Credential>
   readonly dataTables?: ReadonlyArray<DataTable>
   readonly communityPackages?: ReadonlyArray<CommunityPackage>
+  /** With them n8n has the licence for projects and folders. The first is the owner's own. */
+  readonly projects?: ReadonlyArray<Project>
 }
 
-/** Any JSON object. */
+/**
+ * Any JSON object.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Obj {
   readonly [key: string]: unknown
 }
 
-/** A node; a stored one always has an id. */
+/**
+ * A node; a stored one always has an id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Node extends Obj {
   readonly id?: string
   readonly name?: string
@@ -97,7 +155,12 @@ export interface Content {
   readonly nodeGroups: ReadonlyArray<Obj>
 }
 
-/** A workflow with all fields that the API needs. */
+/**
+ * A workflow with all fields that the API needs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Stored extends Workflow, Content {
   readonly active: boolean
   readonly activeVersionId: string | null
@@ -168,6 +231,7 @@ export interface State {
   readonly credentials: Array<Credential>
   readonly tables: Map<string, Table>
   readonly communityPackages: Array<CommunityPackage>
+  readonly projects: ReadonlyArray<Project> | undefined
   readonly tags: Map<string, Tag>
   /** The versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
@@ -353,6 +417,7 @@ export const make = (seed: Seed, major: "1" | "2"): State => {
     credentials: [...seed.credentials ?? []],
     tables: new Map(),
     communityPackages: [...seed.communityPackages ?? []],
+    projects: seed.projects,
     tags: new Map(),
     versions: new Map(),
     publications: [],

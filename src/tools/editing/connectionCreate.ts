@@ -4,7 +4,12 @@ import { defined } from "../../base/Json.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** Connects two nodes. */
+/**
+ * Connects two nodes.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const connectionCreate = Tool.make({
   name: "connection_create",
   title: "Connect nodes",

@@ -42,7 +42,12 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   return { errors, warnings: problems.length - errors }
 }
 
-/** Checks a workflow as n8n does, and beyond. */
+/**
+ * Checks a workflow as n8n does, and beyond.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",

@@ -13,7 +13,12 @@ import * as writing from "../shared/Writing.ts"
 /** Identifies a problem wherever its node stands in the list. */
 const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
 
-/** Several changes, all or nothing. */
+/**
+ * Several changes, all or nothing.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",

@@ -58,7 +58,12 @@ const shownSide = ({ count, slot }: ItemComparison.Side) => ({
   items: count
 })
 
-/** What differs between the items of two nodes. */
+/**
+ * What differs between the items of two nodes.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",

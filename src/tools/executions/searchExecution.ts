@@ -37,7 +37,12 @@ const outputNames = (execution: Execution.Execution, matches: ReadonlyArray<Item
   })
 }
 
-/** One pass over all items that nodes put out. */
+/**
+ * One pass over all items that nodes put out.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search an execution's items",

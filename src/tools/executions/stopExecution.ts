@@ -4,7 +4,12 @@ import * as Tool from "../../answer/Tool.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** `POST /executions/{id}/stop` (2.x). */
+/**
+ * `POST /executions/{id}/stop` (2.x).
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const stopExecution = Tool.make({
   name: "stop_execution",
   title: "Stop execution",

@@ -6,7 +6,12 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows` of a file, unpublished. */
+/**
+ * `POST /workflows` of a file, unpublished.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",

@@ -9,7 +9,12 @@ import { draftId } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** A new workflow is a file from its first moment: nothing lives only in memory. */
+/**
+ * A new workflow is a file from its first moment: nothing lives only in memory.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",

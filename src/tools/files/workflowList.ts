@@ -4,7 +4,12 @@ import { defined } from "../../base/Json.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** The workflows in a folder. */
+/**
+ * The workflows in a folder.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",

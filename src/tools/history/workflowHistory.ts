@@ -127,7 +127,12 @@ const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: numb
   return rows.slice(0, limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
 })
 
-/** n8n's own versions (2.x) and the snapshots of before our writes, in one list. */
+/**
+ * n8n's own versions (2.x) and the snapshots of before our writes, in one list.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",

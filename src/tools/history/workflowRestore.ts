@@ -151,7 +151,12 @@ const restoreFile = Effect.fnUntraced(function*(
   return { id, name: str(name) ?? id, active: active === true }
 })
 
-/** Writes an earlier version; what it overwrites is kept as any write's is. */
+/**
+ * Writes an earlier version; what it overwrites is kept as any write's is.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
   title: "Restore workflow",

@@ -20,7 +20,12 @@ const Row = Schema.Struct({
   )
 })
 
-/** Node types by what they do, from the catalogue; of the connected n8n only its version is asked. */
+/**
+ * Node types by what they do, from the catalogue; of the connected n8n only its version is asked.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",

@@ -68,6 +68,19 @@ export const index = (name: string, description: string) =>
     ).annotate({ description })
   )
 
+/** A project on n8n, by id. */
+export const project = Schema.optionalKey(
+  Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of the project, from project_list." })
+)
+
+/** Where something is put. */
+export const place = {
+  project,
+  folder: Schema.optionalKey(
+    Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of a folder of it, from project_list." })
+  )
+}
+
 /** How many rows. */
 export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "How many at most.")
 

@@ -7,7 +7,12 @@ import * as entries from "./entries.ts"
 const settle =
   "both: left as it was, for it changed on both sides. Ask the user which to keep, then call again with resolve and only."
 
-/** From n8n into files. */
+/**
+ * From n8n into files.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",

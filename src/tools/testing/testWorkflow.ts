@@ -144,7 +144,12 @@ const nextItems = ({ data, executionId }: Output) => (path: string, kept: number
     ? Hints.executionByNode(executionId, data.node, { itemOffset: kept })
     : undefined
 
-/** Runs a workflow as a temporary copy. */
+/**
+ * Runs a workflow as a temporary copy.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",

@@ -1,10 +1,16 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows`, then its tags, then publishing it. */
+/**
+ * `POST /workflows`, then its tags, then publishing it.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",
@@ -14,6 +20,7 @@ export const createWorkflow = Tool.make({
   // With `active` it takes effect: what triggers it runs it.
   annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
+  unlisted: { project: "onRequest", folder: "onRequest" },
   input: Schema.Struct({
     name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))
       .annotate({ description: "The workflow's name." })
@@ -23,11 +30,21 @@ export const createWorkflow = Tool.make({
     settings: writing.settings,
     active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish it at once." })),
     tags: writing.tags("Names of tags; missing ones are created."),
+    ...parameters.place,
     raw: parameters.raw("Adds the workflow as read back.")
   }),
   output: writing.Output,
-  handler: ({ active, raw: _, tags, ...workflow }) =>
-    writing.withUrl(WorkflowStore.use((store) => store.create(workflow, { source: "caller", active, tags }))),
+  handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>
+    writing.withUrl(
+      WorkflowStore.use((store) =>
+        store.create(workflow, {
+          source: "caller",
+          active,
+          tags,
+          place: defined({ projectId: project, parentFolderId: folder })
+        })
+      )
+    ),
   summarize: (written, { raw }) => writing.summarize(written, raw),
   message: ({ id }) => ({ en: `Created workflow '${id}'`, ja: "ワークフローを作成しました" })
 })

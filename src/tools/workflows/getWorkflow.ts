@@ -72,7 +72,12 @@ const summaryOf = (node: Workflow.Node) =>
     disabled: node.disabled === true ? true : undefined
   })
 
-/** `GET /workflows/{id}`, without parameters unless `nodes` names some. */
+/**
+ * `GET /workflows/{id}`, without parameters unless `nodes` names some.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",

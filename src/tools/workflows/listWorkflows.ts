@@ -27,7 +27,12 @@ const Row = Schema.Struct({
 /** How many nodes that use something are named. */
 const maxNodes = 10
 
-/** `GET /workflows`: ids, names and whether they run; archived ones only with `raw`. */
+/**
+ * `GET /workflows`: ids, names and whether they run; archived ones only with `raw`.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
@@ -37,7 +42,7 @@ export const listWorkflows = Tool.make({
   description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
   // nextCursor says the same.
-  unlisted: { offset: "never" },
+  unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
     active: Schema.optionalKey(
@@ -52,6 +57,7 @@ export const listWorkflows = Tool.make({
         description: "Only with nodes that hold this: type, credential, sub-workflow id, webhook path, any text."
       })
     ),
+    project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "How many to skip."),
     cursor: parameters.cursor,
@@ -66,8 +72,9 @@ export const listWorkflows = Tool.make({
     hint: Schema.optionalKey(Schema.String),
     url: Schema.String
   }),
-  handler: ({ raw, uses, ...query }) =>
+  handler: ({ project, raw, uses, ...rest }) =>
     Effect.gen(function*() {
+      const query = { ...rest, projectId: project }
       const n8n = yield* N8nClient
       const url = links.workflows(n8n.instance)
       if (uses === undefined) {

@@ -5,7 +5,12 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value. */
+/**
+ * `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",

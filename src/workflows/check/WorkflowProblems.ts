@@ -45,6 +45,9 @@ const sorted = (problems: ReadonlyArray<Problem>) =>
  *
  * Errors are what n8n refuses to store or to publish, what its editor marks red, and what fails whenever it runs.
  * Disabled nodes have only the problems that n8n itself reports of them. Identical fixes are listed once.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> => {
   const checked = Checked.make(workflow, lookups)
@@ -81,6 +84,9 @@ export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray
  *   (problems) => problems.map(({ message, path, severity }) => `${severity} ${path}: ${message}`)
  * )
  * ```
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
   Effect.map(JavaScript.parser, (parse) => {

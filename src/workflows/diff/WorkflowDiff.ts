@@ -16,12 +16,22 @@ import * as valueDiff from "./valueDiff.ts"
 
 export type { ArrayChange, Change, ElementChange, ObjectChange, Replace } from "./valueDiff.ts"
 
-/** A workflow of any origin; what does not fit is not compared. */
+/**
+ * A workflow of any origin; what does not fit is not compared.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Document {
   readonly [key: string]: unknown
 }
 
-/** What became of one node. A node that only moved is `moved`. */
+/**
+ * What became of one node. A node that only moved is `moved`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NodeDiff {
   /** Its name after the change; of one that was removed, before. */
   readonly name: string
@@ -33,7 +43,12 @@ export interface NodeDiff {
   readonly position?: valueDiff.Change
 }
 
-/** The differences; nothing in it is cut. */
+/**
+ * The differences; nothing in it is cut.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** With the names that nodes have after the change; of removed nodes, before, see {@link plainName}. */
@@ -206,7 +221,12 @@ const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
 /** Before the name of a removed node that another one has now. */
 const removedMark = "\u0000"
 
-/** The name of a link's end as a reader knows it: of a node that is gone, though another has its name now. */
+/**
+ * The name of a link's end as a reader knows it: of a node that is gone, though another has its name now.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
 
 const formerNames = (nodes: ReadonlyArray<NodeDiff>) => nodes.flatMap(({ formerName }) => formerName ?? [])
@@ -249,7 +269,12 @@ const renamePins = (change: valueDiff.Change, names: ReadonlyMap<string, string>
   return { ...change, keys: change.keys.map(([key, inner]) => [key, key === "pinData" ? pins(inner) : inner] as const) }
 }
 
-/** The differences from `before` to `after`. */
+/**
+ * The differences from `before` to `after`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = (before: Document, after: Document): WorkflowDiff => {
   const { added, pairs, removed } = match(before, after)
   const nodes = [
@@ -287,7 +312,12 @@ const inverse: { readonly [Change in NodeDiff["change"]]: NodeDiff["change"] } =
 const maybeInvert = (change: valueDiff.Change | undefined) =>
   change === undefined ? undefined : valueDiff.invert(change)
 
-/** The differences the other way round. */
+/**
+ * The differences the other way round.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const invert = (diff: WorkflowDiff): WorkflowDiff => {
   const back = namesBack(diff.nodes)
   return defined({
@@ -331,7 +361,12 @@ const applyToNode = (node: Obj, { name, position, value }: NodeDiff): Obj => {
   return defined({ ...next, name, position: at })
 }
 
-/** The workflow with the differences made; its nodes keep their order, added ones come last. */
+/**
+ * The workflow with the differences made; its nodes keep their order, added ones come last.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const apply = (workflow: Document, diff: WorkflowDiff): Document => {
   const names = newNames(diff.nodes)
   const byName = new Map(
@@ -356,7 +391,12 @@ export const apply = (workflow: Document, diff: WorkflowDiff): Document => {
 
 // ---- what a reader is shown
 
-/** One place that changed: the values, shortened around the change, or for a long text the hunks of a unified diff. */
+/**
+ * One place that changed: the values, shortened around the change, or for a long text the hunks of a unified diff.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FieldView {
   readonly path: string
   readonly before?: unknown
@@ -364,7 +404,12 @@ export interface FieldView {
   readonly diff?: string
 }
 
-/** What became of a node, readable. */
+/**
+ * What became of a node, readable.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NodeView {
   readonly node: string
   readonly change: "added" | "removed" | "changed" | "renamed"
@@ -373,7 +418,12 @@ export interface NodeView {
   readonly fields?: ReadonlyArray<FieldView>
 }
 
-/** The differences, readable. */
+/**
+ * The differences, readable.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface View {
   /** Nothing differs, or positions alone. */
   readonly same: boolean
@@ -388,7 +438,12 @@ export interface View {
   readonly other?: ReadonlyArray<FieldView>
 }
 
-/** What a person calls the output that a link starts from, such as `true` of an If; the index where it has no name. */
+/**
+ * What a person calls the output that a link starts from, such as `true` of an If; the index where it has no name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type PortName = (
   link: Connections.Link,
   state: "before" | "after"
@@ -432,6 +487,9 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
  * **Details**
  *
  * `portName` names ports as a person sees them. With `node` only that node is shown, its long texts whole.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const view = (
   { links, nodes, rest }: WorkflowDiff,
@@ -485,7 +543,12 @@ const fieldNames = (change: valueDiff.Change | undefined) => [
   )
 ]
 
-/** In one line, such as `added 'Slack'; 'Net amount': jsCode; 2 connections; settings`; `nothing` where all is equal. */
+/**
+ * In one line, such as `added 'Slack'; 'Net amount': jsCode; 2 connections; settings`; `nothing` where all is equal.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
   const changed = named("changed")
@@ -509,7 +572,12 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
 const inLine = (value: unknown, excerpt: string) =>
   value === undefined ? "none" : typeof value === "string" ? JSON.stringify(excerpt) : excerpt
 
-/** A change of a value in one line: what stands around it, before and after. */
+/**
+ * A change of a value in one line: what stands around it, before and after.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const around = (before: unknown, after: unknown, room = 160): string => {
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
@@ -533,6 +601,9 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
  * **Details**
  *
  * Secrets are redacted by where they stand, which a line alone does not tell.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
@@ -558,7 +629,12 @@ const detail = (before: Document, after: Document, { formerName, name }: NodeDif
 /** Room of the one change that a line shows. */
 const lineRoom = 100
 
-/** The {@link line} of two versions; where one value of one node differs, with what stands around it. */
+/**
+ * The {@link line} of two versions; where one value of one node differs, with what stands around it.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const step = (before: Document, after: Document): string => {
   const diff = make(before, after)
   const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
@@ -568,7 +644,12 @@ export const step = (before: Document, after: Document): string => {
   return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
 }
 
-/** The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`. */
+/**
+ * The {@link line} with what differs in the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const summary = (before: Document, after: Document): string => {
   const diff = make(before, after)
   const details = diff.nodes.flatMap((node) =>
@@ -579,10 +660,20 @@ export const summary = (before: Document, after: Document): string => {
   return [line(diff), ...details.slice(0, mostDetails)].join("; ")
 }
 
-/** Whether both states are equal but for the places of nodes. */
+/**
+ * Whether both states are equal but for the places of nodes.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isSame = (before: Document, after: Document): boolean => view(make(before, after)).same
 
-/** For a test of equality that pays no heed to order: the nodes by name, the links sorted, the rest. */
+/**
+ * For a test of equality that pays no heed to order: the nodes by name, the links sorted, the rest.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const normalize = (workflow: Document) => ({
   nodes: nodesOf(workflow).toSorted((a, b) => nameOf(a) < nameOf(b) ? -1 : 1),
   links: [...new Set(linksOf(workflow).map(linkKey))].toSorted(),

@@ -4,29 +4,54 @@ import * as Equal from "effect/Equal"
 import { type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 
-/** A change of one value; `undefined` on a side is a value that is not there. */
+/**
+ * A change of one value; `undefined` on a side is a value that is not there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Change = Replace | ObjectChange | ArrayChange
 
-/** Another value altogether. */
+/**
+ * Another value altogether.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Replace {
   readonly _tag: "Replace"
   readonly before: unknown
   readonly after: unknown
 }
 
-/** An object of which some keys changed. */
+/**
+ * An object of which some keys changed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ObjectChange {
   readonly _tag: "Object"
   readonly keys: ReadonlyArray<readonly [key: string, change: Change]>
 }
 
-/** A list of which some elements changed, went or came. */
+/**
+ * A list of which some elements changed, went or came.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ArrayChange {
   readonly _tag: "Array"
   readonly elements: ReadonlyArray<ElementChange>
 }
 
-/** An element that changed has both places, one that went only `before`, one that came only `after`. */
+/**
+ * An element that changed has both places, one that went only `before`, one that came only `after`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ElementChange {
   readonly before: number | undefined
   readonly after: number | undefined

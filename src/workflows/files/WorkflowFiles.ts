@@ -21,7 +21,12 @@ export { isApart } from "./locate.ts"
 export { isWorkflow, type WorkflowFile } from "./read.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
-/** Reads and writes files. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in `list`. */
+/**
+ * Reads and writes files. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in `list`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /**
    * The JSON in a file under a files root; a relative path starts at the first root.
@@ -99,16 +104,31 @@ export interface Service {
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 
-/** The files under the roots. */
+/**
+ * The files under the roots.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class WorkflowFiles extends Context.Service<WorkflowFiles, Service>()("effect-n8n-mcp/WorkflowFiles") {}
 
-/** Where files may be read and written. */
+/**
+ * Where files may be read and written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** Absolute paths of folders, one at least; that they exist is checked at each use. */
   readonly roots: ReadonlyArray<string>
 }
 
-/** Works under the roots. One that does not exist fails the call, not the layer. */
+/**
+ * Works under the roots. One that does not exist fails the call, not the layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     WorkflowFiles,

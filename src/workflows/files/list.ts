@@ -9,7 +9,12 @@ import * as Locate from "./locate.ts"
 import { fill, isListed, parse } from "./read.ts"
 import { changed, isJson, maxBytes, refuseAt, type Target, tooLarge, unreadable } from "./refusals.ts"
 
-/** A workflow in a file. */
+/**
+ * A workflow in a file.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Listed {
   /** The one that its n8n gave it, when the file has one. */
   readonly id?: string
@@ -20,7 +25,12 @@ export interface Listed {
   readonly lastModified: string
 }
 
-/** Some of the workflows that there are. */
+/**
+ * Some of the workflows that there are.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Listing {
   readonly workflows: ReadonlyArray<Listed>
   /** Of all pages. */
@@ -30,7 +40,12 @@ export interface Listing {
   readonly unreadableCount: number
 }
 
-/** Which of them; without `limit` all. */
+/**
+ * Which of them; without `limit` all.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Page {
   readonly offset?: number | undefined
   readonly limit?: number | undefined

@@ -30,17 +30,32 @@ import {
   unwritable
 } from "./refusals.ts"
 
-/** A file that was written; `before` is what it replaced. */
+/**
+ * A file that was written; `before` is what it replaced.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Written {
   readonly path: string
   readonly before: string | undefined
   readonly after: string
 }
 
-/** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
+/**
+ * Runs before a file is replaced, with its text and real path; its failure keeps the file as it is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
 
-/** How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is. */
+/**
+ * How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface CodeOptions {
   readonly code?: CodePlaces | "join" | undefined
 }

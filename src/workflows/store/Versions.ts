@@ -13,7 +13,12 @@ import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Reference from "../Reference.ts"
 import { Snapshots } from "./Snapshots.ts"
 
-/** A workflow in one of its versions. */
+/**
+ * A workflow in one of its versions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface State {
   /** Whole, but for what belongs to what runs now; of n8n's versions all but nodes, links and groups is of today. */
   readonly workflow: Workflow.Workflow
@@ -21,7 +26,12 @@ export interface State {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Reads versions. */
+/**
+ * Reads versions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /**
    * The workflow in one version: `published`, an id of n8n's, or a snapshot's; the last also of a deleted workflow.
@@ -38,7 +48,12 @@ export interface Service {
   readonly note: (id: string, versions: ReadonlyArray<string>) => Effect.Effect<void, never, N8nClient>
 }
 
-/** The versions. Like the snapshots it holds no client: the call says of which n8n. */
+/**
+ * The versions. Like the snapshots it holds no client: the call says of which n8n.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class Versions extends Context.Service<Versions, Service>()("effect-n8n-mcp/Versions") {}
 
 /** Whole workflows are large: as many as are compared at once. */
@@ -110,7 +125,12 @@ const decodeWorkflow = Schema.decodeUnknownEffect(Workflow.Workflow)
 const isUnknown = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ? error.resourceType !== "Workflow" : hasStatus(404, 405)(error)
 
-/** Keeps what was read of versions, since they never change. */
+/**
+ * Keeps what was read of versions, since they never change.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
   Versions,
   Effect.gen(function*() {

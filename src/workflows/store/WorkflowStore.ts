@@ -32,7 +32,12 @@ import {
 import { Snapshots } from "./Snapshots.ts"
 import { badRequest, isThere, merge, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
 
-/** What a write came to. */
+/**
+ * What a write came to.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Written {
   /** As read back. */
   readonly workflow: Workflow.Workflow
@@ -44,13 +49,23 @@ export interface Written {
   readonly published?: boolean
 }
 
-/** The parts of a workflow that a change names; the rest keeps its value. */
+/**
+ * The parts of a workflow that a change names; the rest keeps its value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Patch {
   readonly name?: string
   readonly [key: string]: unknown
 }
 
-/** How a workflow is written. */
+/**
+ * How a workflow is written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface UpdateOptions {
   /** For the snapshot: which tool. */
   readonly operation: string
@@ -67,19 +82,34 @@ export interface UpdateOptions {
   readonly isDraft?: boolean | undefined
 }
 
-/** What was made of a workflow: the parts that become different, and anything else for the caller. */
+/**
+ * What was made of a workflow: the parts that become different, and anything else for the caller.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Modification<A> {
   readonly patch: Patch
   readonly result: A
 }
 
-/** A change that was written; `before` is the workflow that it was made to. */
+/**
+ * A change that was written; `before` is the workflow that it was made to.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Modified<A> extends Written {
   readonly before: Workflow.Workflow
   readonly result: A
 }
 
-/** An update that is not written yet: what it will change, to show to a person or to decide by. */
+/**
+ * An update that is not written yet: what it will change, to show to a person or to decide by.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Plan {
   /** The workflow that it is planned for, as it was read. */
   readonly before: Workflow.Workflow
@@ -94,7 +124,12 @@ export interface Plan {
   readonly options: UpdateOptions
 }
 
-/** A write, and why it may fail. */
+/**
+ * A write, and why it may fail.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
@@ -104,12 +139,18 @@ export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
  *
  * Every method asks for the `N8nClient` when it is called: one process serves several n8n, with one set of locks and
  * snapshots, and which n8n a write goes to is known only by its call.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export interface Service {
   /** Creates a workflow; what fails after it exists is a warning that says what exists. */
   readonly create: (
     input: unknown,
-    options: Pick<UpdateOptions, "source" | "tags" | "active">
+    options: Pick<UpdateOptions, "source" | "tags" | "active"> & {
+      /** Where on n8n, with the licence for it. Default: at the top of the key's own project. */
+      readonly place?: { readonly projectId?: string; readonly parentFolderId?: string }
+    }
   ) => Writing
   /** Changes what `patch` names; a published workflow is published again, unless somebody's draft was waiting. */
   readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
@@ -167,10 +208,20 @@ export interface Service {
   readonly setActive: (id: string, active: boolean) => Writing
 }
 
-/** The way to write a workflow. */
+/**
+ * The way to write a workflow.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("effect-n8n-mcp/WorkflowStore") {}
 
-/** Writes workflows; needs the snapshots of what was before, and the versions that new nodes get. */
+/**
+ * Writes workflows; needs the snapshots of what was before, and the versions that new nodes get.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
   WorkflowStore,
   Effect.gen(function*() {
@@ -217,32 +268,37 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         )
         : Effect.void
 
-    const create: Service["create"] = Effect.fn("WorkflowStore.create")(function*(input, { active, source, tags }) {
-      const n8n = yield* N8nClient
-      const { warnings, workflow: body } = yield* withCatalogue(
-        prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
-      )
-      yield* checkName(body.name)
-      const { warnings: refused, workflow } = yield* withoutRefused(body, n8n.createWorkflow).pipe(
-        Effect.catchIf(isUncertain, (error) =>
-          new Errors.ApiError({
-            ...error,
-            hint: { _tag: "LookForCreated", name: body.name }
-          }))
-      )
-      const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
-        "created, but its tags could not be set",
-        Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
-      )
-      const publishing = active === true
-        ? yield* orWarning("created, but it could not be published", published(workflow))
-        : []
-      const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
-      return {
-        workflow: stored,
-        warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
+    const create: Service["create"] = Effect.fn("WorkflowStore.create")(
+      function*(input, { active, place, source, tags }) {
+        const n8n = yield* N8nClient
+        const { warnings, workflow: body } = yield* withCatalogue(
+          prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
+        )
+        yield* checkName(body.name)
+        const { warnings: refused, workflow } = yield* withoutRefused(
+          body,
+          (body) => n8n.createWorkflow({ ...body, ...place })
+        ).pipe(
+          Effect.catchIf(isUncertain, (error) =>
+            new Errors.ApiError({
+              ...error,
+              hint: { _tag: "LookForCreated", name: body.name }
+            }))
+        )
+        const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
+          "created, but its tags could not be set",
+          Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
+        )
+        const publishing = active === true
+          ? yield* orWarning("created, but it could not be published", published(workflow))
+          : []
+        const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
+        return {
+          workflow: stored,
+          warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
+        }
       }
-    })
+    )
 
     const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj, active: boolean | undefined) {
       const n8n = yield* N8nClient

@@ -17,13 +17,43 @@ interface Run {
   readonly note?: string
 }
 
-/** The latest run of each, newest release first. */
-export const runs: ReadonlyArray<Run> = []
+const withoutDrafts = "its API writes no drafts: a change of a published workflow takes effect at once"
 
-/** The releases that cannot be tested, and why. */
+/** The latest run of each, newest release first. */
+export const runs: ReadonlyArray<Run> = [
+  {
+    version: "2.30.8",
+    date: "2026-11-22",
+    passed: 73,
+    failed: 13,
+    note: `${withoutDrafts}; 8 tests asked for drafts and 5 for what later releases have: they know better since`
+  },
+  {
+    version: "2.20.12",
+    date: "2026-11-22",
+    passed: 83,
+    failed: 1,
+    note: `${withoutDrafts}; which node of a test runs was not told on the way`
+  }
+]
+
+/** The releases that could not be installed, and why. */
 export const notInstallable: Readonly<Record<string, string>> = {
-  "2.41.3": "its own packages of 0.26.2 and later (`@n8n/agents`, `@n8n/ai-node-sdk`) are not in the registry"
+  "2.41.3":
+    "could not be installed: its packages `@n8n/agents` 0.26.2 and `@n8n/ai-node-sdk` 0.31.2 were not in the registry"
 }
+
+/** What README says. */
+export const table = [
+  "| n8n | the suite | |",
+  "| --- | --- | --- |",
+  ...Object.entries(notInstallable).map(([version, why]) => `| ${version} | not run | ${why} |`),
+  `| ${inCi["2"]} | at every change | |`,
+  ...runs.map(({ date, failed, note = "", passed, version }) =>
+    `| ${version} | ${date}: ${passed} passed, ${failed} failed | ${note} |`
+  ),
+  `| ${inCi["1"]} | at every change | no drafts, versions or list of credentials in its API |`
+].join("\n")
 
 /** The releases to test now: those of `N8N_MCP_VERSIONS`, with commas between, or CI's. */
 const asked = (process.env["N8N_MCP_VERSIONS"] ?? Object.values(inCi).join()).split(",").map((version) =>

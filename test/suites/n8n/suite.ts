@@ -24,6 +24,7 @@ import { cases } from "./cases.ts"
 import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
+import { instance } from "./instance.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
@@ -620,6 +621,7 @@ export const suite = (version: string) => {
     cases(it)
     guarding(it, v2)
     resources(it, version)
+    instance(it, version)
     syncing(it, v2)
   })
 }

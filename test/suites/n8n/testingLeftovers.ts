@@ -170,7 +170,8 @@ export const testingLeftovers = (it: It) => {
           (progress) => told.push(progress)
         )
         assert.deepStrictEqual(obj(draft["data"])?.["items"], [{ json: { n: 1 } }, { json: { n: 2 } }])
-        assert.deepStrictEqual(told[0], { progress: 1, total: 6, message: "published" })
+        // A slow n8n is told of before: "working for 1 s".
+        assert.include(told.map(({ message }) => message), "published")
         assert.isTrue(told.some(({ message }) => message === "running: node 2 of 3"))
         assert.deepStrictEqual(told.at(-1), { progress: 6, total: 6, message: "success" })
         assert.isTrue(told.every(({ progress }, index) => progress > (told[index - 1]?.progress ?? 0)))

@@ -1,0 +1,43 @@
+/** Projects and their folders: only with the licence, which an n8n has whose seed names projects. */
+import * as Effect from "effect/Effect"
+import { pageQuery, paginate, text } from "./query.ts"
+import { refuse } from "./refusal.ts"
+import { api, type Handler } from "./server.ts"
+
+const unlicensed = (feature: string) =>
+  refuse(
+    403,
+    `Your license does not allow for ${feature}. To enable ${feature}, please upgrade to a license that supports this feature.`
+  )
+
+const listProjects: Handler = Effect.fnUntraced(function*({ query, state }) {
+  if (state.projects === undefined) return yield* unlicensed("feat:projectRole:admin")
+  return Response.json(yield* paginate(state.projects.map(({ folders: _, ...project }) => project), query))
+})
+
+const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
+  if (state.projects === undefined) return yield* unlicensed("feat:folders")
+  const [personal] = state.projects
+  const project = id === "personal" ? personal : state.projects.find((project) => project.id === id)
+  if (project === undefined) return yield* refuse(404, `Could not find the project with id "${id}"`)
+  const { folders = [] } = project
+  const skip = Number(query.get("skip") ?? 0)
+  return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
+})
+
+const listVariables: Handler = () => unlicensed("feat:variables")
+
+const status: Handler = () => unlicensed("feat:sourceControl")
+
+/** The endpoints that a licence opens. */
+export const routes = [
+  api("GET", "/projects", { query: pageQuery }, listProjects),
+  api(
+    "GET",
+    "/projects/:id/folders",
+    { query: { filter: text, select: text, sortBy: text, skip: text, take: text }, only2: true },
+    listFolders
+  ),
+  api("GET", "/variables", { query: { ...pageQuery, projectId: text, state: text } }, listVariables),
+  api("GET", "/source-control/status", { query: { direction: text }, only2: true }, status)
+]

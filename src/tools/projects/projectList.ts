@@ -1,0 +1,66 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Tool from "../../answer/Tool.ts"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as links from "../shared/Links.ts"
+import * as parameters from "../shared/Parameters.ts"
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  /** Of a project: `team`, or `personal`. */
+  type: Schema.optionalKey(Schema.String),
+  /** Of a folder: the names from the top of its project to it. */
+  path: Schema.optionalKey(Schema.Array(Schema.String)),
+  workflows: Schema.optionalKey(Schema.Int)
+})
+
+/** As many as are read; an n8n rarely has as many. */
+const maxRows = 1_000
+
+/** `GET /projects`, or `GET /projects/{id}/folders`. */
+export const projectList = Tool.make({
+  name: "project_list",
+  title: "List projects",
+  searchHint: "teams, projects, folders, where to put a workflow",
+  description: "List projects, or with project its folders, for the project and folder of other tools.",
+  annotations: Tool.readOnly,
+  scopes: ["project:list"],
+  partialScopes: { "folder:list": "folders" },
+  input: Schema.Struct({
+    project: Schema.optionalKey(
+      Schema.String.check(Schema.isMinLength(1)).annotate({
+        description: "List this project's folders: an id, or personal."
+      })
+    ),
+    limit: parameters.limit,
+    offset: parameters.offset("offset", "How many to skip.")
+  }),
+  output: Schema.Struct({
+    count: Schema.Int,
+    rows: Schema.Array(Row),
+    total: Schema.Int,
+    url: Schema.String
+  }),
+  handler: ({ limit, offset, project }) =>
+    Effect.gen(function*() {
+      const n8n = yield* N8nClient
+      const rows = project === undefined
+        ? Stream.map(n8n.streamProjects, ({ id, name, type }): typeof Row.Type => defined({ id, name, type }))
+        : Stream.map(n8n.streamFolders(project), ({ id, name, path, workflowCount }): typeof Row.Type =>
+          defined({ id, name, path, workflows: workflowCount }))
+      const all = yield* Stream.runCollect(Stream.take(rows, maxRows))
+      return { rows: all.slice(offset, offset + limit), total: all.length, url: links.workflows(n8n.instance) }
+    }),
+  summarize: ({ rows, total, url }) => ({ count: rows.length, rows, total, url }),
+  totals: ({ total }) => ({ rows: total }),
+  message: ({ count }, { project }) => ({
+    en: `Found ${counted(count, project === undefined ? "project" : "folder")}`,
+    ja: "プロジェクトの一覧を取得しました"
+  }),
+  next: ({ limit, offset }) => (path, kept) =>
+    path === "rows" ? `project_list(limit: ${limit}, offset: ${offset + kept})` : undefined
+})

@@ -1,0 +1,57 @@
+/** What a real n8n holds as a whole: overview, uses, archive. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import type * as Services from "../../../src/app/Services.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as tools from "../../../src/tools/index.ts"
+import { chain, made, manual, set } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient | Services.Services>
+
+/** Adds the tests to a suite. */
+export const instance = (it: It, version: string) => {
+  const v2 = version.startsWith("2.")
+
+  it.effect("instance_overview: tells the version, the counts and what failed, within 800 tokens", () =>
+    Effect.gen(function*() {
+      const { workflowId } = yield* scenarios.run("fail")
+      const data = yield* tools.instanceOverview.call({})
+      assert.strictEqual(data.version, version)
+      assert.isAtLeast((data.workflows?.published ?? 0) + (data.workflows?.unpublished ?? 0), 1)
+      assert.isAtLeast(data.runs?.failed ?? 0, 1)
+      assert.include(JSON.stringify(data.failing), workflowId)
+      assert.strictEqual(data.packages === undefined, !v2)
+      if (v2) assert.isAbove(data.key?.scopes ?? 0, 50)
+      else assert.deepStrictEqual(data.notes, ["n8n 1 does not tell the key's scopes and the installed packages."])
+      assert.isAtMost(countTokens(JSON.stringify(yield* tools.instanceOverview.run({}))), 800)
+    }))
+
+  it.effect("list_workflows with uses: finds a text of a parameter, and the type that alone is meant", () =>
+    Effect.gen(function*() {
+      const id = yield* made("Uses", [manual, set("Out", "{\"needle\":\"3f9c-haystack\"}")], chain("T", "Out"))
+      const found = yield* tools.listWorkflows.call({ uses: "3F9C-haystack" })
+      assert.deepStrictEqual(found.workflows.map((row) => [row.id, row.nodes]), [[id, ["Out"]]])
+      const { workflows } = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.set", name: "Uses", limit: 100 })
+      assert.include(workflows.map((row) => row.id), id)
+      assert.deepStrictEqual((yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.se" })).workflows, [])
+      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
+    }))
+
+  it.effect("delete_workflow with archive: keeps it on 2.x, and on 1.x does nothing and says so", () =>
+    Effect.gen(function*() {
+      const id = yield* made("Archived", [manual, set("Out", "{}")], chain("T", "Out"))
+      if (v2) {
+        assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, archive: true }), { id, archived: true })
+        const { workflows } = yield* tools.listWorkflows.call({ name: "Archived" })
+        assert.notInclude(workflows.map((row) => row.id), id)
+      } else {
+        const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, archive: true }))
+        assert.include(JSON.stringify(error), "has no archive")
+      }
+      assert.strictEqual((yield* N8nClient.use((n8n) => n8n.getWorkflow(id))).isArchived === true, v2)
+      yield* N8nClient.use((n8n) => n8n.deleteWorkflow(id))
+    }))
+}
