@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Envelope from "../answer/Envelope.ts"
 import type * as Tool from "../answer/Tool.ts"
+import type { Service as Database } from "../base/Database.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
@@ -111,6 +112,13 @@ const key = Effect.gen(function*() {
   )
 })
 
+/** The database that holds the state. */
+export interface DatabaseCheck {
+  /** Without user and password. */
+  readonly address: string
+  readonly run: Database["run"]
+}
+
 /** What is checked besides n8n. */
 export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
@@ -118,8 +126,8 @@ export interface Subject {
   readonly filesRoots: ReadonlyArray<string>
   /** Whether the file tools are offered without a folder too. */
   readonly needsFilesRoot?: boolean
-  /** Absolute; created at the first write. */
-  readonly stateFolder: string
+  /** Where the state is: a folder, absolute, which is created at the first write; or a database. */
+  readonly state: string | DatabaseCheck
 }
 
 const filesRoot = (root: string | undefined) =>
@@ -161,6 +169,19 @@ const stateFolder = (folder: string) =>
     } satisfies Check
   })
 
+const stateDatabase = ({ address, run }: DatabaseCheck) =>
+  run((sql) => sql<{ readonly version: string }>`SELECT current_setting('server_version') AS version`).pipe(
+    Effect.map(([row]) => ok("State database", `PostgreSQL ${row?.version} at ${address}`)),
+    Effect.catch(({ message }) =>
+      Effect.succeed<Check>({
+        name: "State database",
+        status: "failed",
+        detail: `${address}: ${message}; snapshots cannot be kept, so nothing would be written to n8n`,
+        cure: "Check --state (N8N_MCP_STATE), that this machine reaches it, and that its user may create tables."
+      })
+    )
+  )
+
 /** The node types that can be searched and checked against, offline. */
 const catalogue = Effect.gen(function*() {
   const { release, types } = yield* NodeCatalogue
@@ -188,13 +209,13 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
 
 /** Checks everything that the tools need. */
 export const examine = (
-  { filesRoots, needsFilesRoot = false, stateFolder: folder, tools }: Subject
+  { filesRoots, needsFilesRoot = false, state, tools }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
       checkNode(process.versions.node),
       ...yield* Effect.forEach(needsFilesRoot && filesRoots.length === 0 ? [undefined] : filesRoots, filesRoot),
-      yield* stateFolder(folder),
+      yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue
     ]
     return [...local, ...yield* Deadline.renewed(patience)(upstream(tools))]

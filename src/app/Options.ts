@@ -102,6 +102,12 @@ export const general = {
     "demo",
     "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one"
   ),
+  state: optional(
+    secret,
+    "state PLACE",
+    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines",
+    { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
+  ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
   maxResultChars: withDefault(
     integer(Minimize.minResultChars),

@@ -16,6 +16,7 @@ import * as McpServer from "../mcp/McpServer.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Options from "./Options.ts"
 import type * as Services from "./Services.ts"
+import * as State from "./State.ts"
 import * as ToolContext from "./ToolContext.ts"
 import * as Upstreams from "./Upstreams.ts"
 
@@ -104,6 +105,14 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
   }
 }, Effect.provide(FetchHttpClient.layer))
 
+/** Calls are counted where the state is kept: for all servers that share a database together. */
+const limits = Effect.fnUntraced(function*(options: Options.Options) {
+  const place = yield* State.place(options, process.env)
+  if (place._tag === "Folder") return undefined
+  const { layerStore } = yield* Effect.promise(() => import("../mcp/http/SqlRateLimits.ts"))
+  return Layer.provide(layerStore, place.database)
+})
+
 /** How long /health waits for n8n; the request itself goes on, for the next /health. */
 const healthTimeout = "800 millis"
 
@@ -161,6 +170,7 @@ export const serve = (
       allowedOrigins,
       access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
       resource: issued.resource,
+      limits: yield* limits(options),
       callsPerMinute: perMinute === 0 ? undefined : perMinute,
       maxInFlight: maxCalls,
       maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,

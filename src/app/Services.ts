@@ -10,13 +10,16 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
+import type { Database } from "../base/Database.ts"
 import * as Errors from "../base/Errors.ts"
 import type { UnreadablePackage } from "../catalogue/data/Packages.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Executions from "../executions/Executions.ts"
+import * as SqlTestRuns from "../executions/SqlTestRuns.ts"
 import * as TestRuns from "../executions/TestRuns.ts"
 import * as WorkflowFiles from "../workflows/files/WorkflowFiles.ts"
 import * as Snapshots from "../workflows/store/Snapshots.ts"
+import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
@@ -45,6 +48,8 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
   readonly stateFolder: string
+  /** Where they are kept instead. */
+  readonly database?: Layer.Layer<Database> | undefined
 }
 
 const assemble = (
@@ -61,24 +66,32 @@ const assemble = (
   )
 }
 
+/** Where snapshots and the executions of tests are kept. */
+const kept = ({ database, stateFolder }: Options) =>
+  database === undefined
+    ? {
+      runs: Layer.provide(TestRuns.layer(join(stateFolder, "tests")), NodeServices.layer),
+      snapshots: Layer.provide(Snapshots.layer({ folder: stateFolder }), NodeServices.layer)
+    }
+    : { runs: Layer.provide(SqlTestRuns.layer, database), snapshots: Layer.provide(SqlSnapshots.layer, database) }
+
 /**
- * On this machine's files; fails when a package of `nodes` cannot be read.
+ * On this machine's files, and the database if there is one; fails when a package of `nodes` cannot be read.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
-  assemble(
+export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> => {
+  const { runs, snapshots } = kept(options)
+  return assemble(
     options,
-    Executions.layer(options).pipe(
-      Layer.provide(TestRuns.layer(join(options.stateFolder, "tests"))),
-      Layer.provide(NodeServices.layer)
-    ),
-    Snapshots.layer({ folder: options.stateFolder }).pipe(Layer.provide(NodeServices.layer)),
+    Executions.layer(options).pipe(Layer.provide(runs), Layer.provide(NodeServices.layer)),
+    snapshots,
     options.filesRoots.length === 0
       ? noFiles
       : WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
   )
+}
 
 const refuse = () =>
   Effect.fail(

@@ -10,20 +10,25 @@ import * as Minimize from "../answer/Minimize.ts"
 import * as Tool from "../answer/Tool.ts"
 import { CredentialEnv } from "../tools/shared/CredentialValues.ts"
 import * as Policy from "../workflows/Policy.ts"
-import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 import * as PolicyFile from "./PolicyFile.ts"
 import * as Services from "./Services.ts"
+import * as State from "./State.ts"
 import * as Upstreams from "./Upstreams.ts"
 
 /** The folders of files and state; the demo's are temporary, unless `--files-root` names one. */
 const places = Effect.fnUntraced(function*(options: Options.Options) {
   const filesRoots = Options.filesRoots(options, process.env)
-  if (!options.demo) return { filesRoots, stateFolder: Snapshots.defaultFolder(process.env) }
+  const place = yield* State.place(options, process.env)
+  if (place._tag === "Database") return { filesRoots, stateFolder: "", database: place.database }
+  if (!options.demo) return { filesRoots, stateFolder: place.folder }
   const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-demo-" }))
   const isChosen = options.filesRoot.length > 0 || options.transport === "http"
-  return { filesRoots: isChosen ? filesRoots : [folder], stateFolder: join(folder, ".state") }
-}, Effect.orDie)
+  return {
+    filesRoots: isChosen ? filesRoots : [folder],
+    stateFolder: Option.isSome(options.state) ? place.folder : join(folder, ".state")
+  }
+}, Effect.catchTag("PlatformError", Effect.die))
 
 /** The operator's rules for writes, if there are any. */
 const policy = ({ policy }: Options.Options) =>

@@ -32,9 +32,21 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
   defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
 })
 
-/** How many of one n8n are kept, and how large one may be, unpacked. */
-const maxKept = 50
-const maxBytes = 32_000_000
+/**
+ * How many of one n8n are kept.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxKept = 50
+
+/**
+ * How large one may be, unpacked.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxBytes = 32_000_000
 
 const make = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem

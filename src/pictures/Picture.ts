@@ -19,17 +19,32 @@ import * as geometry from "./geometry.ts"
 import { type Glyph, glyphOf } from "./glyphs.ts"
 import * as Look from "./Look.ts"
 
-/** A workflow of any origin; what cannot be read of it is not drawn. */
+/**
+ * A workflow of any origin; what cannot be read of it is not drawn.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Document = Obj
 
-/** What lies on top of the workflow. */
+/**
+ * What lies on top of the workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Overlay =
   | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
   /** The workflow as it was before. */
   | { readonly _tag: "Difference"; readonly before: Document }
   | { readonly _tag: "Problems"; readonly problems: ReadonlyArray<Problem> }
 
-/** What became of a node; `idle` in an execution is one that did not run. */
+/**
+ * What became of a node; `idle` in an execution is one that did not run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Status =
   | "success"
   | "error"
@@ -42,7 +57,12 @@ export type Status =
   | "renamed"
   | "warning"
 
-/** A titled part of what a reader is told of a node. */
+/**
+ * A titled part of what a reader is told of a node.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Section {
   readonly title: string
   readonly text: string
@@ -50,7 +70,12 @@ export interface Section {
   readonly isDiff?: boolean
 }
 
-/** A node. */
+/**
+ * A node.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Node extends geometry.Shape {
   /** Its key in the picture. */
   readonly id: string
@@ -77,13 +102,23 @@ export interface Node extends geometry.Shape {
   readonly sections: ReadonlyArray<Section>
 }
 
-/** An input or output. */
+/**
+ * An input or output.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Port extends Connections.Port {
   readonly name?: string
   readonly required?: boolean
 }
 
-/** A link between two nodes of the picture, by their ids. */
+/**
+ * A link between two nodes of the picture, by their ids.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Link {
   readonly from: string
   readonly output: Connections.Port
@@ -94,14 +129,24 @@ export interface Link {
   readonly items?: number
 }
 
-/** A sticky note. */
+/**
+ * A sticky note.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Note extends geometry.Box {
   readonly text: string
   /** 1 to 7, as n8n counts its colours. */
   readonly colour: number
 }
 
-/** A picture. */
+/**
+ * A picture.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Picture {
   readonly title: string
   /** What lies on top, in a line. */
@@ -116,7 +161,12 @@ export interface Picture {
   readonly focus?: string
 }
 
-/** How a picture is made. */
+/**
+ * How a picture is made.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   readonly overlay?: Overlay | undefined
   /** What is known of the types; see `Looks.forWorkflows`. */
@@ -412,7 +462,12 @@ const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   }]
 }
 
-/** The picture of a workflow, with what lies on top of it. */
+/**
+ * The picture of a workflow, with what lies on top of it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = (
   workflow: Document,
   { lookOf = Look.unknown, overlay, showsSecrets = false }: Options = {}

@@ -5,7 +5,12 @@ import * as Layout from "./Layout.ts"
 import * as Looks from "./Looks.ts"
 import * as Picture from "./Picture.ts"
 
-/** The picture of a workflow with what lies on top of it, ready to be drawn. */
+/**
+ * The picture of a workflow with what lies on top of it, ready to be drawn.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const make = Effect.fn("Pictures.make")(function*(
   workflow: Picture.Document,
   options: Pick<Picture.Options, "overlay" | "showsSecrets"> = {}

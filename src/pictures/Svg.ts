@@ -278,7 +278,12 @@ const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: str
   return { svg: entries.join(""), width: at - x }
 }
 
-/** How a picture is drawn. */
+/**
+ * How a picture is drawn.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Options {
   /** Leaves out the title and legend, where they stand beside the picture. */
   readonly isBare?: boolean
@@ -294,6 +299,9 @@ const headerHeight = 76
  *
  * Nodes can be focused and have a label for screen readers; `data-node` holds their key in the picture. It asks for
  * nothing from elsewhere and holds no script.
+ *
+ * @category functions
+ * @since 0.1.0
  */
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))

@@ -11,7 +11,12 @@ const entities: { readonly [sign: string]: string } = {
   "'": "&#39;"
 }
 
-/** The text as content or attribute value of XML and HTML. */
+/**
+ * The text as content or attribute value of XML and HTML.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const xml = (text: string): string =>
   text.toWellFormed().replace(impossible, "\uFFFD").replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 

@@ -66,7 +66,12 @@ const dark: Palette = {
 
 const declare = (palette: Palette) => Object.entries(palette).map(([name, colour]) => `--${name}:${colour}`).join(";")
 
-/** The variables of both palettes; `data-theme` on the element wins over what the reader's system prefers. */
+/**
+ * The variables of both palettes; `data-theme` on the element wins over what the reader's system prefers.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
 export const variables = (element: string): string =>
   `${element}{${declare(light)}}` +
   `@media(prefers-color-scheme:dark){${element}:not([data-theme=light]){${declare(dark)}}}` +
@@ -84,7 +89,12 @@ const marks = {
   renamed: "ren"
 }
 
-/** The style of a picture: one text for all, so that a page can allow it by its hash. */
+/**
+ * The style of a picture: one text for all, so that a page can allow it by its hash.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
 export const style: string = [
   variables(".wf"),
   ".wf{font:16px Inter,system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",\"Noto Sans\",\"Noto Sans CJK JP\",sans-serif;background:var(--bg)}",

@@ -47,7 +47,7 @@ const reading = Tool.offered(tools.all, true).filter((tool) => names.has(tool.na
 const listing = Tool.offered(tools.all, true).filter(({ name }) => name === "list_executions")
 
 const look = (more: Partial<Doctor.Subject> = {}) =>
-  Doctor.examine({ tools: reading, filesRoots: [tmpdir()], stateFolder: tmpdir(), ...more }).pipe(
+  Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir(), ...more }).pipe(
     Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
   )
 
@@ -204,7 +204,7 @@ describe("doctor", () => {
   it.effect("tells a files root that is not there, and a state folder that cannot be made", () =>
     Effect.gen(function*() {
       const file = new URL(import.meta.url).pathname
-      const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], stateFolder: `${file}/state` })
+      const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], state: `${file}/state` })
       const [missing, noFolder] = checks.filter((check) => check.name === "Files root")
       assert.include(missing?.detail, "/nowhere/at/all is not there")
       assert.include(noFolder?.detail, "is no folder")
@@ -220,7 +220,7 @@ describe("doctor", () => {
       assert.match(line(yield* look())?.detail ?? "", /^5\d\d node types, as of n8n 2\.41\.1$/)
       const none = NodeCatalogue.layer({ dataFile: "/nowhere/nodes.data" })
       const missing = line(
-        yield* Doctor.examine({ tools: reading, filesRoots: [], stateFolder: tmpdir() }).pipe(
+        yield* Doctor.examine({ tools: reading, filesRoots: [], state: tmpdir() }).pipe(
           Effect.provide(none.pipe(Layer.provideMerge(NodeServices.layer)))
         )
       )

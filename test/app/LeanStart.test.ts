@@ -54,10 +54,14 @@ describe("LeanStart", () => {
       "N8N_MCP_MAX_EXECUTION_MB",
       "N8N_MCP_MAX_RESULT_CHARS",
       "N8N_MCP_NODES",
+      "N8N_MCP_OAUTH_ISSUER",
+      "N8N_MCP_OAUTH_PROFILE_CLAIM",
       "N8N_MCP_POLICY",
       "N8N_MCP_PORT",
+      "N8N_MCP_PUBLIC_URL",
       "N8N_MCP_RATE_LIMIT",
       "N8N_MCP_SHOW_SECRETS",
+      "N8N_MCP_STATE",
       "N8N_MCP_WEBHOOK_URL",
       "N8N_URL"
     ])

@@ -60,6 +60,7 @@ const options: Options.Options = {
   config: Option.none(),
   profile: Option.none(),
   demo: true,
+  state: Option.none(),
   locale: "en",
   maxResultChars: 40_000,
   maxExecutionMb: 512,

@@ -32,19 +32,9 @@ const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolea
   const home = yield* fs.makeTempDirectoryScoped({ prefix: "bench-load-" })
   const n8n = yield* HttpProcess.start("n8n", [file("load/stub.ts")], home)
   const env = { N8N_URL: `http://127.0.0.1:${n8n.port}`, N8N_API_KEY: "bench" }
-  const ours = yield* HttpProcess.start(
-    "ours",
-    [
-      ...profiled ? ["--cpu-prof", "--cpu-prof-dir", process.cwd()] : [],
-      file("../../dist/main.js"),
-      "--transport",
-      "http",
-      "--port",
-      "0"
-    ],
-    home,
-    env
-  )
+  const serving = [file("../../dist/main.js"), "--transport", "http", "--port", "0"]
+  const profiling = profiled ? ["--cpu-prof", "--cpu-prof-dir", process.cwd()] : []
+  const ours = yield* HttpProcess.start("ours", [...profiling, ...serving], home, env)
   const bare = yield* HttpProcess.start("bare", [file("load/floor.mjs")], home, env)
   const servers = { ours, bare, n8n }
   yield* say(`${plan.clients} clients, in turns`)
@@ -52,8 +42,15 @@ const run = Effect.fn("load.run")(function*(plan: measure.Plan, profiled: boolea
     "2025-11-25": yield* measure.speed(servers, plan, "2025-11-25"),
     "2026-07-28": yield* measure.speed(servers, plan, "2026-07-28")
   }
+  yield* say("a caller beside another's slow calls")
+  const shared = yield* HttpProcess.start("shared", serving, home, {
+    ...env,
+    N8N_MCP_AUTH_TOKEN: Object.values(measure.tokens).join(","),
+    N8N_MCP_RATE_LIMIT: "0"
+  })
+  const fairness = yield* measure.fairness(shared, plan)
   yield* say("memory over many calls")
-  return { speed, memory: yield* measure.memory(ours, plan) } satisfies measure.Results
+  return { speed, fairness, memory: yield* measure.memory(ours, plan) } satisfies measure.Results
 }, Effect.scoped)
 
 const load = Command.make(

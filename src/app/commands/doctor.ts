@@ -1,13 +1,15 @@
 /** `doctor`: what the server needs, checked. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Snapshots from "../../workflows/store/Snapshots.ts"
+import { Database } from "../../base/Database.ts"
 import * as Doctor from "../Doctor.ts"
 import * as Options from "../Options.ts"
+import * as State from "../State.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Upstreams from "../Upstreams.ts"
 import { offeredTools, print, root } from "./root.ts"
@@ -22,6 +24,14 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options) {
   return checked === undefined ? [] : yield* Effect.provide(OAuthChecks.examine(checked), FetchHttpClient.layer)
 })
 
+/** The folder of the state, or how to reach its database. */
+const stateOf = Effect.fnUntraced(function*(options: Options.Options) {
+  const place = yield* State.place(options, process.env)
+  if (place._tag === "Folder") return place.folder
+  const { run } = Context.get(yield* Layer.build(place.database), Database)
+  return { address: place.address, run }
+})
+
 export const doctor = Command.make(
   "doctor",
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print the checks as JSON"), Flag.withDefault(false)) },
@@ -30,13 +40,14 @@ export const doctor = Command.make(
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
     const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
+    const state = yield* stateOf(options)
     let shared = yield* oauth(options)
     for (const upstream of defaultUpstream === undefined ? upstreams : [defaultUpstream]) {
       const own = yield* Doctor.examine({
         tools,
         filesRoots: Options.filesRoots(options, process.env),
         needsFilesRoot: options.transport === "stdio",
-        stateFolder: Snapshots.defaultFolder(process.env)
+        state
       }).pipe(Effect.provide(Layer.merge(ToolContext.shared(options), Upstreams.layerOf(upstream))))
       const checks = [...shared, ...own]
       // What is the same for every profile is told once.
@@ -46,5 +57,5 @@ export const doctor = Command.make(
       else yield* print(`${profile === undefined ? "" : `${profile}\n`}${Doctor.render(checks, isColoured)}`)
       if (!Doctor.isHealthy(checks)) process.exitCode = 1
     }
-  })
+  }, Effect.scoped)
 ).pipe(Command.withDescription("Check address, key, scopes and version of n8n; 0 when all is well"))

@@ -2,14 +2,15 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { join } from "node:path"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
-import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Mcp from "../Mcp.ts"
 import * as Options from "../Options.ts"
+import * as State from "../State.ts"
 import { StdioTransport } from "../StdioTransport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { root } from "./root.ts"
@@ -40,12 +41,25 @@ const endInTime = Effect.sync(() => {
   process.stdin.once("end", end)
 })
 
+/** Kept with the rest of the state; the demo's ends with it. */
+const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
+  const place = yield* State.place(options, process.env)
+  if (place._tag === "Database") {
+    const [{ make }, database] = yield* Effect.all([
+      Effect.promise(() => import("../../mcp/eras/SqlSealing.ts")),
+      Layer.build(place.database)
+    ])
+    return yield* Effect.provideContext(make, database)
+  }
+  return yield* options.demo && Option.isNone(options.state)
+    ? Sealing.memory
+    : Sealing.folder(join(place.folder, "sealing"))
+})
+
 export const serve = root.pipe(
   Command.withHandler(Effect.fnUntraced(function*(options) {
     const tools = yield* Options.servedTools(options)
-    const sealing = yield* options.demo
-      ? Sealing.memory
-      : Sealing.folder(join(Snapshots.defaultFolder(process.env), "sealing"))
+    const sealing = yield* sealingOf(options)
     yield* preload(options.transport)
     const mcp = { ...Mcp.options(tools), sealing }
     if (options.transport === "http") {
@@ -54,5 +68,5 @@ export const serve = root.pipe(
     }
     yield* endInTime
     yield* McpServer.serve(mcp).pipe(Effect.provide(Layer.mergeAll(yield* StdioTransport, ToolContext.layer(options))))
-  }))
+  }, Effect.scoped))
 )

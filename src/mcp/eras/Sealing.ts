@@ -10,8 +10,12 @@ import * as Redacted from "effect/Redacted"
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
-/** How long a person may take to answer, in milliseconds. */
-const maxAge = 15 * 60_000
+/**
+ * How long a person may take to answer, in milliseconds.
+ *
+ * @internal
+ */
+export const maxAge = 15 * 60_000
 
 /**
  * Seals and opens; `about` is what the text is of, and is not in it.

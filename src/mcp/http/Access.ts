@@ -45,8 +45,7 @@ const pattern = /^Bearer +(\S+) *$/i
 /**
  * The token of an `Authorization` header.
  *
- * @category functions
- * @since 0.1.0
+ * @internal
  */
 export const bearer = (authorization: string | undefined): string | undefined => pattern.exec(authorization ?? "")?.[1]
 
@@ -64,9 +63,10 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
  * @since 0.1.0
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
-  const known = grants.map(({ client, token }, index) => {
+  const known = grants.map(({ client, token }) => {
     const own = digest(Redacted.value(token))
-    return { digest: own, caller: { client, key: `token ${index}`, principal: own.toString("base64url") } }
+    const principal = own.toString("base64url")
+    return { digest: own, caller: { client, key: `token ${principal}`, principal } }
   })
   if (known.length === 0) return others ?? (() => Effect.succeed({ client: openTo, key: "everybody" }))
   const orElse = others ?? unknown

@@ -38,6 +38,8 @@ import { cors, health, posted } from "./route.ts"
 export interface Options extends Gate.Options, Hosts.Names {
   /** What `/health` says of n8n: one word, soon; nothing if absent. */
   readonly n8n?: Effect.Effect<string>
+  /** Where calls are counted; in this process alone if absent. */
+  readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
   /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */
   readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
@@ -132,4 +134,4 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
           )
       }
     })
-  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimiter.layerStoreMemory))
+  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(options.limits ?? RateLimiter.layerStoreMemory))

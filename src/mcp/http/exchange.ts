@@ -56,8 +56,13 @@ const events = (answering: Answering) =>
 
 const json = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })
 
+let loading: Promise<typeof import("../eras/Legacy.ts")> | undefined
+
+/** Node resolves an import anew each time. */
+const loadLegacy = Effect.promise(() => loading ??= import("../eras/Legacy.ts"))
+
 const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answering => (notify) =>
-  Effect.promise(() => import("../eras/Legacy.ts")).pipe(
+  loadLegacy.pipe(
     Effect.flatMap((Legacy) => Legacy.answer(protocol, caller, request, notify)),
     Effect.map((body) => ({ status: 200, body }))
   )

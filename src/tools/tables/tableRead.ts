@@ -67,7 +67,12 @@ const readRows = Effect.fnUntraced(function*(
   return { table, rows, nextCursor: page.nextCursor ?? undefined }
 })
 
-/** `GET /data-tables`, `GET /data-tables/{id}/rows` (2.x). */
+/**
+ * `GET /data-tables`, `GET /data-tables/{id}/rows` (2.x).
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const tableRead = Tool.make({
   name: "table_read",
   title: "Read data table",

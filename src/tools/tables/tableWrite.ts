@@ -287,7 +287,12 @@ const write = (input: Input): Effect.Effect<Done, Errors.N8nError, N8nClient | S
   })
 }
 
-/** The endpoints of `/data-tables` (2.x) that write. */
+/**
+ * The endpoints of `/data-tables` (2.x) that write.
+ *
+ * @category tools
+ * @since 0.1.0
+ */
 export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",

@@ -125,8 +125,12 @@ const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$
 
 const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
 
-/** Its version sorts above `newest`, also within one millisecond and after the clock was set back. */
-const describe = (
+/**
+ * What is told of a state. Its version sorts above `newest`, also within one millisecond and after the clock was set back.
+ *
+ * @internal
+ */
+export const describe = (
   workflow: Workflow,
   operation: string,
   now: number,
@@ -145,7 +149,12 @@ const describe = (
   })
 }
 
-const notFound = (version: string) =>
+/**
+ * There is no such version.
+ *
+ * @internal
+ */
+export const notFound = (version: string) =>
   new Errors.NotFoundError({
     operation: "read snapshot",
     resourceType: "Snapshot",
@@ -153,7 +162,12 @@ const notFound = (version: string) =>
     hint: { _tag: "ListVersions", maxSnapshots: maxKept }
   })
 
-const damaged = (version: string) =>
+/**
+ * A version is there, but cannot be read.
+ *
+ * @internal
+ */
+export const damaged = (version: string) =>
   new Errors.ValidationError({
     reason: `Snapshot '${version}' is damaged`,
     field: "version",

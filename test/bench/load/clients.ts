@@ -36,7 +36,11 @@ export const toolCall = (
   name: string,
   args: object,
   expect: string,
-  { era = "2025-11-25", meta: own }: { readonly era?: Era; readonly meta?: object } = {}
+  { era = "2025-11-25", meta: own, token }: {
+    readonly era?: Era
+    readonly meta?: object
+    readonly token?: string
+  } = {}
 ): Message => {
   const { headers, meta } = additions(era, name)
   const _meta = meta === undefined && own === undefined ? {} : { _meta: { ...meta, ...own } }
@@ -54,7 +58,8 @@ export const toolCall = (
       "accept": "application/json, text/event-stream",
       "mcp-protocol-version": era,
       "content-length": String(Buffer.byteLength(body)),
-      ...headers
+      ...headers,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
     }
   }
 }

@@ -33,12 +33,17 @@ const promised = <A>(step: string, run: () => Promise<A>) =>
 const ok = "\"success\":true"
 
 /** What our server is asked for: find a workflow, and why its run failed. */
-export const messages = (era: clients.Era = "2025-11-25"): ReadonlyArray<clients.Message> => [
-  clients.toolCall("list_workflows", {}, ok, { era }),
-  clients.toolCall("list_executions", { status: "error" }, ok, { era }),
-  clients.toolCall("get_execution", { id: "239" }, ok, { era }),
-  clients.toolCall("get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }, ok, { era })
-]
+const messages = (
+  { era = "2025-11-25", token }: { readonly era?: clients.Era; readonly token?: string } = {}
+): ReadonlyArray<clients.Message> =>
+  ([
+    ["list_workflows", {}],
+    ["list_executions", { status: "error" }],
+    ["get_execution", { id: "239" }],
+    ["get_execution_by_node", { id: "239", nodeName: "Upsert CRM contact" }]
+  ] as const).map(([name, args]) =>
+    clients.toolCall(name, args, ok, { era, ...(token === undefined ? {} : { token }) })
+  )
 
 /** What the stub was asked since the last time. */
 const asked = ({ port }: HttpProcess) =>
@@ -106,7 +111,7 @@ export interface Servers {
 /** Both servers in turns, ours in an era of MCP, after one round of each to warm up. */
 export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: Servers, plan: Plan, era: clients.Era) {
   const sides = [
-    { server: ours, agent: clients.connections(plan.clients), messages: messages(era) },
+    { server: ours, agent: clients.connections(plan.clients), messages: messages({ era }) },
     { server: bare, agent: clients.connections(plan.clients), messages: yield* bareMessages(ours, n8n) }
   ] as const
   const turn = ({ agent, messages, server }: typeof sides[number]) =>
@@ -124,6 +129,33 @@ export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: S
     ours: yield* sided(ours, before[0], outcomes[0]),
     bare: yield* sided(bare, before[1], outcomes[1])
   }
+})
+
+/** The tokens of two callers of one server. */
+export const tokens = { quick: "the-quick-caller-of-the-bench", slow: "the-slow-caller-of-the-bench" }
+
+/** The 99th percentile of one caller alone, and beside fifty slow calls of another. */
+export const fairness = Effect.fn("measure.fairness")(function*(shared: HttpProcess, plan: Plan) {
+  const quick = messages({ token: tokens.quick })
+  const [own, others] = [clients.connections(4), clients.connections(50)]
+  const turn = promised("fairness", () => clients.run(shared.port, own, { clients: 4, calls: plan.calls * 25 }, quick))
+    .pipe(
+      Effect.filterOrFail(({ errors }) => errors.length === 0, ({ errors }) => failed("fairness", errors)),
+      Effect.map(({ millis }) => at(millis.toSorted((a, b) => a - b), 0.99))
+    )
+  const slow = clients.toolCall("list_executions", { workflowId: "slow" }, ok, { token: tokens.slow })
+  yield* turn
+  const alone = yield* turn
+  const beside = yield* Effect.raceFirst(
+    turn,
+    Effect.forever(
+      promised("slow calls", () => clients.run(shared.port, others, { clients: 50, calls: 1 }, [slow])).pipe(
+        Effect.filterOrFail(({ errors }) => errors.length === 0, ({ errors }) => failed("slow calls", errors))
+      )
+    )
+  )
+  for (const agent of [own, others]) agent.destroy()
+  return { alone, beside }
 })
 
 /** Resident megabytes after each part of many calls. */
@@ -156,6 +188,7 @@ export const memory = Effect.fn("measure.memory")(function*(ours: HttpProcess, p
 
 /** What the measurements gave. */
 export interface Results {
+  readonly fairness: Effect.Success<ReturnType<typeof fairness>>
   readonly speed: Readonly<Record<clients.Era, Effect.Success<ReturnType<typeof speed>>>>
   readonly memory: Effect.Success<ReturnType<typeof memory>>
 }

@@ -16,7 +16,7 @@ const line = (name: string, { calls, cpuMillis, errors, p50, p99, peak, perSecon
   } | ${format(peak, 0)} |`
 
 /** The speeds, and how memory went. */
-export const text = ({ memory, speed }: Results, { odd, step }: Plan): string =>
+export const text = ({ fairness, memory, speed }: Results, { odd, step }: Plan): string =>
   [
     "| | calls | errors | calls/s | p50 ms | p99 ms | processor ms a call | peak MB |",
     "| --- | --: | --: | --: | --: | --: | --: | --: |",
@@ -24,6 +24,10 @@ export const text = ({ memory, speed }: Results, { odd, step }: Plan): string =>
       line(`effect-n8n-mcp, ${era}`, speed[era].ours),
       line("bare SDK server beside it", speed[era].bare)
     ]),
+    "",
+    `p99 of a caller alone ${format(fairness.alone, 1)} ms, beside fifty slow calls of another ${
+      format(fairness.beside, 1)
+    } ms`,
     "",
     `Memory in MB after each ${format(step, 0)} calls: ${memory.plain.map((value) => format(value, 0)).join(", ")}; ` +
     `after ${format(odd, 0)} given up: ${format(memory.aborted, 0)}; ` +
@@ -45,8 +49,13 @@ const flat = (what: string, value: number, before: number): Criterion => ({
   isMet: before === 0 ? undefined : value - before <= room
 })
 
+/** How many times its own p99 a caller has beside one with slow calls, at most. */
+const mostStarved = 3
+
 /** The criteria. */
-export const criteria = ({ memory: { aborted, plain, streamed }, speed }: Results): ReadonlyArray<Criterion> => {
+export const criteria = (
+  { fairness, memory: { aborted, plain, streamed }, speed }: Results
+): ReadonlyArray<Criterion> => {
   const middle = plain.length >> 1
   const first = most(plain.slice(0, middle))
   return [
@@ -63,6 +72,11 @@ export const criteria = ({ memory: { aborted, plain, streamed }, speed }: Result
         { what: `${era}: p99 ÷ the bare server's ≤ ${mostP99}`, value: format(p99, 2), isMet: p99 <= mostP99 }
       ]
     }),
+    {
+      what: `p99 beside fifty slow calls of another caller ÷ alone ≤ ${mostStarved}`,
+      value: format(fairness.beside / fairness.alone, 2),
+      isMet: fairness.beside <= mostStarved * fairness.alone
+    },
     flat("memory in the second half", most(plain.slice(middle)), first),
     flat("memory after calls given up", most([aborted]), most(plain)),
     flat("memory after event streams", most([streamed]), most([...plain, aborted]))

@@ -1,6 +1,6 @@
 /**
  * The demo's n8n behind a port, as cheap as it can be: each answer is made once and then repeated. `GET /asked` tells
- * what was asked since it was last told.
+ * what was asked since it was last told. Executions of the workflow `slow` take a second.
  */
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -37,8 +37,12 @@ const server = createServer((request, response) => {
   const made = answers.get(path) ?? answer(path, String(request.headers["x-n8n-api-key"]))
   answers.set(path, made)
   void made.then(({ body, status }) => {
-    response.writeHead(status, { "content-type": "application/json", "content-length": body.length })
-    response.end(body)
+    const send = () => {
+      response.writeHead(status, { "content-type": "application/json", "content-length": body.length })
+      response.end(body)
+    }
+    if (path.includes("workflowId=slow")) setTimeout(send, 1_000)
+    else send()
   })
 })
 server.keepAliveTimeout = 75_000

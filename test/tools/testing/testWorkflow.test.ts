@@ -395,7 +395,7 @@ describe("test_workflow", () => {
     ]
     return inWorld({ workflows }, ({ api, folder, process }) =>
       Effect.gen(function*() {
-        const checks = yield* Doctor.examine({ tools: [], filesRoots: [], stateFolder: folder }).pipe(process())
+        const checks = yield* Doctor.examine({ tools: [], filesRoots: [], state: folder }).pipe(process())
         assert.match(checks.find(({ name }) => name === "Test copies")?.detail ?? "", /^3 on n8n/)
         yield* test().pipe(process())
         assert.deepStrictEqual((yield* api.workflows).map(({ id }) => id), ["orig", "used", "mine", "bare"])

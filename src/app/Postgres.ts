@@ -1,0 +1,104 @@
+/** PostgreSQL as the shared database; loaded only when it is used. */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import type * as Redacted from "effect/Redacted"
+import * as Semaphore from "effect/Semaphore"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { Database, DatabaseError } from "../base/Database.ts"
+
+/** Each is run once a database, in the order of the names. What is here is never changed, only added to. */
+const migrations = Migrator.fromRecord({
+  "0001_state": Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`
+      CREATE TABLE n8n_mcp_snapshots (
+        instance text NOT NULL,
+        workflow text NOT NULL,
+        version text COLLATE "C" NOT NULL,
+        snapshot text NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (instance, workflow, version)
+      )`
+    yield* sql`CREATE INDEX n8n_mcp_snapshots_version ON n8n_mcp_snapshots (instance, version)`
+    yield* sql`
+      CREATE TABLE n8n_mcp_test_runs (
+        instance text NOT NULL,
+        execution text NOT NULL,
+        saved_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        body bytea NOT NULL,
+        PRIMARY KEY (instance, execution)
+      )`
+    yield* sql`CREATE TABLE n8n_mcp_keys (name text PRIMARY KEY, key bytea NOT NULL)`
+    yield* sql`CREATE TABLE n8n_mcp_used (id text PRIMARY KEY, expires_at bigint NOT NULL)`
+  }),
+  "0002_limits": Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`
+      CREATE TABLE n8n_mcp_limits (
+        key text PRIMARY KEY,
+        tokens float8 NOT NULL,
+        last_refill float8 NOT NULL,
+        taken boolean NOT NULL
+      )`)
+})
+
+/** How long statements may take together, with a connection that may have to be made first. */
+const patience = "5 seconds"
+
+/** Bytes of the largest row: a workflow, or a test run of 32 MB that is packed. */
+const maxMessageSize = 64_000_000
+
+const isTimeout = (error: { readonly _tag: string }) => error._tag === "TimeoutError"
+
+/** The database at an address; it need not be there yet, and may go and come back. */
+export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
+  Layer.effect(
+    Database,
+    Effect.gen(function*() {
+      const sql = yield* PgClient.make({
+        url,
+        applicationName: "effect-n8n-mcp",
+        maxConnections: 5,
+        connectTimeout: "3 seconds",
+        maxMessageSize
+      }).pipe(Effect.orDie)
+      const turn = yield* Semaphore.make(1)
+      let isMigrated = false
+      let isUp: boolean | undefined
+      const migrate = Migrator.make({})({ loader: migrations, table: "n8n_mcp_migrations" }).pipe(
+        Effect.tap(Effect.sync(() => void (isMigrated = true))),
+        Effect.provideService(SqlClient.SqlClient, sql)
+      )
+      const migrated = Effect.suspend(() =>
+        isMigrated ? Effect.void : turn.withPermit(Effect.suspend(() => isMigrated ? Effect.void : migrate))
+      )
+      const told = (up: boolean, log: Effect.Effect<void>) =>
+        Effect.suspend(() => {
+          const isNew = isUp !== up
+          isUp = up
+          return isNew ? log : Effect.void
+        })
+      return {
+        run: (use) =>
+          Effect.andThen(migrated, Effect.suspend(() => use(sql))).pipe(
+            Effect.timeout(patience),
+            Effect.mapError((error) =>
+              new DatabaseError({ message: isTimeout(error) ? "no answer within 5 s" : error.message })
+            ),
+            Effect.tap(told(true, Effect.logInfo("the state database answers"))),
+            Effect.tapError(({ message }) =>
+              told(
+                false,
+                Effect.annotateLogs(
+                  Effect.logWarning("the state database does not answer: nothing is changed on n8n until it does"),
+                  "reason",
+                  message
+                )
+              )
+            )
+          )
+      }
+    })
+  ).pipe(Layer.provide(Reactivity.layer))

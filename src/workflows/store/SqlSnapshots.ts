@@ -1,0 +1,128 @@
+/** Snapshots in the database that the processes of a server share. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { Author } from "../../base/CallContext.ts"
+import { Database, type DatabaseError } from "../../base/Database.ts"
+import * as Errors from "../../base/Errors.ts"
+import { obj } from "../../base/Json.ts"
+import type { Instance } from "../../n8n/N8nClient.ts"
+import * as Snapshots from "./Snapshots.ts"
+
+/** Nothing of a key is in the database. */
+const instanceId = ({ key }: Instance) => createHash("sha256").update(key).digest("hex")
+
+const SnapshotText = Schema.fromJsonString(Snapshots.Snapshot)
+const encode = Schema.encodeSync(SnapshotText)
+const decode = Schema.decodeUnknownOption(SnapshotText)
+
+const unusable = (reason: string) => ({ message }: DatabaseError) =>
+  new Errors.ValidationError({
+    reason: `${reason}: the state database does not answer (${message})`,
+    hint:
+      "Call again in a moment; reading n8n works meanwhile. Whoever runs the server examines its --state (N8N_MCP_STATE) with doctor.",
+    isServerFault: true
+  })
+
+const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
+
+interface Row {
+  readonly version: string
+  readonly snapshot: string
+  readonly body: Uint8Array
+}
+
+/**
+ * Keeps states in the table `n8n_mcp_snapshots`.
+ *
+ * **Details**
+ *
+ * Writers of one workflow take turns, whatever process they are in: a newer version sorts higher.
+ */
+export const layer: Layer.Layer<Snapshots.Snapshots, never, Database> = Layer.effect(
+  Snapshots.Snapshots,
+  Effect.gen(function*() {
+    const database = yield* Database
+
+    return Snapshots.Snapshots.of({
+      save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
+        const id = instanceId(instance)
+        const body = gzipSync(JSON.stringify(workflow))
+        const now = yield* Clock.currentTimeMillis
+        const author = yield* Author
+        return yield* database.run((sql) =>
+          sql.withTransaction(Effect.gen(function*() {
+            yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${id}/${workflow.id}`}, 0))`
+            const [newest] = yield* sql<Pick<Row, "version">>`
+              SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
+              ORDER BY version DESC LIMIT 1`
+            const snapshot = Snapshots.describe(workflow, operation, now, newest?.version, author)
+            yield* sql`INSERT INTO n8n_mcp_snapshots ${
+              sql.insert({
+                instance: id,
+                workflow: workflow.id,
+                version: snapshot.version,
+                snapshot: encode(snapshot),
+                body
+              })
+            }`
+            yield* sql`
+              DELETE FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id} AND version NOT IN (
+                SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
+                ORDER BY version DESC LIMIT ${Snapshots.maxKept})`
+            return snapshot
+          }))
+        ).pipe(
+          Effect.mapError(unusable(`No snapshot of Workflow '${workflow.id}' could be kept, so nothing was written`))
+        )
+      }),
+
+      list: Effect.fn("Snapshots.list")((instance, workflowId) =>
+        database.run((sql) =>
+          sql<Pick<Row, "snapshot">>`
+            SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
+            ORDER BY version DESC`
+        ).pipe(
+          Effect.map((rows) =>
+            rows.flatMap(({ snapshot }) => {
+              const decoded = decode(snapshot)
+              return decoded._tag === "Some" ? [decoded.value] : []
+            })
+          ),
+          Effect.mapError(unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
+        )
+      ),
+
+      read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
+        const [row] = yield* database.run((sql) =>
+          sql<Row>`
+            SELECT version, snapshot, body FROM n8n_mcp_snapshots
+            WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId} AND version = ${version}`
+        ).pipe(Effect.mapError(unusable(`Snapshot '${version}' cannot be read`)))
+        if (row === undefined) return yield* Snapshots.notFound(version)
+        const snapshot = yield* Effect.fromOption(decode(row.snapshot)).pipe(
+          Effect.mapError(() => Snapshots.damaged(version))
+        )
+        const workflow = yield* unpack(row.body).pipe(
+          Effect.filterOrFail((content) => obj(content)?.["id"] === workflowId),
+          Effect.mapError(() => Snapshots.damaged(version))
+        )
+        return { snapshot, workflow }
+      }),
+
+      owner: Effect.fn("Snapshots.owner")((instance, version) =>
+        database.run((sql) =>
+          sql<{ readonly workflow: string }>`
+            SELECT workflow FROM n8n_mcp_snapshots
+            WHERE instance = ${instanceId(instance)} AND version = ${version} LIMIT 1`
+        ).pipe(
+          Effect.map(([row]) => row?.workflow),
+          Effect.orElseSucceed(() => undefined)
+        )
+      )
+    })
+  })
+)

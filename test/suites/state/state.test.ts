@@ -1,0 +1,282 @@
+/** `pnpm test:state`: what processes share in a real PostgreSQL, and what they do while it is down. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Postgres from "../../../src/app/Postgres.ts"
+import { Author } from "../../../src/base/CallContext.ts"
+import { Database } from "../../../src/base/Database.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as blocks from "../../../src/executions/blocks.ts"
+import * as SqlTestRuns from "../../../src/executions/SqlTestRuns.ts"
+import { TestRuns } from "../../../src/executions/TestRuns.ts"
+import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
+import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
+import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
+import * as SqlSnapshots from "../../../src/workflows/store/SqlSnapshots.ts"
+import { headersOf, request } from "../../mcp/eras/modern.ts"
+import { folderWith, platform } from "../../support/folders.ts"
+import * as HttpN8n from "../../support/HttpN8n.ts"
+import { bundle, installed, remove, start } from "../../support/Process.ts"
+import * as RealPostgres from "./Postgres.ts"
+
+beforeAll(bundle, 60_000)
+afterAll(remove)
+
+const instance = { url: "https://n8n.example.com/", key: "https://n8n.example.com/ a-fingerprint" }
+
+/** What one process has of the database; each has a pool of its own. */
+const replica = ({ url }: RealPostgres.Postgres) =>
+  Effect.gen(function*() {
+    const database = yield* Layer.build(Layer.fresh(Postgres.layer(Redacted.make(url))))
+    const context = yield* Layer.build(
+      Layer.merge(SqlSnapshots.layer, SqlTestRuns.layer).pipe(Layer.provideMerge(Layer.succeedContext(database)))
+    )
+    return {
+      run: Context.get(database, Database).run,
+      snapshots: Context.get(context, Snapshots.Snapshots),
+      runs: Context.get(context as Context.Context<never>, TestRuns),
+      sealing: yield* Effect.provideContext(SqlSealing.make, database),
+      limiter: RateLimiter.make.pipe(
+        Effect.provide(Layer.provide(SqlRateLimits.layerStore, Layer.succeedContext(database)))
+      )
+    }
+  })
+
+describe("processes that share a database", () => {
+  it.live("share snapshots, test runs and what is sealed", () =>
+    Effect.gen(function*() {
+      const postgres = yield* RealPostgres.make
+      yield* postgres.start
+      // Both find an empty database at the same moment.
+      const [a, b] = yield* Effect.all([replica(postgres), replica(postgres)])
+      yield* Effect.all([a, b].map(({ run }) => run((sql) => sql`SELECT 1`)), { concurrency: 2 })
+
+      const workflow = (round: number) => ({ id: "w1", name: "Ä\u0000 $1", versionId: `v${round}`, nodes: [{ round }] })
+      const first = yield* a.snapshots.save(instance, workflow(0), "update_workflow").pipe(
+        Effect.provideService(Author, "alice")
+      )
+      assert.deepInclude(first, { author: "alice", operation: "update_workflow", name: "Ä\u0000 $1", versionId: "v0" })
+      assert.deepStrictEqual(yield* b.snapshots.list(instance, "w1"), [first])
+      assert.deepStrictEqual(yield* b.snapshots.read(instance, "w1", first.version), {
+        snapshot: first,
+        workflow: workflow(0)
+      })
+      assert.strictEqual(yield* b.snapshots.owner(instance, first.version), "w1")
+      const strange = { ...instance, key: "another key" }
+      assert.deepStrictEqual(yield* b.snapshots.list(strange, "w1"), [])
+      assert.isUndefined(yield* b.snapshots.owner(strange, first.version))
+      for (
+        const [id, version] of [["w2", first.version], ["w1", "snapshot-20260101T000000000Z-abcdef"], ["w1", "'--"]]
+      ) {
+        const error = yield* Effect.flip(b.snapshots.read(instance, id ?? "", version ?? ""))
+        assert.strictEqual(error._tag, "NotFoundError")
+      }
+
+      // Both write at once: the last twenty stay, and newer ones sort higher.
+      const saved = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, round) => round),
+        (round) => (round % 2 === 0 ? a : b).snapshots.save(instance, workflow(round), "update_workflow"),
+        { concurrency: 6 }
+      )
+      const kept = (yield* a.snapshots.list(instance, "w1")).map(({ version }) => version)
+      assert.deepStrictEqual(kept, kept.toSorted().toReversed())
+      assert.deepStrictEqual(
+        kept,
+        saved.map(({ version }) => version).toSorted().toReversed().slice(0, Snapshots.maxKept)
+      )
+
+      const body = new TextEncoder().encode("{\"data\":\"of a test\"}")
+      const writer = new blocks.Writer()
+      yield* Effect.promise(() => writer.write(body))
+      yield* a.runs.save("n8n", "42", yield* Effect.promise(() => writer.end()))
+      assert.deepStrictEqual(new Uint8Array((yield* b.runs.load("n8n", "42")) ?? []), body)
+      assert.isUndefined(yield* b.runs.load("other", "42"))
+
+      const sealed = yield* a.sealing.seal({ asked: "x" }, "about")
+      assert.isUndefined(yield* b.sealing.open(sealed, "something else"))
+      assert.deepStrictEqual(yield* b.sealing.open(sealed, "about"), { asked: "x" })
+      for (const { sealing } of [a, b]) assert.isUndefined(yield* sealing.open(sealed, "about"))
+      const limits = yield* Effect.all([a, b].map(({ limiter }) => limiter), { concurrency: 2 })
+      const consume = (key: string, round: number) =>
+        Effect.result(
+          (limits[round % 2] ?? limits[0] as RateLimiter.RateLimiter).consume({
+            key,
+            limit: 10,
+            window: "1 hour",
+            algorithm: "token-bucket"
+          })
+        )
+      const consumed = yield* Effect.all(Array.from({ length: 24 }, (_, round) => consume("alice", round)), {
+        concurrency: 8
+      })
+      assert.lengthOf(consumed.filter(Result.isSuccess), 10)
+      const refused = consumed.find(Result.isFailure)?.failure.reason
+      assert.strictEqual(refused?._tag, "RateLimitExceeded")
+      if (refused?._tag === "RateLimitExceeded") {
+        const minutes = Duration.toMinutes(refused.retryAfter)
+        assert.isTrue(minutes > 5 && minutes <= 6, String(minutes))
+      }
+      assert.isTrue(Result.isSuccess(yield* consume("bob", 0)))
+      // Six minutes later there is one more.
+      yield* postgres.sql("UPDATE n8n_mcp_limits SET last_refill = last_refill - 6 * 60000")
+      const later = [yield* consume("alice", 0), yield* consume("alice", 1)]
+      assert.deepStrictEqual(later.map(Result.isSuccess), [true, false])
+      yield* postgres.stop
+      assert.isTrue(Result.isSuccess(yield* consume("alice", 0)))
+      yield* postgres.start
+      assert.notInclude(yield* postgres.sql("SELECT * FROM n8n_mcp_snapshots LIMIT 1"), "a-fingerprint")
+    }).pipe(Effect.provide(platform)))
+})
+
+/** A built server with this state, before this n8n. */
+const serving = Effect.fnUntraced(function*(state: string, n8n: URL) {
+  const { child, ended, errors } = start(["--transport", "http", "--port", "0"], {
+    N8N_URL: n8n.href,
+    N8N_API_KEY: "key",
+    N8N_MCP_STATE: state
+  })
+  yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(() => child.kill("SIGKILL")), ended))
+  const url = yield* Effect.callback<string, string>((resume) => {
+    child.stderr.on("data", () => {
+      const address = /address=(\S+)/.exec(errors())?.[1]
+      if (address !== undefined) resume(Effect.succeed(address))
+    })
+    child.once("exit", () => resume(Effect.fail(errors())))
+  })
+  const send = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async (): Promise<Obj> => {
+      const response = await fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body)
+      })
+      return obj(await response.json()) ?? {}
+    })
+  return {
+    errors,
+    execute: (name: string, parameters: object = {}) => send("/mcp/execute", { name, parameters }),
+    call: (params: object) => {
+      const message = request("tools/call", params, { elicitation: {} })
+      return send("/mcp", message, headersOf(message))
+    }
+  }
+})
+
+type Server = Effect.Success<ReturnType<typeof serving>>
+
+const firstId = ({ execute }: Server) =>
+  Effect.map(
+    execute("list_workflows"),
+    ({ data }) => String(obj(arr(obj(data)?.["workflows"])[0])?.["id"])
+  )
+
+const nameOf = ({ execute }: Server, id: string) =>
+  Effect.map(execute("get_workflow", { id }), ({ data }) => obj(data)?.["name"])
+
+describe("servers that share a database", () => {
+  it.live("one restores what another overwrote, and takes the answer to what it asked", () =>
+    Effect.gen(function*() {
+      const postgres = yield* RealPostgres.make
+      yield* postgres.start
+      const n8n = yield* HttpN8n.serve(Demo.seed)
+      const [a, b] = yield* Effect.all([serving(postgres.url, n8n.url), serving(postgres.url, n8n.url)], {
+        concurrency: 2
+      })
+      const id = yield* firstId(a)
+      const before = yield* nameOf(a, id)
+      yield* a.execute("update_workflow", { id, name: "Overwritten" })
+      const history = yield* b.execute("workflow_history", { id })
+      const [, version] = /"version":"(snapshot-[^"]+)"/.exec(JSON.stringify(history)) ?? []
+      assert.isString(version, JSON.stringify(history))
+      const restored = yield* b.execute("workflow_restore", { id, version })
+      assert.isTrue(restored["success"], JSON.stringify(restored))
+      assert.strictEqual(yield* nameOf(a, id), before)
+
+      const params = { name: "delete_workflow", arguments: { id } }
+      const asked = obj((yield* a.call(params))["result"]) ?? {}
+      const [question = ""] = Object.keys(obj(asked["inputRequests"]) ?? {})
+      const answer = {
+        ...params,
+        requestState: asked["requestState"],
+        inputResponses: { [question]: { action: "accept", content: { confirm: true } } }
+      }
+      assert.include(JSON.stringify(yield* b.call(answer)), "\\\"success\\\":true")
+      assert.include(JSON.stringify(yield* a.call(answer)), "was used")
+      for (const { errors } of [a, b]) assert.notInclude(errors(), "secret-of-the-database")
+    }).pipe(Effect.provide(platform)))
+
+  it.live("read on while it is down, change nothing, and recover by themselves", () =>
+    Effect.gen(function*() {
+      const postgres = yield* RealPostgres.make
+      const n8n = yield* HttpN8n.serve(Demo.seed)
+      const server = yield* serving(postgres.url, n8n.url)
+      const id = yield* firstId(server)
+      const before = yield* nameOf(server, id)
+      const rename = (name: string) => server.execute("update_workflow", { id, name })
+      const refused = Effect.gen(function*() {
+        const answer = JSON.stringify(yield* rename("Lost"))
+        assert.include(answer, "No snapshot of Workflow")
+        assert.include(answer, "the state database does not answer")
+        assert.notInclude(answer, "secret-of-the-database")
+        assert.strictEqual(yield* nameOf(server, id), before)
+      })
+      const recovers = (name: string) =>
+        rename(name).pipe(
+          Effect.filterOrFail(({ success }) => success === true),
+          Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 40 })
+        )
+      // Not there at the start.
+      yield* refused
+      assert.match(server.errors(), /level=WARN.*the state database does not answer/)
+      yield* postgres.start
+      yield* recovers("First")
+      assert.match(server.errors(), /the state database answers/)
+      yield* recovers(String(before))
+      // Gone in the middle.
+      yield* postgres.stop
+      yield* refused
+      const history = yield* server.execute("workflow_history", { id })
+      assert.include(JSON.stringify(history), "the state database does not answer")
+      yield* postgres.start
+      yield* recovers("Second")
+      assert.include(JSON.stringify(yield* server.execute("workflow_history", { id })), "snapshot-")
+    }).pipe(Effect.provide(platform)))
+
+  it.live("doctor tells whether it answers", () =>
+    Effect.gen(function*() {
+      const postgres = yield* RealPostgres.make
+      const folder = yield* folderWith()
+      const program = yield* installed
+      const doctor = Effect.gen(function*() {
+        const { ended } = start(
+          ["doctor", "--json", "--demo", "--state", postgres.url],
+          { XDG_STATE_HOME: folder },
+          program.main
+        )
+        const { code, stderr, stdout } = yield* ended
+        assert.notInclude(stdout + stderr, "secret-of-the-database")
+        const check = arr(JSON.parse(stdout)).map((each) => obj(each) ?? {}).find(({ name }) =>
+          name === "State database"
+        )
+        return [code, check?.["status"]]
+      })
+      assert.deepStrictEqual(yield* doctor, [1, "failed"])
+      yield* postgres.start
+      assert.deepStrictEqual(yield* doctor, [0, "ok"])
+    }).pipe(Effect.provide(platform)))
+
+  it.live("a state that is neither is refused, without what it holds", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* start(["--demo", "--state", "mysql://user:hunter2@host/db"]).ended
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "--state is neither a folder nor postgres://")
+      assert.notInclude(stderr, "hunter2")
+    }))
+})
