@@ -48,7 +48,11 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
   readonly stateFolder: string
-  /** Where they are kept instead. */
+  /**
+   * Where they are kept instead.
+   *
+   * @internal
+   */
   readonly database?: Layer.Layer<Database> | undefined
 }
 

@@ -35,16 +35,14 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
 /**
  * How many of one n8n are kept.
  *
- * @category constants
- * @since 0.1.0
+ * @internal
  */
 export const maxKept = 50
 
 /**
  * How large one may be, unpacked.
  *
- * @category constants
- * @since 0.1.0
+ * @internal
  */
 export const maxBytes = 32_000_000
 
