@@ -5,10 +5,20 @@ import type * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 
-/** The database did not do it, nor will have. */
+/**
+ * The database did not do it, nor will have.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class DatabaseError extends Data.TaggedError("DatabaseError")<{ readonly message: string }> {}
 
-/** Runs statements, in tables of this version. */
+/**
+ * Runs statements, in tables of this version.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Service {
   /** Runs them within seconds, or fails; what is to be done whole needs a transaction. */
   readonly run: <A>(
@@ -16,5 +26,10 @@ export interface Service {
   ) => Effect.Effect<A, DatabaseError>
 }
 
-/** The shared database. */
+/**
+ * The shared database.
+ *
+ * @category services
+ * @since 0.1.0
+ */
 export class Database extends Context.Service<Database, Service>()("effect-n8n-mcp/Database") {}

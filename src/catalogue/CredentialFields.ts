@@ -61,7 +61,11 @@ const shownSecret =
 /** Switches and choices that decide where a secret goes, or whether it is encrypted on its way. */
 const decisive = /url|host|domain|server|endpoint|ssl|tls|secure|unauthorized|insecure|environment|proxy|tunnel/i
 
+/** n8n adds them to types of every kind. */
+const allowed = new Set(["allowedHttpRequestDomains", "allowedDomains"])
+
 const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boolean | undefined): Kind => {
+  if (allowed.has(name)) return "destination"
   if (isSecret === true || type === "json" || type === "object" || type === "array") return "secret"
   if (type === "boolean" || type === "number" || hasChoices) return decisive.test(name) ? "destination" : "plain"
   if (isSecret === undefined || shownSecret.test(name) || Redact.places({ [name]: "x" }).length > 0) return "secret"

@@ -21,6 +21,7 @@ const app = await Application.bootstrap({
     "src/answer/Tool.ts:Parts",
     "src/answer/Tool.ts:Described",
     "src/catalogue/types/ParameterView.ts:Parameter",
+    "src/catalogue/types/Ports.ts:Port",
     "src/base/Json.ts:Obj",
     "src/mcp/http/refusal.ts:Refusal"
   ],

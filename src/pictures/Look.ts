@@ -2,7 +2,12 @@
 import type { Obj } from "../base/Json.ts"
 import type { Port } from "../catalogue/types/Ports.ts"
 
-/** What a node's type says of it. */
+/**
+ * What a node's type says of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Look {
   /** What people call the type: `HTTP Request`. */
   readonly label: string
@@ -14,7 +19,12 @@ export interface Look {
   readonly subtitle?: string
 }
 
-/** The look of a node; `undefined` where its type is unknown. */
+/**
+ * The look of a node; `undefined` where its type is unknown.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type LookOf = (node: Obj) => Look | undefined
 
 /** Of nodes of which nothing is known. */

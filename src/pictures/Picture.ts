@@ -19,6 +19,10 @@ import * as geometry from "./geometry.ts"
 import { type Glyph, glyphOf } from "./glyphs.ts"
 import * as Look from "./Look.ts"
 
+export { type Point } from "./geometry.ts"
+export { type Glyph } from "./glyphs.ts"
+export { type Look, type LookOf } from "./Look.ts"
+
 /**
  * A workflow of any origin; what cannot be read of it is not drawn.
  *

@@ -1,7 +1,12 @@
 /** Where things are: the sizes and ports of nodes as n8n's editor has them, and the paths between. */
 import type { Port } from "../n8n/model/Connections.ts"
 
-/** A point; y grows downwards, as on n8n's canvas. */
+/**
+ * A point; y grows downwards, as on n8n's canvas.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Point {
   readonly x: number
   readonly y: number

@@ -1,6 +1,11 @@
 /** What stands in a node: a sign of what it does, or the initials of the app that it works with. */
 
-/** A sign in a square of 24, drawn with strokes, and the hue that n8n's users know it by. */
+/**
+ * A sign in a square of 24, drawn with strokes, and the hue that n8n's users know it by.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Glyph {
   readonly d?: string
   readonly initials?: string

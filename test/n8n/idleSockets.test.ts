@@ -47,7 +47,7 @@ const started = Effect.gen(function*() {
   const done = new Int32Array(shared)
   const busyUntilClosed = Effect.sync(() => {
     Atomics.store(done, 0, 0)
-    worker.postMessage("close")
+    worker.postMessage("close", [])
     assert.notStrictEqual(Atomics.wait(done, 0, 0, 10_000), "timed-out")
   })
   return { url: new URL(`http://127.0.0.1:${port}/`), busyUntilClosed }

@@ -47,6 +47,7 @@ export type {
   NewExecution,
   Node,
   Obj,
+  Project,
   Seed,
   Stored,
   Workflow

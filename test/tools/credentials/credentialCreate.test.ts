@@ -122,6 +122,15 @@ describe("credential_create", () => {
       }
     }))
 
+  it.effect("lets a header go to the hosts that a person agrees to", () =>
+    Effect.gen(function*() {
+      const allowedDomains = "shop.example"
+      const values = { name: "X-Key", value: password, allowedHttpRequestDomains: "domains", allowedDomains }
+      const { questions, sent, text } = yield* attempt({ type: "httpHeaderAuth", name: "Key", values }, "yes")
+      assert.lengthOf(sent, 1, text)
+      assert.include(questions[0], "allowedDomains = \"shop.example\"")
+    }))
+
   it.effect("does not hide a host from the person behind other text", () =>
     Effect.gen(function*() {
       const host = `${"a".repeat(600)}.evil.example`

@@ -379,7 +379,11 @@ for (const version of ["2", "1"] as const) {
             targetNodeId: "n",
             newNodeType: "t",
             sourceNodeId: "n",
-            operations: [{ op: "enable", node: "n" }]
+            operations: [{ op: "enable", node: "n" }],
+            type: "t",
+            values: {},
+            table: "t",
+            op: "insert"
           }
           const known = Object.fromEntries(
             Object.entries(args).filter(([key]) => Object.hasOwn(tool.inputSchema.properties ?? {}, key))
