@@ -1,15 +1,13 @@
 /** Several n8n instances in one file, each with its tokens and whether it may be changed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
 import * as Arguments from "../answer/Arguments.ts"
-import * as Hints from "../answer/Hints.ts"
 import * as Tool from "../answer/Tool.ts"
-import type * as Errors from "../base/Errors.ts"
 import { suggestion } from "../base/Nearest.ts"
+import * as ConfigFile from "./configFile.ts"
 import { splitList } from "./declaration.ts"
 
 /**
@@ -85,19 +83,6 @@ const resolve = (entry: typeof Entry.Type, env: Env): Effect.Effect<Profile, str
   })
 }
 
-const parseFile = (text: string) => {
-  const errors: Array<ParseError> = []
-  const value: unknown = parse(text, errors, { allowTrailingComma: true })
-  const [first] = errors
-  return first === undefined
-    ? Effect.succeed(value)
-    : Effect.fail(
-      `no JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
-    )
-}
-
-const explain = (error: Errors.ValidationError) => `${error.reason}. ${Hints.text(error.hint)}`.trim()
-
 /**
  * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?}]}`; comments and
  * trailing commas are allowed, and a variable holds several tokens with commas between them.
@@ -111,12 +96,10 @@ export const load = (file: string, env: Env): Effect.Effect<
   FileSystem.FileSystem
 > =>
   Effect.gen(function*() {
-    const fileSystem = yield* FileSystem.FileSystem
-    const text = yield* fileSystem.readFileString(file).pipe(Effect.mapError(({ message }) => message))
-    const { profiles } = yield* decodeFile(yield* parseFile(text)).pipe(Effect.mapError(explain))
+    const { profiles } = yield* ConfigFile.read(file, decodeFile)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
-        Effect.mapError(explain),
+        Effect.mapError(ConfigFile.explain),
         Effect.flatMap((decoded) => resolve(decoded, env)),
         Effect.mapError((reason) => `profile ${index + 1}: ${reason}`)
       ))

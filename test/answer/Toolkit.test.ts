@@ -37,8 +37,7 @@ const resultOf = <const Tools extends ReadonlyArray<Tool.Any>>(
   const { layer, toolkit } = Toolkit.make(some)
   return LanguageModel.generateText({ prompt: "Why did it fail?", toolkit }).pipe(
     Effect.map(({ toolResults }) => toolResults.map(({ isFailure, name, result }) => ({ isFailure, name, result }))),
-    Effect.provide(layer),
-    Effect.provide(model)
+    Effect.provide([layer, model])
   )
 }
 

@@ -90,6 +90,9 @@ export interface Options {
   readonly targetOf: (profile: string | undefined) => Target | undefined
 }
 
+/** jose does not accept a token. */
+class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknown }> {}
+
 /** A token that is not taken. */
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
@@ -202,15 +205,13 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
       currentDate: new Date(yield* Clock.currentTimeMillis)
     }
     const verify = (keys: Issuer.Keys) =>
-      Effect.tryPromise({ try: () => verified(token, keys, options), catch: (error) => error })
+      Effect.tryPromise({ try: () => verified(token, keys, options), catch: (cause) => new Unverified({ cause }) })
     return yield* verify(yield* keys.current).pipe(
       Effect.catchIf(
-        (error) => error instanceof errors.JWKSNoMatchingKey,
+        ({ cause }) => cause instanceof errors.JWKSNoMatchingKey,
         () => Effect.flatMap(keys.renewed, verify)
       ),
-      Effect.mapError((error) =>
-        error instanceof Issuer.IssuerError ? error : new InvalidToken({ message: reasonOf(error, resource) })
-      )
+      Effect.catchTag("Unverified", ({ cause }) => new InvalidToken({ message: reasonOf(cause, resource) }))
     )
   })
 

@@ -29,13 +29,13 @@ describe("server.json", () => {
     ])
   })
 
-  it("requires the address and the key, which is secret", () => {
+  it("requires the address and the key, which is secret, as a database's address is", () => {
     const variables: ReadonlyArray<{ name: string; isRequired?: boolean; isSecret?: boolean }> =
       readJson("dist/server.json").packages[0].environmentVariables
     const marked = (mark: "isRequired" | "isSecret") =>
       variables.filter((each) => each[mark] === true).map(({ name }) => name)
     assert.deepStrictEqual(marked("isRequired"), ["N8N_URL", "N8N_API_KEY"])
-    assert.deepStrictEqual(marked("isSecret"), ["N8N_API_KEY"])
+    assert.deepStrictEqual(marked("isSecret"), ["N8N_API_KEY", "N8N_MCP_STATE"])
     const readme = read("README.md")
     for (const { name } of variables) assert.include(readme, `\`${name}\``)
   })

@@ -36,8 +36,7 @@ export const test = Effect.gen(function*() {
   const [{ active } = {}] = yield* fake.workflows
   return { early, late, active }
 }).pipe(
-  Effect.provide(FakeN8n.layer({ workflows: [workflow], executions: [] })),
-  Effect.provide(TestClock.layer())
+  Effect.provide([FakeN8n.layer({ workflows: [workflow], executions: [] }), TestClock.layer()])
 )
 
 export const expected = { early: false, late: true, active: false }

@@ -22,8 +22,10 @@ const holding = (...all: ReadonlyArray<string>) =>
   Layer.fresh(FakeN8n.layer({ workflows: all.map((name) => ({ id: name, name, nodes: [] })), executions: [] }))
 
 export const test = missing.pipe(
-  Effect.provide(Layer.effect(Staging, N8nClient.N8nClient).pipe(Layer.provide(holding("Orders", "Refunds")))),
-  Effect.provide(Layer.effect(Production, N8nClient.N8nClient).pipe(Layer.provide(holding("Orders"))))
+  Effect.provide([
+    Layer.effect(Staging, N8nClient.N8nClient).pipe(Layer.provide(holding("Orders", "Refunds"))),
+    Layer.effect(Production, N8nClient.N8nClient).pipe(Layer.provide(holding("Orders")))
+  ])
 )
 
 export const expected = ["Refunds"]

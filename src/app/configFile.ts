@@ -1,0 +1,31 @@
+/** Reads files that the operator writes: JSON with comments and trailing commas. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
+import * as Hints from "../answer/Hints.ts"
+import type * as Errors from "../base/Errors.ts"
+
+const parseText = (text: string) => {
+  const errors: Array<ParseError> = []
+  const value: unknown = parse(text, errors, { allowTrailingComma: true })
+  const [first] = errors
+  return first === undefined
+    ? Effect.succeed(value)
+    : Effect.fail(
+      `no JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
+    )
+}
+
+/** What is wrong, in one line. */
+export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()
+
+/** The decoded content; fails with the reason. */
+export const read = <A>(
+  file: string,
+  decode: (value: unknown) => Effect.Effect<A, Errors.ValidationError>
+): Effect.Effect<A, string, FileSystem.FileSystem> =>
+  FileSystem.FileSystem.use((fs) => fs.readFileString(file)).pipe(
+    Effect.mapError(({ message }) => message),
+    Effect.flatMap(parseText),
+    Effect.flatMap((value) => Effect.mapError(decode(value), explain))
+  )
