@@ -5,25 +5,11 @@ import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type * as Envelope from "../answer/Envelope.ts"
 import type * as Tool from "../answer/Tool.ts"
+import type { Caller } from "./Caller.ts"
 import type { Sealing } from "./eras/Sealing.ts"
 import type * as Methods from "./Methods.ts"
 
-/**
- * Who is at the other end, as far as the transport knows.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Caller {
-  /** The transport's name for them; over stdio there is one caller only, without a name. */
-  readonly client: string | undefined
-  /** Who they are to every process of the server, such as the digest of their token; absent for the only one. */
-  readonly principal?: string
-  /** Who they are to people, such as the subject of an OAuth token; for logs, and for what is kept of a change. */
-  readonly subject?: string | undefined
-  /** They may change nothing, whatever the server offers. */
-  readonly readOnly?: boolean
-}
+export { type Caller } from "./Caller.ts"
 
 /**
  * The caller asked for a tool that is not served.

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as App from "../answer/App.ts"
 import { arr, type Obj, obj } from "../base/Json.ts"
-import type { Caller } from "./McpTransport.ts"
+import type { Caller } from "./Caller.ts"
 import * as Rpc from "./Rpc.ts"
 
 /**

@@ -19,6 +19,7 @@ import * as geometry from "./geometry.ts"
 import { type Glyph, glyphOf } from "./glyphs.ts"
 import * as Look from "./Look.ts"
 
+export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
 export { type Look, type LookOf } from "./Look.ts"
@@ -62,19 +63,6 @@ export type Status =
   | "warning"
 
 /**
- * A titled part of what a reader is told of a node.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Section {
-  readonly title: string
-  readonly text: string
-  /** Lines that begin with `+` and `-` are new and old ones. */
-  readonly isDiff?: boolean
-}
-
-/**
  * A node.
  *
  * @category models
@@ -103,7 +91,7 @@ export interface Node extends geometry.Shape {
   readonly isSubWorkflow: boolean
   readonly inputs: ReadonlyArray<Port>
   readonly outputs: ReadonlyArray<Port>
-  readonly sections: ReadonlyArray<Section>
+  readonly sections: ReadonlyArray<details.Section>
 }
 
 /**
@@ -160,7 +148,7 @@ export interface Picture {
   readonly links: ReadonlyArray<Link>
   readonly notes: ReadonlyArray<Note>
   /** What concerns no node: problems of the workflow, changes of its settings. */
-  readonly sections: ReadonlyArray<Section>
+  readonly sections: ReadonlyArray<details.Section>
   /** The node that a reader wants to see first. */
   readonly focus?: string
 }
@@ -262,8 +250,8 @@ interface Overlaid {
   readonly sources: ReadonlyArray<Source>
   readonly links: ReadonlyArray<Link>
   readonly subtitle: string
-  readonly of: (source: Source) => Partial<Node> & { readonly sections: ReadonlyArray<Section> }
-  readonly sections?: ReadonlyArray<Section>
+  readonly of: (source: Source) => Partial<Node> & { readonly sections: ReadonlyArray<details.Section> }
+  readonly sections?: ReadonlyArray<details.Section>
   readonly focus?: string | undefined
 }
 

@@ -6,7 +6,19 @@ import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import * as NodeExecution from "../executions/NodeExecution.ts"
 import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
-import type { Section } from "./Picture.ts"
+
+/**
+ * A titled part of what a reader is told of a node.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Section {
+  readonly title: string
+  readonly text: string
+  /** Lines that begin with `+` and `-` are new and old ones. */
+  readonly isDiff?: boolean
+}
 
 /** Makes foreign text and values fit to be shown. */
 export interface Show {

@@ -16,8 +16,8 @@ import * as Schema from "effect/Schema"
 import { createHash, randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as codeParts from "./codeParts.ts"
+import { fill } from "./fill.ts"
 import * as JsonText from "./JsonText.ts"
-import { fill } from "./read.ts"
 import { maxBytes, refuse, tooLarge, unreadable } from "./refusals.ts"
 
 /** A file's text before and after; `undefined` where there is none. */

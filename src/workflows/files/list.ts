@@ -6,7 +6,8 @@ import * as Path from "effect/Path"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import * as Locate from "./locate.ts"
-import { fill, isListed, parse } from "./read.ts"
+import { fill } from "./fill.ts"
+import { isListed, parse } from "./read.ts"
 import { changed, isJson, maxBytes, refuseAt, type Target, tooLarge, unreadable } from "./refusals.ts"
 
 /**

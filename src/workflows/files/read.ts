@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj } from "../../base/Json.ts"
 import type { Beside, CodeFiles } from "./codeFiles.ts"
+import { fill } from "./fill.ts"
 import * as JsonText from "./JsonText.ts"
 import * as Locate from "./locate.ts"
 import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./refusals.ts"
@@ -44,14 +45,6 @@ export const parse = Effect.fnUntraced(function*(userPath: string, bytes: Uint8A
     `File '${userPath}' is not JSON: ${parsed.failure}`,
     "Correct the file there, or export the workflow from n8n again."
   )
-})
-
-/** Fills from a file until its end or the array's. */
-export const fill = Effect.fnUntraced(function*(open: FileSystem.File, bytes: Uint8Array) {
-  let filled = 0
-  for (let read = 1; read > 0 && filled < bytes.length; filled += read) {
-    read = yield* open.read(bytes.subarray(filled))
-  }
 })
 
 /** Reads what `locate` finds. */
