@@ -74,6 +74,8 @@ export const everyTool = async (call: Call, n8n: URL): Promise<void> => {
   await call("get_workflow_connections", { id })
   await call("list_credentials", {})
   await call("instance_overview", {})
+  // Projects need a licence, which this n8n has not.
+  await call("project_list", {}).catch(() => undefined)
   await call("audit", { workflowId: id })
   const { id: credential } = await call("credential_create", {
     type: "httpHeaderAuth",

@@ -160,13 +160,13 @@ export const resources = (it: It, version: string) => {
         workflowIdPolicy: "new"
       })
       assert.deepInclude(workflows[0], { name: "Packed", sourceWorkflowId: id })
+      assert.strictEqual(yield* n8n.stopExecutions({ status: ["waiting"], workflowId: id }), 0)
       assert.isTrue((yield* n8n.archiveWorkflow(id)).isArchived)
       assert.isFalse((yield* n8n.unarchiveWorkflow(id)).isArchived)
       for (const each of new Set([id, ...workflows.map(({ localId }) => localId)])) yield* n8n.deleteWorkflow(each)
 
       assert.isAtLeast((yield* n8n.insights()).total.value, 0)
       assert.isArray(yield* n8n.listCommunityPackages)
-      assert.strictEqual(yield* n8n.stopExecutions({ status: ["waiting"], workflowId: "none" }), 0)
       const [report] = yield* n8n.audit({ categories: ["instance"] })
       assert.strictEqual(report?.risk, "instance")
     }))
