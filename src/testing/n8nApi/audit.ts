@@ -75,7 +75,7 @@ const audit: Handler = (call) => {
             "Consider adjusting the security settings for your n8n instance based on your needs. See: https://docs.n8n.io/hosting/configuration/environment-variables/",
           settings: {
             features: {
-              communityPackagesEnabled: true,
+              communityPackagesEnabled: false,
               versionNotificationsEnabled: false,
               templatesEnabled: false,
               publicApiEnabled: true

@@ -22,10 +22,12 @@ export const instance = (it: It, version: string) => {
       assert.strictEqual(data.version, version)
       assert.isAtLeast((data.workflows?.published ?? 0) + (data.workflows?.unpublished ?? 0), 1)
       assert.isAtLeast(data.runs?.failed ?? 0, 1)
-      assert.include(JSON.stringify(data.failing), workflowId)
+      // Where many fail, those that fail most are named, and the notes count the others.
+      const told = JSON.stringify([data.failing, data.notes])
+      assert.isTrue(told.includes(workflowId) || told.includes("workflows failed"), told)
       assert.strictEqual(data.packages === undefined, !v2)
       if (v2) assert.isAbove(data.key?.scopes ?? 0, 50)
-      else assert.deepStrictEqual(data.notes, ["n8n 1 does not tell the key's scopes and the installed packages."])
+      else assert.strictEqual(data.notes?.[0], "n8n 1 does not tell the key's scopes and the installed packages.")
       assert.isAtMost(countTokens(JSON.stringify(yield* tools.instanceOverview.run({}))), 800)
     }))
 
