@@ -22,7 +22,10 @@ export const invalid = (field: string, reason: string, hint: string) =>
 /** On an n8n without data tables a sentence says so. */
 export const orTooOld = Effect.catchIf(
   (error: Errors.N8nError) => isUnsupported(error),
-  () => Effect.fail(invalid("table", "This n8n has no data tables: they came with n8n 2", "Nothing was done."))
+  () =>
+    Effect.fail(
+      invalid("table", "The API of this n8n has no data tables: n8n 2.30 and later have them", "Nothing was done.")
+    )
 ) as <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) => Effect.Effect<A, Errors.N8nError, R>
 
 /** The table of this id or name. */
