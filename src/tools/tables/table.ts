@@ -24,7 +24,7 @@ export const orTooOld = Effect.catchIf(
   (error: Errors.N8nError) => isUnsupported(error),
   () =>
     Effect.fail(
-      invalid("table", "The API of this n8n has no data tables: n8n 2.30 and later have them", "Nothing was done.")
+      invalid("table", "This n8n has no data tables in its API: n8n 2.30 and later have", "Nothing was done.")
     )
 ) as <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) => Effect.Effect<A, Errors.N8nError, R>
 
