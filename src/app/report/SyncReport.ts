@@ -27,20 +27,43 @@ export const entryLine = (entry: Sync.Entry): string =>
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
-/** What was done about one workflow, with its warnings below. */
-export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string => {
-  const { action, changed, error, published, warnings } = outcome
-  if (error !== undefined) return `${"failed".padEnd(width)}${label(outcome)}: ${explain(error)}`
-  const what = action === undefined ? outcome.status : isDryRun ? `${action} (dry)` : action
+/** What a pull, a push and a promotion tell of one workflow. */
+interface Done extends Pick<Sync.Outcome, "action" | "changed" | "error" | "published" | "warnings"> {
+  readonly status: string
+}
+
+const doneLine = (label: string, done: Done, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
+  const { action, changed, error, published, status, warnings } = done
+  if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
+  const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
   const notes = [
     ...(published === true ? ["published"] : published === false ? ["a draft: what runs is unchanged"] : []),
+    ...remarks,
     ...(changed === undefined ? [] : [Redact.redactText(changed)])
   ]
   return [
-    `${what.padEnd(width)}${label(outcome)}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
+    `${what.padEnd(width)}${label}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
     ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
   ].join("\n")
 }
+
+/** How many of each, in one line; `none` where there is nothing. */
+const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string => {
+  const parts = [...Map.groupBy(entries, word)].map(([what, all]) => `${all.length} ${what}`)
+  return parts.length === 0 ? none : parts.join(", ")
+}
+
+/** One workflow for programs. */
+const forPrograms = <A extends Pick<Done, "changed" | "error">>({ changed, error, ...entry }: A) =>
+  defined({
+    ...entry,
+    changed: changed === undefined ? undefined : Redact.redactText(changed),
+    error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
+  })
+
+/** What was done about one workflow, with its warnings below. */
+export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string =>
+  doneLine(label(outcome), outcome, isDryRun)
 
 const order: ReadonlyArray<Sync.Status> = [
   "same",
@@ -60,39 +83,29 @@ const words = (entry: Sync.Outcome) =>
     : "failed"
 
 /** How many of each, in one line: what was done, else how it stands. */
-export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string => {
-  const counts = Map.groupBy(entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)), words)
-  const parts = [...counts].map(([what, all]) => `${all.length} ${what}`)
-  return parts.length === 0 ? "No workflows on either side" : parts.join(", ")
-}
+export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
+  tally(
+    entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
+    words,
+    "No workflows on either side"
+  )
 
 /** The report for programs. */
 export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
   ...rest,
-  entries: entries.map(({ changed, error, ...entry }) =>
-    defined({
-      ...entry,
-      changed: changed === undefined ? undefined : Redact.redactText(changed),
-      error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
-    })
-  )
+  entries: entries.map(forPrograms)
 })
 
 /** What was done about one promoted workflow, with its warnings below. */
-export const promotionLine = ({ id, target, ...promotion }: Sync.Promotion, isDryRun = false): string => {
-  const { action, changed, error, name, published, status, warnings } = promotion
+export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): string => {
+  const { id, name, status, target } = promotion
   const route = `${Visible.label(name, 80)}  (${id}${target === undefined ? "" : ` → ${target}`})`
-  if (error !== undefined) return `${"failed".padEnd(width)}${route}: ${explain(error)}`
-  const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
-  const notes = [
-    ...(published === true ? ["published"] : published === false ? ["a draft: what runs is unchanged"] : []),
-    ...(status === "conflict" ? ["changed there since it was promoted"] : []),
-    ...(changed === undefined ? [] : [Redact.redactText(changed)])
-  ]
-  return [
-    `${what.padEnd(width)}${route}${notes.length === 0 ? "" : `: ${Visible.label(notes.join("; "), 400)}`}`,
-    ...(warnings ?? []).map((warning) => `${" ".repeat(width)}${Visible.label(warning, 400)}`)
-  ].join("\n")
+  return doneLine(
+    route,
+    promotion,
+    isDryRun,
+    status === "conflict" ? ["changed there since it was promoted"] : []
+  )
 }
 
 /** What stands in the way of a promotion. */
@@ -102,25 +115,20 @@ export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string 
   }: ${Visible.label(reason, 400)}`
 
 /** How many of each, in one line. */
-export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string => {
-  const counts = Map.groupBy(entries, ({ action, error, status }) => error === undefined ? action ?? status : "failed")
-  const parts = [...counts].map(([what, all]) => `${all.length} ${what}`)
-  return [
-    parts.length === 0 ? "No workflows to promote" : parts.join(", "),
+export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string =>
+  [
+    tally(
+      entries,
+      ({ action, error, status }) => error === undefined ? action ?? status : "failed",
+      "No workflows to promote"
+    ),
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
-}
 
 /** The report of a promotion for programs. */
 export const promotionJson = ({ entries, ...rest }: Sync.PromotionReport) => ({
   ...rest,
-  entries: entries.map(({ changed, error, ...entry }) =>
-    defined({
-      ...entry,
-      changed: changed === undefined ? undefined : Redact.redactText(changed),
-      error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
-    })
-  )
+  entries: entries.map(forPrograms)
 })
 
 const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
