@@ -49,6 +49,10 @@ const isThere = (holder: unknown, step: JsonPath.Step) =>
     ? typeof step === "number" && step < holder.length
     : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
 
+/** The place of the first step that leads into nothing; -1 where all lead somewhere. */
+const firstMissing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>) =>
+  steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+
 const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: number) => {
   const holder = steps.slice(0, depth)
   return Step.refuse(
@@ -60,7 +64,7 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
 
 /** Refuses steps that lead into nothing. */
 const existing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>): Step.Attempt<unknown> => {
-  const depth = steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+  const depth = firstMissing(parameters, steps)
   return depth < 0 ? Result.succeed(JsonPath.get(parameters, steps)) : nowhere(parameters, steps, depth)
 }
 
@@ -126,7 +130,7 @@ interface Place {
 
 /** The place of a value; objects on the way there are made, since n8n leaves out those that are empty. */
 const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Place> => {
-  const missing = steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
+  const missing = firstMissing(parameters, steps)
   const depth = missing < 0 ? steps.length - 1 : missing
   const [above, below] = [steps.slice(0, depth), steps.slice(depth + 1)]
   const step = steps[depth] ?? steps[0]
