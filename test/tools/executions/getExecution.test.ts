@@ -1,12 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
@@ -14,7 +12,7 @@ import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as runData from "../../executions/runData.ts"
-import { eventLoopTurn } from "../../n8n/clients.ts"
+import { hurried } from "../../support/clock.ts"
 import * as fixtures from "../../support/fixtures.ts"
 
 const recorded = Layer.merge(FakeN8n.layer(fixtures.seed), Services.layerMemory)
@@ -33,16 +31,6 @@ describe("get_execution", () => {
 
   describe("wait", () => {
     const { items, run } = runData
-
-    /** Runs it while time passes: a little in each turn of the event loop, for n8n's answers take turns, too. */
-    const driven = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
-      const fiber = yield* Effect.forkChild(effect)
-      while (fiber.pollUnsafe() === undefined) {
-        yield* eventLoopTurn
-        yield* TestClock.adjust("50 millis")
-      }
-      return yield* Fiber.join(fiber)
-    })
 
     /** An n8n whose execution 77 is over after `polls` looks at its status. */
     const running = Effect.fnUntraced(function*(polls: number) {
@@ -79,7 +67,7 @@ describe("get_execution", () => {
     it.effect("answers as soon as it is over, having asked for the data once", () =>
       Effect.gen(function*() {
         const { asked, get, told } = yield* running(3)
-        assert.deepInclude(yield* driven(get("77", 50)), { status: "success" })
+        assert.deepInclude(yield* hurried(get("77", 50)), { status: "success" })
         assert.deepStrictEqual(told.map(([, ...rest]) => rest), [
           [50, "running"],
           [50, "running"],
@@ -92,7 +80,7 @@ describe("get_execution", () => {
     it.effect("answers what there is when the time is up, and how to wait on", () =>
       Effect.gen(function*() {
         const { dataAskedAt, get } = yield* running(1_000)
-        const { _guidance, status } = yield* driven(get("77", 5))
+        const { _guidance, status } = yield* hurried(get("77", 5))
         assert.strictEqual(status, "running")
         assert.strictEqual(_guidance.example, "get_execution(id: '77', wait: 30)")
         assert.isAtLeast(dataAskedAt(), 5_000)
@@ -101,7 +89,7 @@ describe("get_execution", () => {
     it.effect("leaves time to read the data within the call", () =>
       Effect.gen(function*() {
         const { dataAskedAt, get } = yield* running(1_000)
-        assert.strictEqual((yield* driven(get("77", 50))).status, "running")
+        assert.strictEqual((yield* hurried(get("77", 50))).status, "running")
         assert.isBelow(dataAskedAt(), 45_000)
       }))
 

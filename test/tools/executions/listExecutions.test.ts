@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/testing/TestClock"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
@@ -12,6 +10,7 @@ import * as Demo from "../../../src/demo/Demo.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
+import { hurried } from "../../support/clock.ts"
 
 /** An n8n in memory; `asked` are the paths of the requests so far, with their queries. */
 const world = Effect.fnUntraced(function*(seed: N8nApi.Seed, options: N8nApi.Options = {}) {
@@ -311,16 +310,12 @@ describe("list_executions", () => {
           before: ({ url }) => url.includes("includeData") ? Effect.sleep(`${delay} seconds`) : Effect.void
         })
         yield* Effect.gen(function*() {
-          const first = yield* Effect.forkChild(list({ groupBy: "failure" }))
-          yield* TestClock.adjust("49 seconds")
-          const { complete, groups, hint, scanned } = yield* Fiber.join(first)
+          const { complete, groups, hint, scanned } = yield* hurried(list({ groupBy: "failure" }))
           assert.deepStrictEqual([scanned, complete], [40, false])
           assert.deepInclude(groups?.[0], { count: 16 })
           assert.match(hint ?? "", /^24 failed executions not read yet: call again with the same arguments/)
           delay = 0
-          const again = yield* Effect.forkChild(list({ groupBy: "failure" }))
-          yield* TestClock.adjust("1 second")
-          assert.deepInclude(yield* Fiber.join(again), { complete: true, scanned: 40 })
+          assert.deepInclude(yield* hurried(list({ groupBy: "failure" })), { complete: true, scanned: 40 })
         }).pipe(process)
       }))
 
