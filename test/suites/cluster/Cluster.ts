@@ -9,7 +9,7 @@ import { headersOf, request } from "../../mcp/eras/modern.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
 import * as IdentityProvider from "../../support/IdentityProvider.ts"
-import { freePort, start } from "../../support/Process.ts"
+import { freePort, installed, start } from "../../support/Process.ts"
 import * as Postgres from "../state/Postgres.ts"
 import * as Nginx from "./Nginx.ts"
 
@@ -71,6 +71,7 @@ export interface Replica {
 }
 
 const replica = Effect.fnUntraced(function*(
+  program: string,
   port: number,
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>
@@ -95,7 +96,7 @@ const replica = Effect.fnUntraced(function*(
     kill: end("SIGKILL"),
     errors: () => before + (running?.errors() ?? ""),
     start: Effect.callback<void, ClusterError>((resume) => {
-      const server = start(["--transport", "http", "--port", String(port), ...args], { ...env })
+      const server = start(["--transport", "http", "--port", String(port), ...args], { ...env }, program)
       running = server
       server.child.stderr.on("data", () => {
         if (server.errors().includes("address=")) resume(Effect.void)
@@ -147,22 +148,26 @@ const make = Effect.fnUntraced(function*({ args = [], env = {}, n8n }: Options) 
   yield* database.start
   const own = yield* simulated
   const target = n8n ?? own
+  const { main } = yield* installed
   const issuerPort = yield* freePort
   const balancerPort = yield* freePort
   const ports = [yield* freePort, yield* freePort, yield* freePort]
   const url = `http://127.0.0.1:${balancerPort}`
-  const replicas = yield* Effect.forEach(ports, (port) =>
-    Effect.flatMap(folderWith(), (folder) =>
-      replica(port, args, {
-        N8N_URL: target.url,
-        N8N_API_KEY: target.apiKey,
-        N8N_MCP_AUTH_TOKEN: token,
-        N8N_MCP_STATE: database.url,
-        N8N_MCP_OAUTH_ISSUER: `http://127.0.0.1:${issuerPort}`,
-        N8N_MCP_PUBLIC_URL: url,
-        XDG_STATE_HOME: folder,
-        ...env
-      })))
+  const replicas = yield* Effect.forEach(
+    ports,
+    (port) =>
+      Effect.flatMap(folderWith(), (folder) =>
+        replica(main, port, args, {
+          N8N_URL: target.url,
+          N8N_API_KEY: target.apiKey,
+          N8N_MCP_AUTH_TOKEN: token,
+          N8N_MCP_STATE: database.url,
+          N8N_MCP_OAUTH_ISSUER: `http://127.0.0.1:${issuerPort}`,
+          N8N_MCP_PUBLIC_URL: url,
+          XDG_STATE_HOME: folder,
+          ...env
+        }))
+  )
   yield* Effect.forEach(replicas, (each) => each.start, { concurrency: 3 })
   yield* Nginx.start(ports, balancerPort)
   return Cluster.of({ url, replicas, database, n8n: own, issuer: IdentityProvider.start(issuerPort) })
@@ -181,14 +186,11 @@ export const newWorkflow = (url: string, name: string) =>
       name: "create_workflow",
       arguments: {
         name,
-        nodes: [{
-          name: "Start",
-          type: "n8n-nodes-base.manualTrigger",
-          typeVersion: 1,
-          position: [0, 0],
-          parameters: {}
-        }],
-        connections: {}
+        nodes: [
+          { name: "Start", type: "n8n-nodes-base.manualTrigger", typeVersion: 1, position: [0, 0], parameters: {} },
+          { name: "Next", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [200, 0], parameters: {} }
+        ],
+        connections: { Start: { main: [[{ node: "Next", type: "main", index: 0 }]] } }
       }
     }),
     (answer) => {

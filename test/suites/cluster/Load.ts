@@ -17,7 +17,8 @@ export const answered = "answered"
 
 const reasons: ReadonlyArray<readonly [RegExp, string]> = [
   [/the state database does not answer/, "refused, nothing written: the state database does not answer"],
-  [/429/, "429"],
+  // For a while after its start n8n has no API.
+  [/\(HTTP 404\)/, "told that n8n has no such path (it is starting)"],
   [
     /ECONNREFUSED|ECONNRESET|fetch failed|does not answer|not reach|socket hang up|terminated|bad port|Connect/i,
     "told that n8n does not answer"

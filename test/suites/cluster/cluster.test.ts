@@ -8,70 +8,12 @@ import * as IdentityProvider from "../../support/IdentityProvider.ts"
 import { bundle, remove } from "../../support/Process.ts"
 import { call, Cluster, nameOf, newWorkflow, resultOf, versionsOf } from "./Cluster.ts"
 import * as Load from "./Load.ts"
+import * as Trial from "./Trial.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
 
-const rows: Array<string> = []
-
-afterAll(() => {
-  if (rows.length === 0) return
-  process.stdout.write(
-    `\n| Broken | Calls meanwhile | Answered | What callers saw besides | Slowest call | Afterwards |\n| --- | --- | --- | --- | --- | --- |\n${
-      rows.join("\n")
-    }\n\n`
-  )
-})
-
-const told = ({ outcomes }: Load.Counts) =>
-  outcomes.filter(([outcome]) => outcome !== Load.answered).map(([outcome, reads, writes]) =>
-    `${
-      [[reads, "reads"], [writes, "writes"]].filter(([number]) => number !== 0).map((each) => each.join(" ")).join(", ")
-    }: ${outcome}`
-  ).join("; ") || "nothing"
-
-const row = (broken: string, meanwhile: Load.Counts, afterwards: Load.Counts) =>
-  rows.push(
-    `| ${broken} | ${meanwhile.total} | ${meanwhile.total - meanwhile.failed} | ${told(meanwhile)} | ${
-      (meanwhile.slowest / 1000).toFixed(1)
-    } s | ${afterwards.failed} of ${afterwards.total} failed |`
-  )
-
-/** Counts while something is broken, and again once it is back. */
-const tried = Effect.fnUntraced(function*(
-  broken: string,
-  url: string,
-  { back = Effect.void, meanwhile }: {
-    readonly meanwhile: (load: Effect.Success<ReturnType<typeof Load.start>>) => Effect.Effect<unknown, unknown>
-    /** Until it has recovered. */
-    readonly back?: Effect.Effect<unknown, unknown>
-  }
-) {
-  const load = yield* Load.start(url)
-  yield* load.more(100)
-  const during = yield* load.during(meanwhile(load))
-  yield* back
-  const after = yield* load.during(load.more(200))
-  row(broken, during, after)
-  assert.deepStrictEqual(after.outcomes.filter(([outcome]) => outcome !== Load.answered), [])
-  // Whatever was broken: n8n has what callers were told that it has.
-  for (const { name, possible } of yield* load.end) assert.include(possible, name)
-  return during
-}, Effect.scoped)
-
-/** A write is answered, by each server. */
-const writesAgain = ({ replicas, url }: typeof Cluster.Service) =>
-  Effect.flatMap(
-    newWorkflow(url, "To write"),
-    (id) =>
-      Effect.forEach(replicas, (replica, index) =>
-        call(replica.url, "modern", { name: "update_workflow", arguments: { id, name: `Written by ${index}` } }).pipe(
-          Effect.filterOrFail(({ text }) =>
-            !text.includes("\"isError\":true")
-          ),
-          Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
-        ))
-  )
+afterAll(Trial.print)
 
 const only = (counts: Load.Counts, kind: "reads" | "writes", outcome: RegExp) => {
   for (const [name, reads, writes] of counts.outcomes) {
@@ -86,19 +28,19 @@ describe("a team's server on many machines", () => {
     it.effect("a rolling restart fails no call", () =>
       Effect.gen(function*() {
         const { replicas, url } = yield* Cluster
-        const counts = yield* tried("each server restarted in turn (SIGTERM), twice", url, {
+        const counts = yield* Trial.tried("each server restarted in turn (SIGTERM), twice", url, {
           meanwhile: ({ more }) =>
             Effect.forEach([...replicas, ...replicas], ({ start, stop }) =>
               stop.pipe(Effect.andThen(start), Effect.andThen(more(50))))
         })
-        assert.strictEqual(counts.failed, 0, told(counts))
+        assert.strictEqual(counts.failed, 0, Trial.told(counts))
       }))
 
     it.effect("a server that is killed fails what it was answering, and nothing else", () =>
       Effect.gen(function*() {
         const { replicas: [first], url } = yield* Cluster
         if (first === undefined) return
-        const counts = yield* tried("a server killed (SIGKILL), gone, started", url, {
+        const counts = yield* Trial.tried("a server killed (SIGKILL), gone, started", url, {
           meanwhile: ({ more }) => first.kill.pipe(Effect.andThen(more(200)), Effect.andThen(first.start))
         })
         for (const [outcome] of counts.outcomes) assert.match(outcome, /^(answered|502 of the balancer)$/)
@@ -110,9 +52,9 @@ describe("a team's server on many machines", () => {
       Effect.gen(function*() {
         const cluster = yield* Cluster
         const { database: { start, stop }, url } = cluster
-        const counts = yield* tried("the database stopped", url, {
+        const counts = yield* Trial.tried("the database stopped", url, {
           meanwhile: ({ more }) => stop.pipe(Effect.andThen(more(300)), Effect.andThen(start)),
-          back: writesAgain(cluster)
+          back: Trial.writesAgain(cluster)
         })
         assert.isAbove(counts.failed, 0)
         only(counts, "writes", /the state database does not answer/)
@@ -126,16 +68,16 @@ describe("a team's server on many machines", () => {
         const load = yield* Load.start(cluster.url)
         const counts = yield* load.during(load.more(200))
         yield* load.end
-        rows.push(
+        Trial.rows.push(
           `| the database restarted while nobody calls | 0 | 0 | nothing | | ${counts.failed} of ${counts.total} failed |`
         )
-        assert.strictEqual(counts.failed, 0, told(counts))
+        assert.strictEqual(counts.failed, 0, Trial.told(counts))
       }).pipe(Effect.scoped))
 
     it.effect("without n8n every call says so, and it recovers by itself", () =>
       Effect.gen(function*() {
         const { n8n: { start, stop }, url } = yield* Cluster
-        const counts = yield* tried("n8n stopped", url, {
+        const counts = yield* Trial.tried("n8n stopped", url, {
           meanwhile: ({ more }) => stop.pipe(Effect.andThen(more(100)), Effect.andThen(start)),
           // What was begun before it came back has ended by then.
           back: Effect.sleep("5 seconds")
@@ -174,7 +116,7 @@ describe("a team's server on many machines", () => {
         assert.isTrue(obj(done["structuredContent"])?.["success"], JSON.stringify(done))
         const twice = yield* call(c.url, "modern", { ...remove, ...agreed(question) })
         assert.include(twice.text, "was used")
-        rows.push(
+        Trial.rows.push(
           "| the server that made a snapshot, or asked a question, is another than the one that is called next | 4 | 4 | nothing | | an answer given twice is refused |"
         )
       }))
@@ -214,7 +156,7 @@ describe("a team's server on many machines", () => {
         yield* third.stop
         yield* until(503, unknown.access)
         assert.deepStrictEqual([...new Set(yield* thirty(fresh.access))], [200])
-        rows.push(
+        Trial.rows.push(
           "| the identity provider gone | 30 | 30 | a token whose key no server has: 503 | | 0 of 30 failed |",
           "| the identity provider back with other keys | 30 | 30 | tokens of its former keys: 401 | | 0 of 30 failed |"
         )
@@ -237,7 +179,7 @@ describe("a team's server on many machines", () => {
         assert.isAtMost(passed, 61 + seconds)
         assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))].toSorted(), [200, 429])
         for (const { errors } of replicas) assert.match(errors(), /status=429/)
-        rows.push(
+        Trial.rows.push(
           `| \`--rate-limit 60\`, 150 calls at once over all three | 150 | ${passed} | ${150 - passed}: 429 | | |`
         )
       }))
