@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type IncomingHttpHeaders, request } from "node:http"
 import * as BalancerChecks from "../../src/app/BalancerChecks.ts"
@@ -74,5 +75,5 @@ describe("BalancerChecks", () => {
       assert.deepInclude(yield* BalancerChecks.examine(new URL("http://127.0.0.1:9"), undefined), { status: "warning" })
       const other = yield* listening((_, response) => response.end("<html>"))
       assert.deepInclude(yield* BalancerChecks.examine(new URL(other), undefined), { status: "warning" })
-    }).pipe(Effect.provide(FetchHttpClient.layer), Effect.provide(platform)))
+    }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, platform))))
 })
