@@ -47,7 +47,7 @@ interface Meter {
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
 /** What JSON escapes: quotes, backslashes, controls, halves of a character. */
-const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
+const escaped = /["\\\p{Cc}\p{Cs}]/u
 
 /** The closing quote starts a token, which can extend to the opening quote of the next string. */
 const measureString = (text: string, meter: Meter) => {

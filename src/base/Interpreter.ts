@@ -8,8 +8,8 @@ import * as Result from "effect/Result"
 import type { Compiled, Options } from "./interpreter/Compile.ts"
 import { charge, Fn, Problem, type Run, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
-import * as Lazy from "./Lazy.ts"
 import { arr, type Obj, obj } from "./Json.ts"
+import * as Lazy from "./Lazy.ts"
 
 export { Problem }
 

@@ -1,6 +1,6 @@
 /** Secrets by name inside a text: code, bodies, URLs, headers, command lines, configuration. */
-import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
 import { memoize } from "./memoize.ts"
+import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
 import { hasLongWord, redactKnown } from "./Shapes.ts"
 
 /**
