@@ -14,7 +14,7 @@ export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
   searchHint: "find workflow JSON files, drafts in the project",
-  description: "List workflow files in a folder under the files root; list_workflows lists those on n8n.",
+  description: "List drafts and workflow files in a folder under the files root; list_workflows lists those on n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({

@@ -129,7 +129,7 @@ const restoreFile = Effect.fnUntraced(function*(
 ) {
   const files = yield* WorkflowFiles
   const located = yield* files.locate(path)
-  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(Workflows.files, located, version))
+  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, located, version))
   const text = str(obj(workflow)?.["text"]) ?? ""
   if (dryRun) {
     const [before, after] = yield* Effect.all([
