@@ -23,7 +23,7 @@ const filesRoot = {
   ReadElsewhere: `Give a path under it, relative or absolute; to read elsewhere, ${setFilesRoot}.`,
   KeepFiles: `To keep files, ${setFilesRoot}.`,
   LeaveDrafts:
-    `Leave the path out, or give a draft (draft-…): workflow_create makes one. To keep files, ${setFilesRoot}.`
+    `Give a draft (draft-…) instead; workflow_create without filePath makes one. To keep files, ${setFilesRoot}.`
 }
 
 const sentence = (advice: Advice): string =>

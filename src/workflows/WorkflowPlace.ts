@@ -19,6 +19,9 @@ export const placeOf = (workflowId: string): WorkflowPlace => {
 /** The id of the draft of a name. */
 export const draftId = (name: string): string => draft + name
 
+/** What a path of `WorkflowFiles` is called, for people. */
+export const nounOf = (path: string): "draft" | "file" => placeOf(path).kind === "draft" ? "draft" : "file"
+
 /** The name of the draft that an id stands for; `undefined` if it stands for something else. */
 export const draftName = (id: string): string | undefined =>
   placeOf(id).kind === "draft" ? id.slice(draft.length) : undefined

@@ -190,6 +190,9 @@ describe("the selection of tools", () => {
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
     assert.lengthOf(arr(names({ files: "none" })), tools.byDefault.length - tools.toolsets.files.length)
+    // Drafts in a database are no folder to keep in step.
+    assert.deepStrictEqual(names({ files: "drafts" }), names({}))
+    assert.include(names({ toolsets: ["sync"], files: "drafts" }), "No tool is left")
   })
 
   it("has credential_create only where there are variables for it", () => {

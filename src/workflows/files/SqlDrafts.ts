@@ -246,7 +246,7 @@ const make = Effect.gen(function*() {
     folder: (path) => Effect.fail(noPath(path)),
 
     list: Effect.fn("WorkflowFiles.list")(function*(directory = ".", { limit = maxKept, offset = 0 } = {}) {
-      if (directory !== ".") {
+      if (!["", ".", "./"].includes(directory)) {
         return yield* refuseAt(
           { kind: "Folder", path: directory },
           `There is no folder '${directory}': no files are kept here, only drafts`,

@@ -119,7 +119,7 @@ describe("drafts in a database", () => {
         for (const use of uses) {
           const told = yield* refusal(use)
           assert.include(told, "only drafts are")
-          assert.include(told, "workflow_create makes one. To keep files, set --files-root")
+          assert.include(told, "workflow_create without filePath makes one. To keep files, set --files-root")
         }
       }
       assert.include(yield* refusal(files.folder(".")), "No files are kept here")
@@ -232,7 +232,7 @@ describe("servers without a files root", () => {
       ) {
         const refused = JSON.stringify(yield* a.execute(name, parameters))
         assert.include(refused, "No files are kept here")
-        assert.include(refused, "workflow_create makes one")
+        assert.include(refused, "workflow_create without filePath makes one")
       }
       const gone = JSON.stringify(yield* a.execute("workflow_load", { workflowIdOrPath: "draft-plan-the-weak" }))
       assert.include(gone, "Did you mean 'draft-plan-the-week'")
