@@ -105,7 +105,7 @@ export const general = {
   state: optional(
     secret,
     "state PLACE",
-    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines",
+    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines, which keeps drafts too where there is no files root",
     { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
   ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
