@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
+import type { Hint } from "../../base/Advice.ts"
 import * as Database from "../../base/Database.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
@@ -38,6 +39,9 @@ const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest()
 
 const noPath = (path: string) =>
   refuse(`No files are kept here, such as '${path}': only drafts are`, { _tag: "SetFilesRoot", purpose: "LeaveDrafts" })
+
+const noFolder = (path: string, hint: Hint) =>
+  refuseAt({ kind: "Folder", path }, `There is no folder '${path}': no files are kept here, only drafts`, hint)
 
 /** The name of the draft that a path stands for. */
 const nameIn = (path: string) => {
@@ -243,15 +247,11 @@ const make = Effect.gen(function*() {
       yield* again(path, attempt).pipe(alone(name))
     }),
 
-    folder: (path) => Effect.fail(noPath(path)),
+    folder: (path) => Effect.fail(noFolder(path, { _tag: "SetFilesRoot", purpose: "KeepFiles" })),
 
     list: Effect.fn("WorkflowFiles.list")(function*(directory = ".", { limit = maxKept, offset = 0 } = {}) {
       if (!["", ".", "./"].includes(directory)) {
-        return yield* refuseAt(
-          { kind: "Folder", path: directory },
-          `There is no folder '${directory}': no files are kept here, only drafts`,
-          "Leave directoryPath out: all drafts are listed then."
-        )
+        return yield* noFolder(directory, "Leave directoryPath out: all drafts are listed then.")
       }
       const { rows, total } = yield* run((sql) =>
         Effect.all({

@@ -200,10 +200,9 @@ export const drafting = (it: It) => {
           operations: [{ op: "add", type: `n8n-nodes-base.${type}`, name, ...after === undefined ? {} : { after } }]
         })
         yield* call(two, "workflow_edit", add("Start", "manualTrigger"))
-        yield* Effect.all(
-          [one, two, one, two].map((server, index) =>
-            call(server, "workflow_edit", add(`Step ${index}`, "noOp", "Start"))
-          ),
+        yield* Effect.forEach(
+          [one, two, one, two],
+          (server, index) => call(server, "workflow_edit", add(`Step ${index}`, "noOp", "Start")),
           { concurrency: "unbounded" }
         )
         assert.deepInclude(yield* call(one, "test_workflow", { workflowId }), { status: "success" })

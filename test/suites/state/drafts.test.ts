@@ -77,7 +77,7 @@ describe("drafts in a database", () => {
       // What could not be kept is not written, and what says nothing new writes nothing.
       const text = (yield* a.read(id)).text
       yield* Effect.flip(a.update(id, () => Effect.succeed(workflow("lost")), () => Effect.fail("not kept" as const)))
-      const same = yield* a.update(id, () => Effect.succeed(undefined))
+      const same = yield* a.update(id, () => Effect.undefined)
       assert.deepStrictEqual(same, { path: id, before: text, after: text })
       assert.strictEqual((yield* b.read(id)).text, text)
 
@@ -122,7 +122,10 @@ describe("drafts in a database", () => {
           assert.include(told, "workflow_create without filePath makes one. To keep files, set --files-root")
         }
       }
-      assert.include(yield* refusal(files.folder(".")), "No files are kept here")
+      assert.include(
+        yield* refusal(files.folder(".")),
+        "There is no folder '.': no files are kept here, only drafts. To keep files, set --files-root"
+      )
       assert.include(yield* refusal(files.list("sub")), "Leave directoryPath out")
       assert.include(yield* refusal(files.read("draft-'; DROP TABLE n8n_mcp_drafts; --")), "There is no draft")
       yield* postgres.sql("UPDATE n8n_mcp_drafts SET body = 'x'")
@@ -354,7 +357,7 @@ describe("profiles with places of their own", () => {
       assert.notInclude(server.errors(), "key-of-")
     }).pipe(Effect.provide(platform)))
 
-  it.live("doctor tells of tables that a newer server made", () =>
+  it.live("tables of an older version are brought up to date, and doctor tells of a newer one", () =>
     Effect.gen(function*() {
       const postgres = yield* RealPostgres.make
       yield* postgres.start
@@ -364,6 +367,10 @@ describe("profiles with places of their own", () => {
         start(["doctor", "--demo", "--state", postgres.url], { XDG_STATE_HOME: folder }, main).ended
       ).pipe(Effect.map(({ stdout }) => stdout))
       assert.include(yield* doctor, "tables of version 3")
+      // An older one brings them up to date.
+      yield* postgres.sql("DROP TABLE n8n_mcp_drafts; DELETE FROM n8n_mcp_migrations WHERE migration_id = 3")
+      assert.include(yield* doctor, "tables of version 3")
+      assert.strictEqual((yield* postgres.sql("SELECT count(*) FROM n8n_mcp_drafts")).trim(), "0")
       yield* postgres.sql("INSERT INTO n8n_mcp_migrations (migration_id, name) VALUES (4, 'later')")
       const told = yield* doctor
       assert.include(told, "tables of version 4; this server makes version 3")
