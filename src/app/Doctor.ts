@@ -126,8 +126,8 @@ export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
   readonly filesRoots: ReadonlyArray<string>
-  /** Whether the file tools are offered without a folder too. */
-  readonly needsFilesRoot?: boolean
+  /** What there is without a folder: a database that keeps drafts, or file tools that refuse; nothing if absent. */
+  readonly withoutFolder?: "drafts" | "refusals" | undefined
   /** Where the state is: a folder, absolute, which is created at the first write; or a database. */
   readonly state: string | DatabaseCheck
 }
@@ -155,6 +155,13 @@ const filesRoot = (root: string | undefined) =>
       } --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
     } satisfies Check
   })
+
+const filesChecks = (filesRoots: ReadonlyArray<string>, withoutFolder: Subject["withoutFolder"]) =>
+  filesRoots.length > 0 || withoutFolder === undefined
+    ? Effect.forEach(filesRoots, filesRoot)
+    : withoutFolder === "drafts"
+    ? Effect.succeed([ok("Files root", "none: drafts are kept in the state database")])
+    : Effect.map(filesRoot(undefined), (check) => [check])
 
 /** It is created when first needed, so the nearest existing folder above counts. */
 const stateFolder = (folder: string) =>
@@ -232,12 +239,12 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
 
 /** Checks everything that the tools need. */
 export const examine = (
-  { filesRoots, needsFilesRoot = false, state, tools }: Subject
+  { filesRoots, state, tools, withoutFolder }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
       checkNode(process.versions.node),
-      ...yield* Effect.forEach(needsFilesRoot && filesRoots.length === 0 ? [undefined] : filesRoots, filesRoot),
+      ...yield* filesChecks(filesRoots, withoutFolder),
       yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue
     ]

@@ -49,7 +49,11 @@ export const doctor = Command.make(
       const own = yield* Doctor.examine({
         tools,
         filesRoots: places.filesRoots,
-        needsFilesRoot: options.transport === "stdio" && Places.files(places) === "none",
+        withoutFolder: Places.files(places) === "drafts"
+          ? "drafts"
+          : options.transport === "stdio"
+          ? "refusals"
+          : undefined,
         state: yield* stateOf(places.state)
       }).pipe(Effect.provide(ToolContext.layerOf(options, upstream)))
       const checks = [...shared, ...own]

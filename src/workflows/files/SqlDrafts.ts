@@ -2,6 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
 import type { Hint } from "../../base/Advice.ts"
@@ -15,7 +17,7 @@ import * as JsonText from "./JsonText.ts"
 import { type Listed, maxUnreadable } from "./list.ts"
 import * as names from "./names.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
-import { changed, exists, maxBytes, notWorkflow, quote, refuse, refuseAt, serverFault, tooLarge } from "./refusals.ts"
+import { exists, maxBytes, notWorkflow, quote, refuse, refuseAt, serverFault, tooLarge } from "./refusals.ts"
 import { type Service, WorkflowFiles } from "./WorkflowFiles.ts"
 
 /** How many drafts there may be of one n8n, as one API key sees it. */
@@ -28,7 +30,7 @@ export const maxDays = 30
 const minDays = 1
 
 /** How often a change is made anew to what somebody else wrote meanwhile. */
-const maxTries = 8
+const maxTries = 20
 
 interface Row {
   readonly name: string
@@ -39,6 +41,9 @@ const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest()
 
 const noPath = (path: string) =>
   refuse(`No files are kept here, such as '${path}': only drafts are`, { _tag: "SetFilesRoot", purpose: "LeaveDrafts" })
+
+const busy = (id: string) =>
+  refuse(`Draft '${id}' changed each time that it was about to be written`, "Nothing was written: call again.")
 
 const noFolder = (path: string, hint: Hint) =>
   refuseAt({ kind: "Folder", path }, `There is no folder '${path}': no files are kept here, only drafts`, hint)
@@ -159,15 +164,23 @@ const make = Effect.gen(function*() {
     return made === undefined ? yield* isFull ? full : exists(draftId(name)) : { path: draftId(made) }
   })
 
-  /** Whether it was still as it was read, and has been replaced. */
-  const swap = Effect.fnUntraced(function*(old: Opened, text: string) {
+  /** Keeps what it was and replaces it, if it still is as it was read: whether it was. */
+  const replace = Effect.fnUntraced(function*<E, R>(old: Opened, text: string, keep: Effect.Effect<void, E, R>) {
     const body = yield* pack(old.path, text)
-    const rows = yield* run((sql) =>
+    const once = <A extends object>(
+      use: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+    ) => Effect.map(Effect.mapError(run(use), unwritable(`Draft '${old.path}'`)), (rows) => rows.length === 1)
+    // What another process kept need not be kept again.
+    const isSame = yield* once((sql) =>
+      sql`SELECT name FROM n8n_mcp_drafts WHERE instance = ${owner} AND name = ${old.name} AND sha256(body) = ${old.hash}`
+    )
+    if (!isSame) return false
+    yield* keep
+    return yield* once((sql) =>
       sql`
         UPDATE n8n_mcp_drafts SET body = ${body}, changed_at = clock_timestamp()
         WHERE instance = ${owner} AND name = ${old.name} AND sha256(body) = ${old.hash} RETURNING name`
-    ).pipe(Effect.mapError(unwritable(`Draft '${old.path}'`)))
-    return rows.length === 1
+    )
   })
 
   const alone = (name: string) => inTurn(`${owner}/${name}`)
@@ -178,7 +191,7 @@ const make = Effect.gen(function*() {
       const done = yield* attempt
       if (done !== undefined) return done
     }
-    return yield* changed(path, "rewritten")
+    return yield* busy(path)
   })
 
   const service: Service = {
@@ -209,8 +222,7 @@ const make = Effect.gen(function*() {
         const text = yield* change(old)
         const written = { path: old.path, before: old.text, after: text ?? old.text }
         if (written.after === old.text) return written
-        yield* keep(old.text, old.path)
-        return (yield* swap(old, written.after)) ? written : undefined
+        return (yield* replace(old, written.after, keep(old.text, old.path))) ? written : undefined
       })
       return yield* again(path, attempt).pipe(alone(name))
     }),
@@ -226,8 +238,7 @@ const make = Effect.gen(function*() {
         if (!isWorkflow(old.value)) return yield* notWorkflow(old.path)
         const written = { path: old.path, before: old.text, after: yield* content(old) }
         if (written.after === old.text) return written
-        yield* keep(old.text, old.path)
-        return (yield* swap(old, written.after)) ? written : undefined
+        return (yield* replace(old, written.after, keep(old.text, old.path))) ? written : undefined
       })
       return yield* again(path, attempt).pipe(alone(name))
     }),

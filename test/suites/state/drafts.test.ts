@@ -85,7 +85,7 @@ describe("drafts in a database", () => {
       const busy = yield* refusal(
         a.update(id, ({ value }) => Effect.as(Effect.orDie(add(b, 0)), workflow("never", [value])))
       )
-      assert.include(busy, `'${id}' changed while it was rewritten`)
+      assert.include(busy, `Draft '${id}' changed each time that it was about to be written`)
 
       const listing = yield* b.list(undefined, { limit: 5, offset: 1 })
       assert.strictEqual(listing.total, 12)
