@@ -76,6 +76,16 @@ export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolea
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
 /**
+ * Names of tools that a caller is not served, of those that the server has. Default: none.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
+  defaultValue: () => new Set()
+})
+
+/**
  * Whether secrets in answers are replaced by `[redacted]`. Default: `true`.
  *
  * @category services
