@@ -22,7 +22,9 @@ const setFilesRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is 
 const filesRoot = {
   ReplaceMissing: `Create it, or ${setFilesRoot}.`,
   ReadElsewhere: `Give a path under it, relative or absolute; to read elsewhere, ${setFilesRoot}.`,
-  KeepFiles: `To keep files, ${setFilesRoot}.`
+  KeepFiles: `To keep files, ${setFilesRoot}.`,
+  LeaveDrafts:
+    `Give a draft (draft-…) instead; workflow_create without filePath makes one. To keep files, ${setFilesRoot}.`
 }
 
 const sentence = (advice: Advice): string =>
@@ -37,12 +39,14 @@ const sentence = (advice: Advice): string =>
     SetWebhookUrl: () =>
       "Where n8n's webhooks answer at another address than N8N_URL, set --webhook-url (N8N_MCP_WEBHOOK_URL).",
     SetFilesRoot: ({ purpose }) => filesRoot[purpose],
+    AwaitDatabase: () =>
+      "Call again in a moment; reading n8n works meanwhile. Whoever runs the server examines its --state (N8N_MCP_STATE) with doctor.",
     RaiseExecutionLimit: () =>
       "Raise --max-execution-mb (N8N_MCP_MAX_EXECUTION_MB) where the server is started, or look at it in n8n.",
     ListWorkflows: () => "list_workflows lists the workflows with their ids.",
     ListExistingWorkflows: () => "list_workflows lists them.",
     ListExecutions: () => "list_executions lists the executions with their ids; n8n prunes old ones.",
-    ListFiles: () => "workflow_list lists the files; a file that was moved goes by its path.",
+    ListFiles: () => "workflow_list lists what is there; a file that was moved goes by its path.",
     ListVersions: ({ maxSnapshots }) =>
       `workflow_history lists the versions there are; of each workflow the last ${maxSnapshots} snapshots are kept.`,
     ListRestorableVersions: () => "workflow_history lists the versions that can be restored.",

@@ -117,6 +117,8 @@ export interface DatabaseCheck {
   /** Without user and password. */
   readonly address: string
   readonly run: Database["run"]
+  /** The version of the tables that this server makes. */
+  readonly version: number
 }
 
 /** What is checked besides n8n. */
@@ -124,8 +126,8 @@ export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
   readonly filesRoots: ReadonlyArray<string>
-  /** Whether the file tools are offered without a folder too. */
-  readonly needsFilesRoot?: boolean
+  /** What there is without a folder: a database that keeps drafts, or file tools that refuse; nothing if absent. */
+  readonly withoutFolder?: "drafts" | "refusals" | undefined
   /** Where the state is: a folder, absolute, which is created at the first write; or a database. */
   readonly state: string | DatabaseCheck
 }
@@ -134,17 +136,32 @@ const filesRoot = (root: string | undefined) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
-    if (root !== undefined && type === "Directory") return ok("Files root", root)
+    const isWritable = yield* fs.access(root ?? "", { writable: true }).pipe(
+      Effect.as(true),
+      Effect.orElseSucceed(() => false)
+    )
+    if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
     const reason = root === undefined
-      ? "none, for the working directory holds the home folder"
-      : `${root} is ${type === undefined ? "not there" : "no folder"}`
+      ? "none, for the working directory holds the home folder: the file tools will refuse"
+      : type === "Directory"
+      ? `${root} cannot be written: the file tools will only read`
+      : `${root} is ${type === undefined ? "not there" : "no folder"}: the file tools will refuse`
     return {
       name: "Files root",
       status: "warning",
-      detail: `${reason}: the file tools will refuse`,
-      cure: "Set --files-root (N8N_MCP_FILES_ROOT) to a folder."
+      detail: reason,
+      cure: `${
+        type === "Directory" ? "Make it writable for this user, or set" : "Set"
+      } --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
     } satisfies Check
   })
+
+const filesChecks = (filesRoots: ReadonlyArray<string>, withoutFolder: Subject["withoutFolder"]) =>
+  filesRoots.length > 0 || withoutFolder === undefined
+    ? Effect.forEach(filesRoots, filesRoot)
+    : withoutFolder === "drafts"
+    ? Effect.succeed([ok("Files root", "none: drafts are kept in the state database")])
+    : Effect.map(filesRoot(undefined), (check) => [check])
 
 /** It is created when first needed, so the nearest existing folder above counts. */
 const stateFolder = (folder: string) =>
@@ -165,19 +182,32 @@ const stateFolder = (folder: string) =>
       name: "State folder",
       status: "failed",
       detail: `${nearest} cannot be written: snapshots cannot be kept, so nothing would be written to n8n`,
-      cure: "Set XDG_STATE_HOME to a folder that can be."
+      cure: "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a folder that can be."
     } satisfies Check
   })
 
-const stateDatabase = ({ address, run }: DatabaseCheck) =>
-  run((sql) => sql<{ readonly version: string }>`SELECT current_setting('server_version') AS version`).pipe(
-    Effect.map(([row]) => ok("State database", `PostgreSQL ${row?.version} at ${address}`)),
+/** Asking brings its tables up to date, where they are older. */
+const stateDatabase = ({ address, run, version }: DatabaseCheck) =>
+  run((sql) =>
+    sql<{ readonly server: string; readonly tables: number }>`
+      SELECT current_setting('server_version') AS server, max(migration_id)::int AS tables FROM n8n_mcp_migrations`
+  ).pipe(
+    Effect.map(([{ server, tables } = { server: "?", tables: 0 }]): Check => {
+      const detail = `PostgreSQL ${server} at ${address}, tables of version ${tables}`
+      return tables <= version ? ok("State database", detail) : {
+        name: "State database",
+        status: "warning",
+        detail: `${detail}; this server makes version ${version}`,
+        cure: "A newer server brought them up to date: update this one too."
+      }
+    }),
     Effect.catch(({ message }) =>
       Effect.succeed<Check>({
         name: "State database",
         status: "failed",
         detail: `${address}: ${message}; snapshots cannot be kept, so nothing would be written to n8n`,
-        cure: "Check --state (N8N_MCP_STATE), that this machine reaches it, and that its user may create tables."
+        cure:
+          "Check --state (N8N_MCP_STATE) or the profile's state, that this machine reaches it, and that its user may create tables."
       })
     )
   )
@@ -209,12 +239,12 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
 
 /** Checks everything that the tools need. */
 export const examine = (
-  { filesRoots, needsFilesRoot = false, state, tools }: Subject
+  { filesRoots, state, tools, withoutFolder }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
       checkNode(process.versions.node),
-      ...yield* Effect.forEach(needsFilesRoot && filesRoots.length === 0 ? [undefined] : filesRoots, filesRoot),
+      ...yield* filesChecks(filesRoots, withoutFolder),
       yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue
     ]

@@ -105,7 +105,7 @@ export const general = {
   state: optional(
     secret,
     "state PLACE",
-    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines",
+    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines, which keeps drafts too where there is no files root",
     { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
   ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
@@ -219,12 +219,12 @@ export const filesRoots = (
   return isTooWide(folder) ? [] : [folder]
 }
 
-/** The tools that these options leave; over stdio the file tools stay without a folder, to say what to set. */
-export const servedTools = (options: Options) =>
+/** The tools that these options leave, with what there is for the file tools. */
+export const servedTools = (options: Options, files: Selection.Files) =>
   Effect.fromResult(Selection.select({
     toolsets: options.toolsets,
     tools: options.tools,
     excludeTools: options.excludeTools,
-    files: options.transport === "stdio" || options.filesRoot.length > 0,
+    files,
     credentialEnv: options.credentialEnv.length > 0
   })).pipe(Effect.mapError((message) => new InvalidOption({ message })))

@@ -10,7 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { Database, DatabaseError } from "../base/Database.ts"
 
 /** Each is run once a database, in the order of the names. What is here is never changed, only added to. */
-const migrations = Migrator.fromRecord({
+const migrations = {
   "0001_state": Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     yield* sql`
@@ -41,8 +41,20 @@ const migrations = Migrator.fromRecord({
         tokens float8 NOT NULL,
         last_refill float8 NOT NULL,
         taken boolean NOT NULL
+      )`),
+  "0003_drafts": Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql`
+      CREATE TABLE n8n_mcp_drafts (
+        instance text NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        body bytea NOT NULL,
+        changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        PRIMARY KEY (instance, name)
       )`)
-})
+}
+
+/** The version of the tables that this server makes. */
+export const version = Object.keys(migrations).length
 
 /** How long statements may take together, with a connection that may have to be made first. */
 const patience = "5 seconds"
@@ -67,7 +79,7 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
       const turn = yield* Semaphore.make(1)
       let isMigrated = false
       let isUp: boolean | undefined
-      const migrate = Migrator.make({})({ loader: migrations, table: "n8n_mcp_migrations" }).pipe(
+      const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "n8n_mcp_migrations" }).pipe(
         Effect.tap(Effect.sync(() => void (isMigrated = true))),
         Effect.provideService(SqlClient.SqlClient, sql)
       )

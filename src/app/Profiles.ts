@@ -4,11 +4,13 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { dirname, resolve as absolute } from "node:path"
 import * as Arguments from "../answer/Arguments.ts"
 import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as ConfigFile from "./configFile.ts"
 import { splitList } from "./declaration.ts"
+import * as State from "./State.ts"
 
 /**
  * One n8n, as one API key sees it.
@@ -27,6 +29,10 @@ export interface Profile {
   readonly readOnly: boolean
   /** Over HTTP: the tokens that lead to this profile. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
+  /** Folders of its own, absolute; none if empty, the server's if absent. */
+  readonly filesRoots?: ReadonlyArray<string> | undefined
+  /** Where its snapshots, executions of tests and drafts are kept: a folder, absolute, or `postgres://…`; else the server's. */
+  readonly state?: Redacted.Redacted<string> | undefined
 }
 
 /**
@@ -40,6 +46,8 @@ export class InvalidProfile extends Data.TaggedError("InvalidProfile")<{ readonl
 const text = Schema.String.check(Schema.isMinLength(1))
 const variable = text.check(Schema.isPattern(/^[A-Za-z_]\w*$/))
 
+const Folders = Schema.Union([text, Schema.Array(text)])
+
 const Entry = Schema.Struct({
   name: text,
   url: text,
@@ -48,7 +56,10 @@ const Entry = Schema.Struct({
   webhookUrl: Schema.optionalKey(text),
   readOnly: Schema.optionalKey(Schema.Boolean),
   tokens: Schema.optionalKey(Schema.Array(text)),
-  tokensEnv: Schema.optionalKey(variable)
+  tokensEnv: Schema.optionalKey(variable),
+  filesRoot: Schema.optionalKey(Folders),
+  state: Schema.optionalKey(text),
+  stateEnv: Schema.optionalKey(variable)
 })
 
 const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)) })
@@ -64,28 +75,49 @@ const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry)
  */
 export type Env = Readonly<Record<string, string | undefined>>
 
-const resolve = (entry: typeof Entry.Type, env: Env): Effect.Effect<Profile, string> => {
-  const { apiKey, apiKeyEnv, tokensEnv } = entry
+/** The entry's own place of state; fails with the reason. */
+const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string) => {
+  if (state !== undefined && stateEnv !== undefined) {
+    return Effect.fail("one of state and stateEnv (the name of a variable) is enough")
+  }
+  const value = state ?? env[stateEnv ?? ""]
+  if (value === undefined || value === "") {
+    return stateEnv === undefined ? Effect.undefined : Effect.fail(`${stateEnv} is not set`)
+  }
+  const place = State.parse(Redacted.make(value), base)
+  return place === undefined
+    ? Effect.fail(`${stateEnv ?? "state"} is ${State.forms}`)
+    : Effect.succeed(Redacted.make(place._tag === "Folder" ? place.folder : value))
+}
+
+const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, base: string): Effect.fn.Return<
+  Profile,
+  string
+> {
+  const { apiKey, apiKeyEnv, filesRoot, tokensEnv } = entry
   if ((apiKey === undefined) === (apiKeyEnv === undefined)) {
-    return Effect.fail("one of apiKey and apiKeyEnv (the name of a variable) is needed")
+    return yield* Effect.fail("one of apiKey and apiKeyEnv (the name of a variable) is needed")
   }
   const key = apiKey ?? env[apiKeyEnv ?? ""]
-  if (key === undefined || key === "") return Effect.fail(`${apiKeyEnv} is not set`)
+  if (key === undefined || key === "") return yield* Effect.fail(`${apiKeyEnv} is not set`)
   const fromEnv = tokensEnv === undefined ? [] : splitList(env[tokensEnv] ?? "")
-  if (tokensEnv !== undefined && fromEnv.length === 0) return Effect.fail(`${tokensEnv} is not set`)
-  return Effect.succeed({
+  if (tokensEnv !== undefined && fromEnv.length === 0) return yield* Effect.fail(`${tokensEnv} is not set`)
+  return {
     name: entry.name,
     url: entry.url,
     apiKey: Redacted.make(key),
     webhookUrl: entry.webhookUrl,
     readOnly: entry.readOnly ?? false,
-    tokens: [...entry.tokens ?? [], ...fromEnv].map((token) => Redacted.make(token))
-  })
-}
+    tokens: [...entry.tokens ?? [], ...fromEnv].map((token) => Redacted.make(token)),
+    filesRoots: filesRoot === undefined ? undefined : [filesRoot].flat().map((folder) => absolute(base, folder)),
+    state: yield* stateOf(entry, env, base)
+  }
+})
 
 /**
- * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?}]}`; comments and
- * trailing commas are allowed, and a variable holds several tokens with commas between them.
+ * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?, filesRoot?, state or
+ * stateEnv?}]}`; comments and trailing commas are allowed, a variable holds several tokens with commas between them, and
+ * relative folders start at the file's.
  *
  * @category functions
  * @since 0.1.0
@@ -96,12 +128,18 @@ export const load = (file: string, env: Env): Effect.Effect<
   FileSystem.FileSystem
 > =>
   Effect.gen(function*() {
+    const folder = dirname(absolute(file))
     const { profiles } = yield* ConfigFile.read(file, decodeFile)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
         Effect.mapError(ConfigFile.explain),
-        Effect.flatMap((decoded) => resolve(decoded, env)),
-        Effect.mapError((reason) => `profile ${index + 1}: ${reason}`)
+        Effect.mapError((reason) => `profile ${index + 1}: ${reason}`),
+        Effect.flatMap((decoded) =>
+          Effect.mapError(
+            resolve(decoded, env, folder),
+            (reason) => `profile ${index + 1} '${decoded.name}': ${reason}`
+          )
+        )
       ))
     const names = resolved.map(({ name }) => name)
     const duplicate = names.find((name, index) => names.indexOf(name) !== index)

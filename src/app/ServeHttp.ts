@@ -7,13 +7,15 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as Tool from "../answer/Tool.ts"
+import * as Tool from "../answer/Tool.ts"
+import type { Database } from "../base/Database.ts"
 import * as Access from "../mcp/http/Access.ts"
 import * as Hosts from "../mcp/http/Hosts.ts"
 import * as Http from "../mcp/http/Http.ts"
 import * as NodeServer from "../mcp/http/NodeServer.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Selection from "../tools/Selection.ts"
 import * as Options from "./Options.ts"
 import type * as Services from "./Services.ts"
 import * as State from "./State.ts"
@@ -114,20 +116,25 @@ const limits = Effect.fnUntraced(function*(options: Options.Options) {
   return Layer.provide(layerStore, place.database)
 })
 
-/** How long /health waits for n8n; the request itself goes on, for the next /health. */
+/** How long /health waits for others; what was asked goes on, for the next /health. */
 const healthTimeout = "800 millis"
 
-/** Whether n8n answers; it is asked every ten seconds at most, and only when /health is. */
-const health = Effect.fnUntraced(function*(clients: ReadonlyArray<typeof N8nClient.Service>) {
-  const answer = (client: typeof N8nClient.Service) =>
-    client.about.pipe(
-      Effect.as("ok"),
-      Effect.catchTag("ValidationError", () => Effect.succeed("not configured")),
-      Effect.timeout("5 seconds"),
-      Effect.orElseSucceed(() => "no answer")
-    )
-  const check = Effect.forEach(clients, answer, { concurrency: 8 }).pipe(
-    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "not configured" : "partly")
+const n8nHealth = (client: typeof N8nClient.Service) =>
+  client.about.pipe(
+    Effect.as("ok"),
+    Effect.catchTag("ValidationError", () => Effect.succeed("not configured")),
+    Effect.timeout("5 seconds"),
+    Effect.orElseSucceed(() => "no answer")
+  )
+
+const databaseHealth = ({ run }: Database["Service"]) =>
+  run((sql) => sql`SELECT 1`).pipe(Effect.as("ok"), Effect.orElseSucceed(() => "no answer"))
+
+/** Whether these answer, if there are any; they are asked every ten seconds at most, and only when /health is. */
+const health = Effect.fnUntraced(function*(all: ReadonlyArray<Effect.Effect<string>>) {
+  if (all.length === 0) return undefined
+  const check = Effect.all(all, { concurrency: 8 }).pipe(
+    Effect.map((answers) => new Set(answers).size === 1 ? answers[0] ?? "no answer" : "partly")
   )
   const checking = yield* Effect.cachedWithTTL(Effect.forkIn(check, yield* Effect.scope), "10 seconds")
   // The first check is the slowest.
@@ -155,13 +162,11 @@ export const serve = (
     const issued = yield* oauth(options, loaded)
     const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
     const needsToken = grants.length > 0 || issued.access !== undefined
-    const shared = yield* Layer.build(ToolContext.shared(options))
+    const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
     const contexts = new Map(
-      yield* Effect.forEach(loaded.upstreams, (upstream) =>
-        Effect.map(
-          Layer.build(Upstreams.layerOf(upstream)),
-          (own) => [upstream.name, Context.merge(shared, own)] as const
-        ))
+      all.map(({ context, files, name }) =>
+        [name, Context.add(context, Tool.Withheld, Selection.withoutUse(files))] as const
+      )
     )
     const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
     const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
@@ -175,7 +180,8 @@ export const serve = (
       callsPerMinute: perMinute === 0 ? undefined : perMinute,
       maxInFlight: maxCalls,
       maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
-      n8n: yield* health([...contexts.values()].map((context) => Context.get(context, N8nClient)))
+      n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
+      state: yield* health([...new Set(all.flatMap(({ database }) => database ?? []))].map(databaseHealth))
     })
     yield* announce(needsToken).pipe(
       Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {

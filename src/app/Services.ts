@@ -48,54 +48,70 @@ export interface Options extends Executions.Options, NodeCatalogue.Options {
   readonly filesRoots: ReadonlyArray<string>
   /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
   readonly stateFolder: string
-  /**
-   * Where they are kept instead.
-   *
-   * @internal
-   */
-  readonly database?: Layer.Layer<Database> | undefined
 }
 
-const assemble = (
-  options: NodeCatalogue.Options,
+/** What is kept somewhere, or cached of it. */
+const stateful = (
   executions: Layer.Layer<Executions.Executions>,
-  snapshots: Layer.Layer<Snapshots.Snapshots>,
-  files: Layer.Layer<WorkflowFiles.WorkflowFiles>
-): Layer.Layer<Services, UnreadablePackage> => {
-  const catalogue = NodeCatalogue.layer(options).pipe(Layer.provide(NodeServices.layer))
-  return Layer.mergeAll(
-    executions,
-    files,
-    Layer.merge(WorkflowStore.layer, Versions.layer).pipe(Layer.provideMerge(Layer.merge(snapshots, catalogue)))
-  )
-}
-
-/** Where snapshots and the executions of tests are kept. */
-const kept = ({ database, stateFolder }: Options) =>
-  database === undefined
-    ? {
-      runs: Layer.provide(TestRuns.layer(join(stateFolder, "tests")), NodeServices.layer),
-      snapshots: Layer.provide(Snapshots.layer({ folder: stateFolder }), NodeServices.layer)
-    }
-    : { runs: Layer.provide(SqlTestRuns.layer, database), snapshots: Layer.provide(SqlSnapshots.layer, database) }
+  snapshots: Layer.Layer<Snapshots.Snapshots>
+): Layer.Layer<
+  Executions.Executions | Snapshots.Snapshots | Versions.Versions | WorkflowStore.WorkflowStore,
+  never,
+  NodeCatalogue.NodeCatalogue
+> => Layer.merge(executions, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
 
 /**
- * On this machine's files, and the database if there is one; fails when a package of `nodes` cannot be read.
+ * Snapshots and the executions of tests in a folder, and what works with them.
+ *
+ * @internal
+ */
+export const stateInFolder = (folder: string, options: Executions.Options) =>
+  stateful(
+    Executions.layer(options).pipe(
+      Layer.provide(TestRuns.layer(join(folder, "tests"))),
+      Layer.provide(NodeServices.layer)
+    ),
+    Layer.provide(Snapshots.layer({ folder }), NodeServices.layer)
+  )
+
+/**
+ * The same in a database.
+ *
+ * @internal
+ */
+export const stateInDatabase = (database: Layer.Layer<Database>, options: Executions.Options) =>
+  stateful(
+    Layer.provide(Executions.layer(options), Layer.provide(SqlTestRuns.layer, database)),
+    Layer.provide(SqlSnapshots.layer, database)
+  )
+
+/**
+ * The files below these roots; without one all is refused.
+ *
+ * @internal
+ */
+export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.WorkflowFiles> =>
+  roots.length === 0 ? noFiles : Layer.provide(WorkflowFiles.layer({ roots }), NodeServices.layer)
+
+/**
+ * The node catalogue alone, which all share.
+ *
+ * @internal
+ */
+export const catalogue = (options: NodeCatalogue.Options) =>
+  Layer.provide(NodeCatalogue.layer(options), NodeServices.layer)
+
+/**
+ * On this machine's files; fails when a package of `nodes` cannot be read.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> => {
-  const { runs, snapshots } = kept(options)
-  return assemble(
-    options,
-    Executions.layer(options).pipe(Layer.provide(runs), Layer.provide(NodeServices.layer)),
-    snapshots,
-    options.filesRoots.length === 0
-      ? noFiles
-      : WorkflowFiles.layer({ roots: options.filesRoots }).pipe(Layer.provide(NodeServices.layer))
+export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
+  Layer.merge(
+    files(options.filesRoots),
+    Layer.provideMerge(stateInFolder(options.stateFolder, options), catalogue(options))
   )
-}
 
 const refuse = () =>
   Effect.fail(
@@ -108,10 +124,11 @@ const refuse = () =>
   )
 
 const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
+  instance: { url: "", key: "" },
   read: refuse,
   locate: refuse,
   create: refuse,
-  createFree: refuse,
+  createDraft: refuse,
   update: refuse,
   save: refuse,
   remove: refuse,
@@ -125,9 +142,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory: Layer.Layer<Services> = assemble(
-  {},
-  Executions.layer(),
-  Snapshots.layerMemory,
-  noFiles
+export const layerMemory: Layer.Layer<Services> = Layer.merge(
+  noFiles,
+  Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory), catalogue({}))
 ).pipe(Layer.orDie)

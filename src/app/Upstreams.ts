@@ -9,6 +9,7 @@ import { redactText } from "../base/Redact.ts"
 import * as N8nClient from "../n8n/N8nClient.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
+import * as State from "./State.ts"
 
 const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
 
@@ -46,6 +47,9 @@ export interface Upstream {
   readonly readOnly: boolean
   /** Over HTTP: the tokens that lead to it. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
+  /** Its own folders and state, where it has them. */
+  readonly filesRoots?: ReadonlyArray<string> | undefined
+  readonly state?: State.Place | undefined
 }
 
 const configured = Effect.fnUntraced(function*(
@@ -89,7 +93,9 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
       webhookUrl: nameOf("webhookUrl")
     }),
     readOnly: readOnly || profile.readOnly,
-    tokens: profile.tokens
+    tokens: profile.tokens,
+    filesRoots: profile.filesRoots,
+    state: profile.state && State.parse(profile.state)
   }
 })
 

@@ -1,22 +1,19 @@
 /** Executions of tests in the database that the processes of a server share. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { Database } from "../base/Database.ts"
+import * as Database from "../base/Database.ts"
 import * as TestRuns from "./TestRuns.ts"
 
-const hash = (instance: string) => createHash("sha256").update(instance).digest("hex")
-
 /** Keeps them in the table `n8n_mcp_test_runs`; while the database is down none is kept, and none found. */
-export const layer: Layer.Layer<never, never, Database> = Layer.effect(
+export const layer: Layer.Layer<never, never, Database.Database> = Layer.effect(
   TestRuns.TestRuns,
   Effect.gen(function*() {
-    const database = yield* Database
+    const database = yield* Database.Database
     return {
       save: (instance, id, body) =>
         body.length > TestRuns.maxBytes ? Effect.void : Effect.suspend(() => {
-          const own = hash(instance)
+          const own = Database.owner(instance)
           const packed = gzipSync(body.read(0, body.length), { level: 1 })
           return database.run((sql) =>
             sql.withTransaction(Effect.andThen(
@@ -33,7 +30,7 @@ export const layer: Layer.Layer<never, never, Database> = Layer.effect(
       load: (instance, id) =>
         database.run((sql) =>
           sql<{ readonly body: Uint8Array }>`
-            SELECT body FROM n8n_mcp_test_runs WHERE instance = ${hash(instance)} AND execution = ${id}`
+            SELECT body FROM n8n_mcp_test_runs WHERE instance = ${Database.owner(instance)} AND execution = ${id}`
         ).pipe(
           Effect.flatMap(([row]) =>
             row === undefined

@@ -190,7 +190,13 @@ const makeServed = <T extends Tool.Any>(
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
     const prompts = options.prompts ?? []
-    const offered = Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly))
+    /** Those that the caller has; some may be refused to who only reads. */
+    const served = Effect.map(
+      Tool.Withheld,
+      (withheld) => withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name))
+    )
+    const offered = Effect.flatMap(served, (tools) =>
+      Effect.map(Tool.ReadOnly, (readOnly) => Tool.offered(tools, readOnly)))
 
     const provideFor = (caller: Caller) => <A, E>(effect: Effect.Effect<A, E, Tool.Services<T>>) =>
       Effect.flatMap(
@@ -209,7 +215,9 @@ const makeServed = <T extends Tool.Any>(
       const name = params["name"]
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
         attribute,
-        name: all.find((each) => each.name === name)?.name
+        name: all.find((each) =>
+          each.name === name
+        )?.name
       })
       if (method === "tools/call") return named("gen_ai.tool.name", tools)
       return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
@@ -237,6 +245,7 @@ const makeServed = <T extends Tool.Any>(
       "tools/call": forCaller((request) =>
         Effect.gen(function*() {
           const name = yield* textOf(request.params, "name")
+          const tools = yield* served
           const tool = find(tools, name)
           if (tool === undefined) return yield* Rpc.invalidParams(unknownTool(tools, name))
           const answer = Methods.showsApps(request.capabilities) ? respondWithView : respond
@@ -271,14 +280,13 @@ const makeServed = <T extends Tool.Any>(
     }
     const sealing = options.sealing ?? (yield* Sealing.memory)
 
-    const call: Served["call"] = (caller, name, args) => {
-      const tool = find(tools, name)
-      return tool === undefined
-        ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name) }))
-        : traced("tools/call", {}, targetOf("tools/call", { name }))(
-          Effect.result(provideFor(caller)(run(tool, args)))
-        )
-    }
+    const call: Served["call"] = (caller, name, args) =>
+      provideFor(caller)(Effect.flatMap(served, (tools) => {
+        const tool = find(tools, name)
+        return tool === undefined
+          ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name) }))
+          : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
+      }))
     const list: Served["list"] = (caller) => provideFor(caller)(offered)
 
     return { about, methods, sealing, list, call }

@@ -4,7 +4,7 @@ export const instructions = `Reads, debugs, builds and changes n8n workflows. An
 What failed, and why? list_executions (groupBy: "failure": hundreds of runs in one call) -> get_execution (failing node, error, the item that failed; wait for a run's end) -> get_execution_by_node (items in and out, parameters; runIndex for loops, outputIndex for branches, where and fields to choose).
 Which item, and where did it go? search_execution (where: "amount < 0", text: "cus_123"): all nodes and runs at once. What did nodes change or lose? compare_items (rarest changes first). Ask; do not page through items.
 How is a workflow built? list_workflows -> get_workflow_connections (the graph) -> get_workflow with nodes: ["Name"] (parameters of single nodes).
-Build one: node_search (the type) -> node_get (its parameters, ports and a valid example; never guess them) -> workflow_create, node_add, workflow_edit (drafts are files) -> validate_workflow -> test_workflow (really runs it) -> create_workflow_from_file -> activate_workflow.
+Build one: node_search (the type) -> node_get (its parameters, ports and a valid example; never guess them) -> workflow_create, node_add, workflow_edit -> validate_workflow -> test_workflow (really runs it) -> create_workflow_from_file -> activate_workflow.
 Change one: workflow_edit with what changes (nodes by name; dryRun first if unsure) -> test_workflow -> activate_workflow (publish, turn on). Undo: workflow_history -> workflow_restore.
 Which change broke it? workflow_history (what each version changed) -> workflow_diff -> mend with workflow_edit. Tools that read take a version as ID@VERSION, what runs as ID@published.
 

@@ -6,7 +6,7 @@ import * as Errors from "../base/Errors.ts"
 import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import { type Instance, N8nClient } from "../n8n/N8nClient.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
 import { previewUpdate } from "../n8n/WriteGuard.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
@@ -46,7 +46,8 @@ const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Err
 
 /** A snapshot of a file, which holds its text. */
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
-  const path = yield* WorkflowFiles.use((files) => files.locate(place.path))
+  const files = yield* WorkflowFiles
+  const path = yield* files.locate(place.path)
   if (version === Reference.published) {
     return yield* new Errors.ValidationError({
       reason: "A file is not published",
@@ -54,7 +55,7 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
       hint: "Leave out @published to read the file."
     })
   }
-  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files, path, version))
+  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, path, version))
   return yield* Effect.mapError(
     Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
     (fault) =>
@@ -225,14 +226,13 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   return { place, before, workflow: written.workflow, result, written }
 })
 
-/** Snapshots of files are kept as those of n8n are, by path. */
-export const files: Instance = { url: "", key: "files" }
-
 /** Keeps a file as it is, byte for byte, before it is replaced. */
 export const keepFile = (operation: string) => (text: string, path: string) =>
-  Snapshots.use((snapshots) =>
-    Effect.asVoid(snapshots.save(files, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation))
-  )
+  Effect.gen(function*() {
+    const { instance } = yield* WorkflowFiles
+    const snapshots = yield* Snapshots
+    yield* snapshots.save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
+  })
 
 /** The workflow that a file holds; only a bare one can be changed. */
 const inFile = (value: unknown) => {

@@ -1,8 +1,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import { readFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
@@ -11,6 +13,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import * as Tool from "../../src/answer/Tool.ts"
 import * as Doctor from "../../src/app/Doctor.ts"
+import { DatabaseError } from "../../src/base/Database.ts"
 import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
 import * as Demo from "../../src/demo/Demo.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
@@ -212,6 +215,42 @@ describe("doctor", () => {
       const state = checks.find((check) => check.name === "State folder")
       assert.strictEqual(state?.status, "failed")
       assert.include(state?.cure, "XDG_STATE_HOME")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
+
+  it.effect("tells a files root that cannot be written", () =>
+    Effect.gen(function*() {
+      const refused = PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "access" })
+      const checks = yield* Doctor.examine({ tools: reading, filesRoots: [tmpdir()], state: tmpdir() }).pipe(
+        Effect.updateService(FileSystem.FileSystem, (fs) => ({ ...fs, access: () => Effect.fail(refused) })),
+        Effect.provide(NodeCatalogue.layer().pipe(Layer.provideMerge(NodeServices.layer)))
+      )
+      const root = checks.find(({ name }) => name === "Files root")
+      assert.strictEqual(root?.status, "warning")
+      assert.include(root?.detail, "cannot be written: the file tools will only read")
+      assert.include(root?.cure, "Make it writable for this user, or set --files-root")
+    }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
+
+  it.effect("tells which version the tables of a database have, and whether it answers", () =>
+    Effect.gen(function*() {
+      const state = (run: Doctor.DatabaseCheck["run"]) =>
+        Effect.map(
+          look({ state: { address: "db.example.com/n8n", version: 3, run } }),
+          (checks) => checks.find(({ name }) => name === "State database")
+        )
+      const tables = (version: number) =>
+        state(() => Effect.succeed([{ server: "15.4", tables: version }]) as Effect.Effect<never>)
+      assert.deepStrictEqual(yield* tables(3), {
+        name: "State database",
+        status: "ok",
+        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 3"
+      })
+      assert.deepInclude(yield* tables(4), {
+        status: "warning",
+        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 4; this server makes version 3"
+      })
+      const down = yield* state(() => Effect.fail(new DatabaseError({ message: "no answer within 5 s" })))
+      assert.strictEqual(down?.status, "failed")
+      assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be kept")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it.effect("tells which node types there are, and when their file is missing", () =>

@@ -44,14 +44,22 @@ describe("Profiles", () => {
       /profile 1: Unknown parameter 'readonly'.*Did you mean 'readOnly'/
     ],
     ["no url", one({ name: "prod", apiKey: "k" }), /profile 1: .*url/],
-    ["no key", one({ name: "prod", url: "http://x" }), /profile 1: one of apiKey and apiKeyEnv/],
-    ["two keys", one(profile({ apiKeyEnv: "KEY" })), /profile 1: one of apiKey and apiKeyEnv/],
+    ["no key", one({ name: "prod", url: "http://x" }), /profile 1 'prod': one of apiKey and apiKeyEnv/],
+    ["two keys", one(profile({ apiKeyEnv: "KEY" })), /profile 1 'prod': one of apiKey and apiKeyEnv/],
     [
       "a variable that is not set",
       one({ name: "prod", url: "http://x", apiKeyEnv: "KEY" }),
-      /profile 1: KEY is not set/
+      /profile 1 'prod': KEY is not set/
     ],
-    ["tokens that are not set", one(profile({ tokensEnv: "TOKENS" })), /profile 1: TOKENS is not set/],
+    ["tokens that are not set", one(profile({ tokensEnv: "TOKENS" })), /profile 1 'prod': TOKENS is not set/],
+    ["an empty folder", one(profile({ filesRoot: "" })), /profile 1: .*filesRoot/],
+    ["two states", one(profile({ state: "/s", stateEnv: "STATE" })), /profile 1 'prod': one of state and stateEnv/],
+    ["a state that is not set", one(profile({ stateEnv: "STATE" })), /profile 1 'prod': STATE is not set/],
+    [
+      "another database",
+      one(profile({ state: "mysql://n8n:hunter2@host/db" })),
+      /profile 1 'prod': state is neither a folder nor postgres:\/\/user(?!.*hunter2)/
+    ],
     ["two of a name", JSON.stringify({ profiles: [profile(), profile()] }), /two profiles are named 'prod'/]
   ])("refuses %s", ([, text, message]) =>
     Effect.gen(function*() {
@@ -59,6 +67,30 @@ describe("Profiles", () => {
       assert.match(refused.message, /n8n\.json: /)
       assert.match(refused.message, message)
     }))
+
+  it.effect("folders of its own start at the file's, and the state may stand in a variable", () =>
+    Effect.gen(function*() {
+      const url = "postgres://n8n:hunter2@db.example.com/n8n"
+      const text = JSON.stringify({
+        profiles: [
+          profile({ name: "a", filesRoot: "a/files", state: "a/state" }),
+          profile({ name: "b", filesRoot: ["/b", "b2"], stateEnv: "B_STATE" }),
+          profile({ name: "c", filesRoot: [] }),
+          profile({ name: "d" })
+        ]
+      })
+      const folder = yield* folderWith({ "n8n.json": text })
+      const [a, b, c, d] = yield* Profiles.load(`${folder}/n8n.json`, { B_STATE: url })
+      assert.deepStrictEqual(
+        [a, b, c, d].map((each) => each?.filesRoots),
+        [[`${folder}/a/files`], ["/b", `${folder}/b2`], [], undefined]
+      )
+      assert.deepStrictEqual(
+        [a, b, c, d].map((each) => each?.state && Redacted.value(each.state)),
+        [`${folder}/a/state`, url, undefined, undefined]
+      )
+      assert.notInclude(`${JSON.stringify(b)} ${String(b?.state)}`, "hunter2")
+    }).pipe(Effect.provide(platform)))
 
   it.effect("a file that is not there", () =>
     Effect.gen(function*() {

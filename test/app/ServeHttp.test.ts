@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { readdirSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import type * as Options from "../../src/app/Options.ts"
@@ -195,6 +196,68 @@ describe("over HTTP", () => {
       assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
       assert.match(logs ?? "", /"call".*get_workflow/)
       assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key|canary/)
+    }).pipe(Effect.provide(platform)))
+
+  it.live("a profile's files are its own, and one without a folder has no file tools", () =>
+    Effect.gen(function*() {
+      const address = yield* n8n
+      const profile = (name: string, more: object = {}) => ({
+        name,
+        url: address,
+        apiKey: "the-same-for-all",
+        tokens: [`${name}-token-0123456789`],
+        ...more
+      })
+      const folder = yield* folderWith({
+        "a/a.json": JSON.stringify({ name: "Of a", nodes: [], connections: {} }),
+        "b/b.json": JSON.stringify({ name: "Of b", nodes: [], connections: {} }),
+        "server/s.json": JSON.stringify({ name: "Of all", nodes: [], connections: {} }),
+        "n8n.json": JSON.stringify({
+          profiles: [
+            profile("a", { filesRoot: "a" }),
+            profile("b", { filesRoot: ["b"], state: "b-state" }),
+            profile("none", { filesRoot: [] }),
+            profile("server")
+          ]
+        })
+      })
+      const { errors, url } = yield* serving(
+        ["--config", `${folder}/n8n.json`, "--files-root", `${folder}/server`, "--toolsets", "all"],
+        { XDG_STATE_HOME: `${folder}/state` }
+      )
+      const ask = (name: string, tool: string, parameters: object = {}) =>
+        execute(url, `${name}-token-0123456789`, tool, parameters)
+      for (const [name, file] of [["a", "a.json"], ["b", "b.json"], ["server", "s.json"]] as const) {
+        const { text } = yield* ask(name, "workflow_list")
+        assert.include(text, `"path":"${file}"`)
+        assert.include(text, "\"total\":1")
+        const names = yield* toolNames(url, `${name}-token-0123456789`)
+        assert.includeMembers(names, ["workflow_create", "sync_status"])
+      }
+      const offered = yield* toolNames(url, "none-token-0123456789")
+      assert.isFalse(offered.some((name) => /file|workflow_(create|load|save|list)|^sync/.test(name)), offered.join())
+      assert.include(offered, "workflow_edit")
+      const unknown = yield* ask("none", "workflow_create", { name: "x" })
+      assert.strictEqual(unknown.status, 404)
+      assert.include(unknown.text, "Unknown tool 'workflow_create'")
+      assert.notInclude(unknown.text, "workflow_save")
+      for (const path of [`${folder}/b/b.json`, "../b/b.json", "b.json"]) {
+        const { status, text } = yield* ask("a", "workflow_load", { workflowIdOrPath: path })
+        assert.strictEqual(status, 400, path)
+        assert.notInclude(text, "Of b")
+      }
+      // Snapshots of files are where the state is.
+      for (const name of ["a", "b"]) {
+        yield* ask(name, "workflow_save", {
+          workflowId: "x",
+          filePath: `${name}.json`,
+          workflowData: { name: "New", nodes: [], connections: {} }
+        })
+        assert.include((yield* ask(name, "workflow_history", { id: `${name}.json` })).text, "before workflow_save")
+      }
+      assert.include(readdirSync(`${folder}/b-state`).join(), "n8n")
+      assert.notInclude(readdirSync(`${folder}/b-state`, { recursive: true }).join(), "a.json")
+      assert.notInclude(errors(), "the-same-for-all")
     }).pipe(Effect.provide(platform)))
 
   it.live("doctor examines every profile where none is named", () =>

@@ -18,8 +18,8 @@ describe("Reference", () => {
     ["flows@home/a", { place: file("flows@home/a") }],
     ["flows@home/a.json@snapshot-1", { place: file("flows@home/a.json"), version: "snapshot-1" }],
     ["a.json@b/c.json", { place: file("a.json@b/c.json") }],
-    ["draft-a", { place: { kind: "draft", id: "draft-a", path: "a.json" } }],
-    ["draft-a@snapshot-1", { place: { kind: "draft", id: "draft-a", path: "a.json" }, version: "snapshot-1" }]
+    ["draft-a", { place: { kind: "draft", id: "draft-a", path: "draft-a" } }],
+    ["draft-a@snapshot-1", { place: { kind: "draft", id: "draft-a", path: "draft-a" }, version: "snapshot-1" }]
   ])("%s", (text, reference) => {
     assert.deepStrictEqual(Reference.parse(text), reference)
     assert.strictEqual(Reference.versionIn(text), reference.version)

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as McpServer from "../../mcp/McpServer.ts"
 import * as Options from "../Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { print, root } from "./root.ts"
+import { print, root, servedTools } from "./root.ts"
 
 export const call = Command.make(
   "call",
@@ -18,7 +18,7 @@ export const call = Command.make(
   },
   Effect.fnUntraced(function*({ json, tool: name }) {
     const options = yield* root
-    const served = yield* Options.servedTools(options)
+    const served = yield* servedTools(options)
     const tool = McpServer.find(served, name)
     if (tool === undefined) {
       return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, name) })

@@ -8,8 +8,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Database } from "../../base/Database.ts"
 import * as Doctor from "../Doctor.ts"
-import * as Options from "../Options.ts"
-import * as State from "../State.ts"
+import type * as Options from "../Options.ts"
+import * as Places from "../Places.ts"
+import type * as State from "../State.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Upstreams from "../Upstreams.ts"
 import { offeredTools, print, root } from "./root.ts"
@@ -29,11 +30,13 @@ const around = Effect.fnUntraced(function*(options: Options.Options) {
 }, Effect.provide(FetchHttpClient.layer))
 
 /** The folder of the state, or how to reach its database. */
-const stateOf = Effect.fnUntraced(function*(options: Options.Options) {
-  const place = yield* State.place(options, process.env)
+const stateOf = Effect.fnUntraced(function*(place: State.Place) {
   if (place._tag === "Folder") return place.folder
-  const { run } = Context.get(yield* Layer.build(place.database), Database)
-  return { address: place.address, run }
+  const [{ version }, database] = yield* Effect.all([
+    Effect.promise(() => import("../Postgres.ts")),
+    Layer.build(place.database)
+  ])
+  return { address: place.address, run: Context.get(database, Database).run, version }
 })
 
 export const doctor = Command.make(
@@ -44,15 +47,19 @@ export const doctor = Command.make(
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
     const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
-    const state = yield* stateOf(options)
     let shared = yield* around(options)
     for (const upstream of defaultUpstream === undefined ? upstreams : [defaultUpstream]) {
+      const places = yield* Places.of(options, upstream)
       const own = yield* Doctor.examine({
         tools,
-        filesRoots: Options.filesRoots(options, process.env),
-        needsFilesRoot: options.transport === "stdio",
-        state
-      }).pipe(Effect.provide(Layer.merge(ToolContext.shared(options), Upstreams.layerOf(upstream))))
+        filesRoots: places.filesRoots,
+        withoutFolder: Places.files(places) === "drafts"
+          ? "drafts"
+          : options.transport === "stdio"
+          ? "refusals"
+          : undefined,
+        state: yield* stateOf(places.state)
+      }).pipe(Effect.provide(ToolContext.layerOf(options, upstream)))
       const checks = [...shared, ...own]
       // What is the same for every profile is told once.
       shared = []

@@ -105,7 +105,7 @@ export const promote = Command.make(
         NotFoundError: (error) => Effect.fail(refuse(SyncReport.explain(error))),
         ValidationError: (error) => Effect.fail(refuse(SyncReport.explain(error)))
       }),
-      Effect.provide(ToolContext.shared({ ...options, transport: "stdio", filesRoot: [absolute] }))
+      Effect.provide(ToolContext.layerOf({ ...options, transport: "stdio" }, target, () => [absolute]))
     )
     if (json) {
       yield* print(JSON.stringify(SyncReport.promotionJson(report)))

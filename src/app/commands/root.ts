@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Tool from "../../answer/Tool.ts"
 import { name } from "../Mcp.ts"
 import * as Options from "../Options.ts"
+import * as Places from "../Places.ts"
 
 export { name } from "../Mcp.ts"
 
@@ -17,6 +18,10 @@ export const root = Command.make(name).pipe(
 /** Prints a line on stdout. */
 export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
 
+/** The tools that are served. */
+export const servedTools = (options: Options.Options) =>
+  Effect.flatMap(Places.offered(options), (files) => Options.servedTools(options, files))
+
 /** The tools that a client is offered. */
 export const offeredTools = (options: Options.Options) =>
-  Effect.map(Options.servedTools(options), (served) => Tool.offered(served, options.readOnly))
+  Effect.map(servedTools(options), (served) => Tool.offered(served, options.readOnly))

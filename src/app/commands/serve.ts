@@ -9,11 +9,11 @@ import * as JavaScript from "../../base/JavaScript.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
 import * as Mcp from "../Mcp.ts"
-import * as Options from "../Options.ts"
+import type * as Options from "../Options.ts"
 import * as State from "../State.ts"
 import { StdioTransport } from "../StdioTransport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { root } from "./root.ts"
+import { root, servedTools } from "./root.ts"
 
 /** After the first answer nobody waits for it; before the package could be replaced, it is there. */
 const preloadAfter = "100 millis"
@@ -58,7 +58,7 @@ const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
 
 export const serve = root.pipe(
   Command.withHandler(Effect.fnUntraced(function*(options) {
-    const tools = yield* Options.servedTools(options)
+    const tools = yield* servedTools(options)
     const sealing = yield* sealingOf(options)
     yield* preload(options.transport)
     const mcp = { ...Mcp.options(tools), sealing }

@@ -99,7 +99,7 @@ const inFolder = <A, R>(
     }
     return yield* run.pipe(
       Effect.mapError((error) => refuse(SyncReport.explain(error))),
-      Effect.provide(ToolContext.layer({ ...options, transport: "stdio", filesRoot: [absolute] }))
+      Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
     )
   })
 

@@ -107,11 +107,14 @@ export const test = Command.make(
         }), { concurrency })
     }).pipe(
       // Workflows of cases are where the cases are, or where the options say.
-      Effect.provide(ToolContext.layer({
-        ...options,
-        transport: "stdio",
-        filesRoot: [...Options.filesRoots({ ...options, transport: "stdio" }, process.env), ...folders]
-      })),
+      Effect.provide(ToolContext.layer(
+        {
+          ...options,
+          transport: "stdio",
+          filesRoot: Options.filesRoots({ ...options, transport: "stdio" }, process.env)
+        },
+        (own) => [...own, ...folders]
+      )),
       Effect.onInterrupt(() => {
         // Stopped halfway, it is no success.
         process.exitCode = 1

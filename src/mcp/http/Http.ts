@@ -3,7 +3,7 @@
  *
  * | | |
  * | --- | --- |
- * | `GET /health` | that it serves, its name and version, and whether n8n answers |
+ * | `GET /health` | that it serves, its name and version, and whether n8n and the database answer |
  * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
@@ -28,7 +28,7 @@ import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
-import { cors, health, posted } from "./route.ts"
+import { cors, type Health, health, posted } from "./route.ts"
 
 /**
  * Who may call, how much, and under which names the server is reached.
@@ -36,9 +36,7 @@ import { cors, health, posted } from "./route.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options extends Gate.Options, Hosts.Names {
-  /** What `/health` says of n8n: one word, soon; nothing if absent. */
-  readonly n8n?: Effect.Effect<string>
+export interface Options extends Gate.Options, Hosts.Names, Health {
   /** Where calls are counted; in this process alone if absent. */
   readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
   /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */

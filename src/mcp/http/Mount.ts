@@ -19,16 +19,14 @@ import * as Exchange from "./exchange.ts"
 import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
-import { cors, health, posted } from "./route.ts"
+import { cors, type Health, health, posted } from "./route.ts"
 
 /** Where it is mounted, and what a request must pass besides the app's own middleware. */
-export interface Options extends Partial<Gate.Options> {
+export interface Options extends Partial<Gate.Options>, Health {
   /** Where MCP is served: `/mcp` if absent. */
   readonly path?: HttpRouter.PathInput
   /** Where name and version are told: `/health` if absent; nowhere if `false`. */
   readonly health?: HttpRouter.PathInput | false
-  /** What `health` says of n8n: one word, soon; nothing if absent. */
-  readonly n8n?: Effect.Effect<string>
   /** Origins of pages that may call, such as `https://app.example.com`; none if absent. */
   readonly allowedOrigins?: ReadonlyArray<string>
 }

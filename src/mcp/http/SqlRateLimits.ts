@@ -10,6 +10,9 @@ import { Database } from "../../base/Database.ts"
 /** Milliseconds for which each process counts alone after the database has not answered: no call waits for it meanwhile. */
 const pause = 5_000
 
+/** How long a call waits for the database that counts it: one that hangs must not hold every call. */
+const patience = "1 second"
+
 const hash = (key: string) => createHash("sha256").update(key).digest("hex")
 
 interface Row {
@@ -70,10 +73,11 @@ export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Databa
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
           options.allowOverflow || now < aloneUntil
             ? own.tokenBucket(options)
-            : Effect.catch(shared(options), () => {
-              aloneUntil = now + pause
-              return own.tokenBucket(options)
-            }))
+            : Effect.catch(Effect.timeout(shared(options), patience), () =>
+              Effect.flatMap(Clock.currentTimeMillis, (later) => {
+                aloneUntil = later + pause
+                return own.tokenBucket(options)
+              })))
     }
   })
 ).pipe(Layer.provide(RateLimiter.layerStoreMemory))

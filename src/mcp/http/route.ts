@@ -3,21 +3,30 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { defined } from "../../base/Json.ts"
+import { Turn } from "../../base/Turn.ts"
 import type { Protocol } from "../McpTransport.ts"
 import type { Known } from "./Access.ts"
 import type * as Gate from "./gate.ts"
 import * as RequestBody from "./requestBody.ts"
 
-/** What `/health` answers: the server's name and version, and a word about n8n if there is one. */
+/** What else `/health` tells: one word each, soon; nothing of what is absent. */
+export interface Health {
+  /** Of n8n. */
+  readonly n8n?: Effect.Effect<string> | undefined
+  /** Of the database that holds the state. */
+  readonly state?: Effect.Effect<string> | undefined
+}
+
+/** What `/health` answers: the server's name and version, and a word about what it depends on; it is fine without. */
 export const health = (
   { about }: Protocol,
-  { n8n }: { readonly n8n?: Effect.Effect<string> }
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const server = { status: "ok", name: about.name, version: about.version }
-  return n8n === undefined
-    ? Effect.succeed(HttpServerResponse.jsonUnsafe(server))
-    : Effect.map(n8n, (n8n) => HttpServerResponse.jsonUnsafe({ ...server, n8n }))
-}
+  { n8n, state }: Health
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(
+    Effect.all(defined({ n8n, state }), { concurrency: 2 }),
+    (words) => HttpServerResponse.jsonUnsafe({ status: "ok", name: about.name, version: about.version, ...words })
+  )
 
 /** Answers a body that is posted. It takes no place before it is whole: whoever sends it slowly keeps nobody out. */
 export const posted =
@@ -26,8 +35,9 @@ export const posted =
     Effect.gen(function*() {
       const caller = yield* identify
       const body = yield* RequestBody.json
-      yield* admit(caller)
-      return yield* answer(caller, body)
+      const turn = yield* admit(caller)
+      yield* turn
+      return yield* Effect.provideService(answer(caller, body), Turn, turn)
     })
 
 /** What a page's client has to send with each request. */

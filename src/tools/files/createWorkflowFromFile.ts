@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
@@ -29,8 +30,8 @@ export const createWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...written.warnings] }
     }).pipe(writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ id }) => ({
-    en: `Created workflow '${id}' from a file`,
+  message: ({ id }, { filePath }) => ({
+    en: `Created workflow '${id}' from a ${nounOf(filePath)}`,
     ja: "ファイルからワークフローを作成しました"
   })
 })

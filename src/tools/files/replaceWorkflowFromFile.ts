@@ -6,6 +6,7 @@ import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
+import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
@@ -40,7 +41,7 @@ export const replaceWorkflowFromFile = Tool.make({
       const { name } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* writing.requireConsent(
         confirm,
-        `Replace workflow ${id} ('${Visible.label(name)}') with the file ${filePath}?`
+        `Replace workflow ${id} ('${Visible.label(name)}') with the ${nounOf(filePath)} ${filePath}?`
       )
       const patch = Object.fromEntries(Object.entries(obj(value) ?? {}).filter(([key]) => !notOfTheFile.has(key)))
       const written = yield* WorkflowStore.use((store) =>
@@ -49,8 +50,8 @@ export const replaceWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...written.warnings] }
     }).pipe(writing.withUrl),
   summarize: (written, { raw }) => writing.summarize(written, raw),
-  message: ({ id }) => ({
-    en: `Replaced workflow '${id}' with the file`,
+  message: ({ id }, { filePath }) => ({
+    en: `Replaced workflow '${id}' with the ${nounOf(filePath)}`,
     ja: "ファイルでワークフローを置き換えました"
   })
 })

@@ -5,12 +5,11 @@ import { defined } from "../../base/Json.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
-import { draftId } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 /**
- * A new workflow is a file from its first moment: nothing lives only in memory.
+ * A new workflow is kept from its first moment: nothing lives only in memory.
  *
  * @category tools
  * @since 0.1.0
@@ -20,8 +19,8 @@ export const workflowCreate = Tool.make({
   title: "Create draft",
   searchHint: "new workflow file, draft, build offline, start from scratch",
   description:
-    "Start a workflow as a file under the files root; works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
-  // It is only noted in the file.
+    "Start a workflow as a draft, a file where there is a files root; works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
+  // It is only noted in the draft.
   unlisted: { active: "never" },
   annotations: { ...Tool.additive, openWorldHint: false },
   scopes: [],
@@ -35,7 +34,7 @@ export const workflowCreate = Tool.make({
     ),
     description: Schema.optionalKey(Schema.String.annotate({ description: "What it is for." })),
     active: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only noted in the file; nothing is published." })
+      Schema.Boolean.annotate({ description: "Only noted in the draft; nothing is published." })
     ),
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
     filePath: Schema.optionalKey(
@@ -62,8 +61,8 @@ export const workflowCreate = Tool.make({
         const created = yield* files.create(filePath, JsonText.rewrite("", workflow))
         return { workflow, workflowId: filePath, filePath: created.path }
       }
-      const { path, stem } = yield* files.createFree(name, JsonText.rewrite("", workflow))
-      return { workflow, workflowId: draftId(stem), filePath: path }
+      const { id, path } = yield* files.createDraft(name, JsonText.rewrite("", workflow))
+      return { workflow, workflowId: id, filePath: path }
     }),
   summarize: ({ filePath, workflow, workflowId }) => ({
     workflowId,

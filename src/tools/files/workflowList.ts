@@ -1,7 +1,9 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
+import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 /**
@@ -14,7 +16,7 @@ export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
   searchHint: "find workflow JSON files, drafts in the project",
-  description: "List workflow files in a folder under the files root; list_workflows lists those on n8n.",
+  description: "List drafts and workflow files in a folder under the files root; list_workflows lists those on n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
@@ -43,7 +45,9 @@ export const workflowList = Tool.make({
       unreadableCount: unreadableCount === 0 ? undefined : unreadableCount
     }),
   message: ({ total, workflows }) => ({
-    en: `${workflows.length} of ${total} workflow file${total === 1 ? "" : "s"}`,
+    en: `${workflows.length} of ${
+      counted(total, workflows.some(({ path }) => nounOf(path) === "draft") ? "draft" : "workflow file")
+    }`,
     ja: "ワークフロー一覧を取得しました"
   })
 })

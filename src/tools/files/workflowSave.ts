@@ -63,7 +63,7 @@ export const workflowSave = Tool.make({
     workflowData: Schema.optionalKey(
       writing.jsonObject("The whole workflow: {name, nodes, connections, settings}.")
     ),
-    filePath: parameters.required("File path", "Where: a .json path under the files root.")
+    filePath: parameters.required("File path", "Where: a .json path under the files root, or a draft.")
   }),
   output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>

@@ -55,8 +55,9 @@ const snapshotRow = ({ author, createdAt, operation, version }: Snapshots.Snapsh
 const newestFirst = (rows: ReadonlyArray<Row>) => rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
 
 const historyOfFile = Effect.fnUntraced(function*(id: string, path: string) {
-  const located = yield* WorkflowFiles.use((files) => files.locate(path))
-  const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(Workflows.files, located))
+  const files = yield* WorkflowFiles
+  const located = yield* files.locate(path)
+  const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(files.instance, located))
   const read = (reference: string) => Effect.map(Workflows.document(reference, "id"), ({ workflow }) => workflow)
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof read>>>()
   return {

@@ -11,7 +11,7 @@ import * as Reference from "../../workflows/Reference.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
 import { Versions } from "../../workflows/store/Versions.ts"
 import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
-import { placeOf } from "../../workflows/WorkflowPlace.ts"
+import { nounOf, placeOf } from "../../workflows/WorkflowPlace.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -129,7 +129,7 @@ const restoreFile = Effect.fnUntraced(function*(
 ) {
   const files = yield* WorkflowFiles
   const located = yield* files.locate(path)
-  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(Workflows.files, located, version))
+  const { workflow } = yield* Snapshots.use((snapshots) => snapshots.read(files.instance, located, version))
   const text = str(obj(workflow)?.["text"]) ?? ""
   if (dryRun) {
     const [before, after] = yield* Effect.all([
@@ -144,7 +144,7 @@ const restoreFile = Effect.fnUntraced(function*(
       difference: yield* difference(id, version, before.workflow, after.workflow)
     }
   }
-  yield* writing.requireConsent(confirm, `Restore version ${version} of the file ${located}?`)
+  yield* writing.requireConsent(confirm, `Restore version ${version} of the ${nounOf(located)} ${located}?`)
   yield* files.save(path, () => Effect.succeed(text), Workflows.keepFile("workflow_restore"))
   const { value } = yield* files.read(path)
   const { active, name } = obj(value) ?? {}

@@ -27,7 +27,7 @@ export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
 export const reference = required("Workflow ID", referenceForms)
 
 /** A workflow's JSON file. */
-export const workflowFile = required("File path", "A .json file under the files root.")
+export const workflowFile = required("File path", "A draft, or a .json file under the files root.")
 
 /** An n8n execution id: digits. */
 export const executionIdFor = (description: string) =>

@@ -1,10 +1,15 @@
-/** Workflow files: read and written only below the files root, in the state in which people share such files. */
+/**
+ * Workflow files and drafts. Files are read and written only below the files root, in the state in which people share
+ * such files; a draft is a file there that goes by its name, `draft-…`.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Errors from "../../base/Errors.ts"
+import type { Instance } from "../../n8n/N8nClient.ts"
+import { draftId, draftName } from "../WorkflowPlace.ts"
 import * as CodeFiles from "./codeFiles.ts"
 import * as Folder from "./folder.ts"
 import * as List from "./list.ts"
@@ -22,12 +27,20 @@ export { isWorkflow, type WorkflowFile } from "./read.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**
- * Reads and writes files. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in `list`.
+ * Reads and writes files and drafts. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in
+ * `list`.
+ *
+ * **Details**
+ *
+ * A path may be a draft's id: `draft-plan` is `plan.json` right below the first root. Where there is no files root, a
+ * database may hold the drafts (`SqlDrafts`); paths are refused there.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Service {
+  /** What snapshots of what is here are kept under. */
+  readonly instance: Instance
   /**
    * The JSON in a file under a files root; a relative path starts at the first root.
    *
@@ -51,11 +64,11 @@ export interface Service {
     text: string,
     options?: Write.CodeOptions
   ) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
-  /** Writes a new file under the first root, named after a workflow: `請求書 (2)!` becomes `請求書-2`, `請求書-2-2` … */
-  readonly createFree: (
+  /** Makes a new draft, named after a workflow: `請求書 (2)!` becomes `draft-請求書-2`, `draft-請求書-2-2` … */
+  readonly createDraft: (
     name: string,
     text: string
-  ) => Effect.Effect<{ readonly path: string; readonly stem: string }, Errors.ValidationError>
+  ) => Effect.Effect<{ readonly id: string; readonly path: string }, Errors.ValidationError>
   /**
    * Replaces a workflow's text by what `change` makes of it, unless that is undefined.
    *
@@ -123,6 +136,15 @@ export interface Options {
   readonly roots: ReadonlyArray<string>
 }
 
+/** Snapshots of files go by their paths. */
+const snapshotsOfFiles: Instance = { url: "", key: "files" }
+
+/** A draft's file lies right below the first root. */
+const fileOf = (path: string) => {
+  const name = draftName(path)
+  return name === undefined ? path : `${name}.json`
+}
+
 /**
  * Works under the roots. One that does not exist fails the call, not the layer.
  *
@@ -140,13 +162,15 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
       const lock = yield* Lock.make
       const { create, createFree, remove, save, update } = yield* Write.make(locate, read, lock, code)
       return WorkflowFiles.of({
-        read,
-        locate: (userPath) => Effect.map(locate.possible(userPath), ({ at, rest }) => path.join(at, ...rest)),
-        create,
-        createFree,
-        update: (path, change, keep = () => Effect.void, options = {}) => update(path, change, keep, options),
-        save: (path, content, keep = () => Effect.void) => save(path, content, keep),
-        remove,
+        instance: snapshotsOfFiles,
+        read: (path) => read(fileOf(path)),
+        locate: (userPath) => Effect.map(locate.possible(fileOf(userPath)), ({ at, rest }) => path.join(at, ...rest)),
+        create: (path, text, options) => create(fileOf(path), text, options),
+        createDraft: (name, text) =>
+          Effect.map(createFree(name, text), ({ path, stem }) => ({ id: draftId(stem), path })),
+        update: (path, change, keep = () => Effect.void, options = {}) => update(fileOf(path), change, keep, options),
+        save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
+        remove: (path, keep) => remove(fileOf(path), keep),
         folder: yield* Folder.make(locate, lock),
         list: yield* List.make(locate)
       })

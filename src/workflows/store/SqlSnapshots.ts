@@ -3,29 +3,18 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Author } from "../../base/CallContext.ts"
-import { Database, type DatabaseError } from "../../base/Database.ts"
-import * as Errors from "../../base/Errors.ts"
+import * as Database from "../../base/Database.ts"
 import { obj } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as Snapshots from "./Snapshots.ts"
 
-/** Nothing of a key is in the database. */
-const instanceId = ({ key }: Instance) => createHash("sha256").update(key).digest("hex")
+const instanceId = ({ key }: Instance) => Database.owner(key)
 
 const SnapshotText = Schema.fromJsonString(Snapshots.Snapshot)
 const encode = Schema.encodeSync(SnapshotText)
 const decode = Schema.decodeUnknownOption(SnapshotText)
-
-const unusable = (reason: string) => ({ message }: DatabaseError) =>
-  new Errors.ValidationError({
-    reason: `${reason}: the state database does not answer (${message})`,
-    hint:
-      "Call again in a moment; reading n8n works meanwhile. Whoever runs the server examines its --state (N8N_MCP_STATE) with doctor.",
-    isServerFault: true
-  })
 
 const unpack = (body: Uint8Array) => Effect.try((): unknown => JSON.parse(gunzipSync(body).toString("utf8")))
 
@@ -42,10 +31,10 @@ interface Row {
  *
  * Writers of one workflow take turns, whatever process they are in: a newer version sorts higher.
  */
-export const layer: Layer.Layer<Snapshots.Snapshots, never, Database> = Layer.effect(
+export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> = Layer.effect(
   Snapshots.Snapshots,
   Effect.gen(function*() {
-    const database = yield* Database
+    const database = yield* Database.Database
 
     return Snapshots.Snapshots.of({
       save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
@@ -76,7 +65,9 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database> = Layer.ef
             return snapshot
           }))
         ).pipe(
-          Effect.mapError(unusable(`No snapshot of Workflow '${workflow.id}' could be kept, so nothing was written`))
+          Effect.mapError(
+            Database.unusable(`No snapshot of Workflow '${workflow.id}' could be kept, so nothing was written`)
+          )
         )
       }),
 
@@ -92,7 +83,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database> = Layer.ef
               return decoded._tag === "Some" ? [decoded.value] : []
             })
           ),
-          Effect.mapError(unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
+          Effect.mapError(Database.unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
         )
       ),
 
@@ -101,7 +92,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database> = Layer.ef
           sql<Row>`
             SELECT version, snapshot, body FROM n8n_mcp_snapshots
             WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId} AND version = ${version}`
-        ).pipe(Effect.mapError(unusable(`Snapshot '${version}' cannot be read`)))
+        ).pipe(Effect.mapError(Database.unusable(`Snapshot '${version}' cannot be read`)))
         if (row === undefined) return yield* Snapshots.notFound(version)
         const snapshot = yield* Effect.fromOption(decode(row.snapshot)).pipe(
           Effect.mapError(() => Snapshots.damaged(version))

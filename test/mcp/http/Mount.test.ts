@@ -119,9 +119,17 @@ describe("an app that mounts MCP", () => {
       assert.deepStrictEqual((yield* send("/health")).json, told)
       assert.strictEqual((yield* send("/")).text, "our app")
       const elsewhere = yield* app(
-        Layer.provide(McpServer.layerHttp({ ...served, health: "/mcp/health", n8n: Effect.succeed("ok") }), n8n)
+        Layer.provide(
+          McpServer.layerHttp({
+            ...served,
+            health: "/mcp/health",
+            n8n: Effect.succeed("ok"),
+            state: Effect.succeed("no answer")
+          }),
+          n8n
+        )
       )
-      assert.deepStrictEqual((yield* elsewhere.send("/mcp/health")).json, { ...told, n8n: "ok" })
+      assert.deepStrictEqual((yield* elsewhere.send("/mcp/health")).json, { ...told, n8n: "ok", state: "no answer" })
       const own = Layer.merge(
         HttpRouter.add("GET", "/health", HttpServerResponse.text("the app's")),
         Layer.provide(McpServer.layerHttp({ ...served, health: false }), n8n)

@@ -1,4 +1,4 @@
-/** Two processes with one n8n, one folder and one state, which behave like one. */
+/** Two processes with one n8n, and one folder and state or one database, which behave like one. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, type Vitest } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -11,9 +11,10 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { type Obj, obj } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as modern from "../../mcp/eras/modern.ts"
+import * as RealPostgres from "../state/Postgres.ts"
 import { balance } from "./balancer.ts"
 import { everyTool } from "./everyTool.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -32,7 +33,14 @@ const ended = (child: ChildProcess) =>
   })
 
 /** Starts one of the processes; its log has the calls that it answered. */
-const server = Effect.fnUntraced(function*(folder: string, port = 0) {
+const server = (folder: string, port = 0) =>
+  listening(["--files-root", folder], { XDG_STATE_HOME: `${folder}/.state` }, port)
+
+const listening = Effect.fnUntraced(function*(
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  port: number
+) {
   const { apiKey, url } = yield* RealN8n
   const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
   let log = ""
@@ -46,8 +54,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
           "http",
           "--port",
           String(port),
-          "--files-root",
-          folder,
+          ...args,
           "--toolsets",
           "all",
           "--credential-env",
@@ -61,7 +68,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
             N8N_API_KEY: Redacted.value(apiKey),
             N8N_MCP_AUTH_TOKEN: token,
             SUITE_SECRET: "a-secret-of-the-suite",
-            XDG_STATE_HOME: `${folder}/.state`
+            ...env
           }
         }
       )
@@ -70,7 +77,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
     }),
     ended
   )
-  const listening = yield* Effect.sync(() => /address=http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1]).pipe(
+  const heard = yield* Effect.sync(() => /address=http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1]).pipe(
     Effect.filterOrFail(
       (found) => found !== undefined,
       () => new RealN8nError({ step: "starting the server", detail: log })
@@ -79,7 +86,7 @@ const server = Effect.fnUntraced(function*(folder: string, port = 0) {
     scenarios.live
   )
   return {
-    port: Number(listening),
+    port: Number(heard),
     stop: ended(child),
     /** The number of tool calls that it answered. */
     answered: () => log.match(/status=200 .*call=[a-z]+_/g)?.length ?? 0
@@ -164,4 +171,52 @@ export const balanced = (it: It) => {
       // What was answered once is not taken again, by nobody.
       assert.notStrictEqual(obj((yield* send(one, answer(asked, agreed)))["structuredContent"])?.["success"], true)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+}
+
+/** Adds the test of drafts in a database to a suite. */
+export const drafting = (it: It) => {
+  it.effect.skipIf(!RealPostgres.isInstalled())(
+    "two processes without a folder share drafts, which become workflows",
+    () =>
+      Effect.gen(function*() {
+        const postgres = yield* RealPostgres.make
+        yield* scenarios.live(postgres.start)
+        const env = { N8N_MCP_STATE: postgres.url }
+        const [one, two] = [yield* listening([], env, 0), yield* listening([], env, 0)]
+        const call = ({ port }: { readonly port: number }, name: string, parameters: object) =>
+          Effect.promise(async () => {
+            const response = await fetch(`http://127.0.0.1:${port}/mcp/execute`, {
+              method: "POST",
+              headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+              body: JSON.stringify({ name, parameters })
+            })
+            const answer = obj(await response.json())
+            if (answer?.["success"] !== true) throw new Error(`${name}: ${JSON.stringify(answer)}`)
+            return obj(answer["data"]) ?? {}
+          })
+        const { workflowId } = yield* call(one, "workflow_create", { name: "Drafted on two machines" })
+        const add = (name: string, type: string, after?: string) => ({
+          workflowId,
+          operations: [{ op: "add", type: `n8n-nodes-base.${type}`, name, ...after === undefined ? {} : { after } }]
+        })
+        yield* call(two, "workflow_edit", add("Start", "manualTrigger"))
+        yield* Effect.forEach(
+          [one, two, one, two],
+          (server, index) => call(server, "workflow_edit", add(`Step ${index}`, "noOp", "Start")),
+          { concurrency: "unbounded" }
+        )
+        assert.deepInclude(yield* call(one, "test_workflow", { workflowId }), { status: "success" })
+        const { id } = yield* call(two, "create_workflow_from_file", { filePath: workflowId })
+        const nodes = obj(yield* scenarios.fetchJson(`workflows/${String(id)}`))?.["nodes"]
+        assert.sameMembers(
+          arr(nodes).map((node) => obj(node)?.["name"]),
+          ["Start", "Step 0", "Step 1", "Step 2", "Step 3"]
+        )
+        yield* call(one, "workflow_save", { workflowId: id, filePath: "draft-copy" })
+        yield* call(two, "node_add", { workflowId: "draft-copy", nodeType: "n8n-nodes-base.noOp", name: "Last" })
+        yield* call(one, "replace_workflow_from_file", { id, filePath: "draft-copy", confirm: true })
+        assert.deepInclude(yield* call(two, "get_workflow", { id }), { nodeCount: 6 })
+        yield* call(two, "delete_workflow", { id, confirm: true })
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
 }

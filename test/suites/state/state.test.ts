@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as Postgres from "../../../src/app/Postgres.ts"
 import { Author } from "../../../src/base/CallContext.ts"
 import { Database } from "../../../src/base/Database.ts"
-import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
 import * as Demo from "../../../src/demo/Demo.ts"
 import * as blocks from "../../../src/executions/blocks.ts"
 import * as SqlTestRuns from "../../../src/executions/SqlTestRuns.ts"
@@ -20,11 +20,11 @@ import * as SqlSealing from "../../../src/mcp/eras/SqlSealing.ts"
 import * as SqlRateLimits from "../../../src/mcp/http/SqlRateLimits.ts"
 import * as Snapshots from "../../../src/workflows/store/Snapshots.ts"
 import * as SqlSnapshots from "../../../src/workflows/store/SqlSnapshots.ts"
-import { headersOf, request } from "../../mcp/eras/modern.ts"
 import { folderWith, platform } from "../../support/folders.ts"
 import * as HttpN8n from "../../support/HttpN8n.ts"
 import { bundle, installed, remove, start } from "../../support/Process.ts"
 import * as RealPostgres from "./Postgres.ts"
+import { type Server, serving } from "./servers.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
@@ -134,42 +134,6 @@ describe("processes that share a database", () => {
       assert.notInclude(yield* postgres.sql("SELECT * FROM n8n_mcp_snapshots LIMIT 1"), "a-fingerprint")
     }).pipe(Effect.provide(platform)))
 })
-
-/** A built server with this state, before this n8n. */
-const serving = Effect.fnUntraced(function*(state: string, n8n: URL) {
-  const { child, ended, errors } = start(["--transport", "http", "--port", "0"], {
-    N8N_URL: n8n.href,
-    N8N_API_KEY: "key",
-    N8N_MCP_STATE: state
-  })
-  yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(() => child.kill("SIGKILL")), ended))
-  const url = yield* Effect.callback<string, string>((resume) => {
-    child.stderr.on("data", () => {
-      const address = /address=(\S+)/.exec(errors())?.[1]
-      if (address !== undefined) resume(Effect.succeed(address))
-    })
-    child.once("exit", () => resume(Effect.fail(errors())))
-  })
-  const send = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
-    Effect.promise(async (): Promise<Obj> => {
-      const response = await fetch(`${url}${path}`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body: JSON.stringify(body)
-      })
-      return obj(await response.json()) ?? {}
-    })
-  return {
-    errors,
-    execute: (name: string, parameters: object = {}) => send("/mcp/execute", { name, parameters }),
-    call: (params: object) => {
-      const message = request("tools/call", params, { elicitation: {} })
-      return send("/mcp", message, headersOf(message))
-    }
-  }
-})
-
-type Server = Effect.Success<ReturnType<typeof serving>>
 
 const firstId = ({ execute }: Server) =>
   Effect.map(

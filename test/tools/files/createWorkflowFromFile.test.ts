@@ -24,11 +24,21 @@ describe("create_workflow_from_file", () => {
         }), version))
   }
 
+  it.effect("takes a draft by its id", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { workflowId } = yield* draft()
+        const { message } = yield* tools.createWorkflowFromFile.answer({ filePath: workflowId })
+        assert.match(message, /^Created workflow '.+' from a draft$/)
+        assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
+      })
+    ))
+
   it.effect("creates nothing from a file that is not there or is no workflow", () =>
     inWorld(({ api, folder }) =>
       Effect.gen(function*() {
         yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/other.json`, "{\"name\":\"x\"}"))
-        for (const filePath of ["missing.json", "other.json", "../out.json"]) {
+        for (const filePath of ["missing.json", "other.json", "../out.json", "draft-missing", "draft-"]) {
           yield* Effect.flip(tools.createWorkflowFromFile.run({ filePath }))
         }
         assert.isEmpty(yield* api.workflows)

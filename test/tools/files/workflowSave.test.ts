@@ -29,6 +29,23 @@ describe("workflow_save", () => {
       })
     ))
 
+  it.effect("writes a draft: a new one, or over one", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const save = (name: string) =>
+          tools.workflowSave.call({
+            workflowId: "x",
+            workflowData: { name, nodes: [], connections: {} },
+            filePath: "draft-orders"
+          })
+        yield* save("Orders")
+        yield* save("Orders 2")
+        assert.include(yield* text(`${folder}/orders.json`), "Orders 2")
+        const { versions } = yield* tools.workflowHistory.call({ id: "draft-orders", limit: 20 })
+        assert.lengthOf(versions, 1)
+      })
+    ))
+
   it.effect("writes what a reference names, of any size, as n8n holds it, and names literal secrets", () =>
     inWorld(({ folder }) =>
       Effect.gen(function*() {

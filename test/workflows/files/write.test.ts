@@ -167,8 +167,11 @@ layer(platform)("a workflow file", (it) => {
     ])("under a free name: '%s' is %s", ([name = "", stem]) =>
       Effect.gen(function*() {
         const root = yield* folderWith({ "Taken.json": "1", "taken-2.json": "2" })
-        const { createFree } = yield* over(root)
-        assert.deepStrictEqual(yield* createFree(name, "3"), { path: `${root}/${stem}.json`, stem })
+        const { createDraft } = yield* over(root)
+        assert.deepStrictEqual(yield* createDraft(name, "3"), {
+          id: `draft-${stem}`,
+          path: `${root}/${stem}.json`
+        })
         assert.strictEqual(yield* contentOf(`${root}/${stem}.json`), "3")
       }))
 
@@ -178,12 +181,12 @@ layer(platform)("a workflow file", (it) => {
         const [one, two] = [yield* over(root), yield* over(root)]
         const made = yield* Effect.forEach(
           Array.from({ length: 12 }, (_, index) => index),
-          (index) => (index % 2 === 0 ? one : two).createFree("x".repeat(60), String(index)),
+          (index) => (index % 2 === 0 ? one : two).createDraft("x".repeat(60), String(index)),
           { concurrency: "unbounded" }
         )
-        const stems = made.map(({ stem }) => stem)
-        assert.strictEqual(new Set(stems).size, 12)
-        assert.include(stems, `${"x".repeat(57)}-12`)
+        const ids = made.map(({ id }) => id)
+        assert.strictEqual(new Set(ids).size, 12)
+        assert.include(ids, `draft-${"x".repeat(57)}-12`)
         for (const [index, { path }] of made.entries()) assert.strictEqual(yield* contentOf(path), String(index))
       }))
   })
