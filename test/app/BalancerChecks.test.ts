@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import { type IncomingHttpHeaders, request } from "node:http"
 import * as BalancerChecks from "../../src/app/BalancerChecks.ts"
 import { folderWith, platform } from "../support/folders.ts"
-import { listening } from "../support/Otlp.ts"
+import { listening } from "../support/listening.ts"
 import { bundle, freePort, remove, start } from "../support/Process.ts"
 
 beforeAll(bundle, 60_000)

@@ -4,30 +4,16 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { readdirSync } from "node:fs"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
 import type * as Options from "../../src/app/Options.ts"
 import * as HttpServing from "../../src/app/ServeHttp.ts"
 import * as ToolContext from "../../src/app/ToolContext.ts"
 import * as tools from "../../src/tools/index.ts"
 import { folderWith, platform } from "../support/folders.ts"
+import { listening } from "../support/listening.ts"
 import { bundle, remove, start } from "../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
-
-/** Something that listens until the test ends; its address. */
-const listening = (answer: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
 /** An n8n with one workflow, named after the API key that asks. */
 const n8n = listening((request, response) => {

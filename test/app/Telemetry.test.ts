@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import * as Rpc from "../../src/mcp/Rpc.ts"
 import { headersOf, request } from "../mcp/eras/modern.ts"
 import { folderWith, platform } from "../support/folders.ts"
+import { listening } from "../support/listening.ts"
 import * as Otlp from "../support/Otlp.ts"
 import { bundle, remove, start } from "../support/Process.ts"
 
@@ -17,7 +18,7 @@ const traceparent = `00-${trace}-${parent}-01`
 /** An n8n without workflows, and the headers that it was sent. */
 const n8n = Effect.gen(function*() {
   const headers: Array<IncomingHttpHeaders> = []
-  const url = yield* Otlp.listening((request, response) => {
+  const url = yield* listening((request, response) => {
     headers.push(request.headers)
     response.setHeader("content-type", "application/json")
     response.statusCode = request.url?.includes("/workflows/") === true ? 404 : 200
@@ -185,7 +186,7 @@ describe("Telemetry", () => {
   it.live("a collector that is down, or takes and never answers, fails no call and keeps no server from its end", () =>
     Effect.gen(function*() {
       const requests = { open: 0, most: 0 }
-      const silent = yield* Otlp.listening((_, response) => {
+      const silent = yield* listening((_, response) => {
         requests.open++
         requests.most = Math.max(requests.most, requests.open)
         response.once("close", () => requests.open--)

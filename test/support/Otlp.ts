@@ -1,22 +1,8 @@
 /** A receiver of OpenTelemetry's traces, in JSON and in protobuf, for servers that run as processes of their own. */
 import * as Effect from "effect/Effect"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
 import { arr, obj } from "../../src/base/Json.ts"
-
-/** Something that listens until the scope ends; its address. */
-export const listening = (answer: RequestListener) =>
-  Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer(answer).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+import { listening } from "./listening.ts"
 
 /** A span as it was received. */
 export interface Span {

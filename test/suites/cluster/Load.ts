@@ -10,6 +10,8 @@ interface Outcome {
   readonly kind: "read" | "write"
   readonly outcome: string
   readonly ms: number
+  /** How many had ended when it began. */
+  readonly begun: number
 }
 
 /** The outcome of a call that did what it was to do. */
@@ -72,7 +74,7 @@ const workers = [0, 1, 2, 3].map((index) => ({
 /** Milliseconds between the calls of a worker. */
 const pause = 15
 
-/** Loads a cluster; `during` counts what ends while an effect runs. It ends with the scope. */
+/** Loads a cluster until the scope ends; `during` counts what ends while an effect runs. */
 export const start = Effect.fnUntraced(function*(url: string) {
   const ended: Array<Outcome> = []
   const until = { over: false }
@@ -81,10 +83,13 @@ export const start = Effect.fnUntraced(function*(url: string) {
     return Effect.map(Cluster.newWorkflow(url, name), (id) => ({ id, possible: [name] }))
   })
   const told = (kind: Outcome["kind"], era: "modern" | "legacy", params: object) =>
-    Effect.map(Effect.timed(Cluster.call(url, era, params)), ([duration, answer]) => {
-      const outcome = outcomeOf(answer)
-      ended.push({ kind, outcome, ms: Duration.toMillis(duration) })
-      return outcome
+    Effect.suspend(() => {
+      const begun = ended.length
+      return Effect.map(Effect.timed(Cluster.call(url, era, params)), ([duration, answer]) => {
+        const outcome = outcomeOf(answer)
+        ended.push({ kind, outcome, ms: Duration.toMillis(duration), begun })
+        return outcome
+      })
     })
   const work = ({ era, index }: typeof workers[number]) =>
     Effect.gen(function*() {
@@ -118,8 +123,16 @@ export const start = Effect.fnUntraced(function*(url: string) {
       yield* effect
       return count(ended.slice(first))
     })
+  /** What came of calls that begin from now on, until so many have ended. */
+  const next = (calls: number) =>
+    Effect.gen(function*() {
+      const first = ended.length
+      yield* more(calls)
+      return count(ended.filter(({ begun }) => begun >= first))
+    })
   return {
     during,
+    next,
     more,
     /** Ends the load; the names that n8n has, and those that the answers allow. */
     end: Effect.gen(function*() {

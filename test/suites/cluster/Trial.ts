@@ -47,7 +47,7 @@ export const tried = Effect.fnUntraced(function*(
   yield* load.more(100)
   const during = yield* load.during(meanwhile(load))
   yield* back
-  const after = yield* load.during(load.more(200))
+  const after = yield* load.next(200)
   row(broken, during, after)
   assert.deepStrictEqual(after.outcomes.filter(([outcome]) => outcome !== Load.answered), [])
   // Whatever was broken: n8n has what callers were told that it has.
@@ -68,3 +68,11 @@ export const writesAgain = ({ replicas, url }: typeof Cluster.Service) =>
           Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
         ))
   )
+
+/** A read is answered, by each server. */
+export const readsAgain = ({ replicas }: typeof Cluster.Service) =>
+  Effect.forEach(replicas, (replica) =>
+    call(replica.url, "modern", { name: "list_workflows", arguments: {} }).pipe(
+      Effect.filterOrFail(({ text }) => !text.includes("\"isError\":true")),
+      Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
+    ))

@@ -103,11 +103,11 @@ describe.skipIf(!isThere)(`the same before n8n ${version}`, () => {
 
     it.effect("n8n killed and started: every call says so, and it recovers by itself", () =>
       Effect.gen(function*() {
-        const { url } = yield* Cluster
+        const cluster = yield* Cluster
         const { crash } = yield* RealN8n
-        const counts = yield* Trial.tried(`n8n ${version} killed, and started`, url, {
+        const counts = yield* Trial.tried(`n8n ${version} killed, and started`, cluster.url, {
           meanwhile: () => crash,
-          back: Effect.sleep("5 seconds")
+          back: Trial.readsAgain(cluster)
         })
         assert.isAbove(counts.failed, 0)
         for (const [outcome] of counts.outcomes) {
