@@ -46,15 +46,18 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
+/** What JSON escapes: quotes, backslashes, controls, halves of a character. */
+const escaped = /["\\\p{Cc}\p{Cs}]/u
+
 /** The closing quote starts a token, which can extend to the opening quote of the next string. */
 const measureString = (text: string, meter: Meter) => {
   if (text.length > meter.cap) {
     meter.chars = Infinity
     return
   }
-  const json = JSON.stringify(text)
-  meter.chars += json.length
-  meter.tokens += countTokens(json.slice(1, -1), meter.cap / unitsPerToken) + 1
+  const inner = escaped.test(text) ? JSON.stringify(text).slice(1, -1) : text
+  meter.chars += inner.length + 2
+  meter.tokens += countTokens(inner, meter.cap / unitsPerToken) + 1
 }
 
 const measure = (value: unknown, depth: number, meter: Meter): void => {

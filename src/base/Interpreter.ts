@@ -9,6 +9,7 @@ import type { Compiled, Options } from "./interpreter/Compile.ts"
 import { charge, Fn, Problem, type Run, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
 import { arr, type Obj, obj } from "./Json.ts"
+import * as Lazy from "./Lazy.ts"
 
 export { Problem }
 
@@ -124,7 +125,7 @@ const predicate = ({ cost, evaluate, reads }: Program, limits: Limits = {}): Pre
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */
 export const load: Effect.Effect<Interpreter> = Effect.map(
-  Effect.all([parser, Effect.promise(() => import("./interpreter/Compile.ts"))], { concurrency: 2 }),
+  Effect.all([parser, Lazy.load(() => import("./interpreter/Compile.ts"))], { concurrency: 2 }),
   ([parse, { compile: compileTree }]): Interpreter => {
     const compile = (source: string, options: Options): Result.Result<Program, Problem> => {
       if (source.length > maxSource) return Result.fail(problem("budget", "The expression is too long", maxSource))

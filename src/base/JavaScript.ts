@@ -1,6 +1,7 @@
 /** Parses untrusted JavaScript: from workflows, node types and arguments. */
 import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
+import * as Lazy from "./Lazy.ts"
 
 /**
  * An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply.
@@ -23,7 +24,7 @@ export type Parse = (code: string, as: "expression" | "body") => Parsed
 
 /** Loads the parser, with acorn on first use. */
 export const parser: Effect.Effect<Parse> = Effect.map(
-  Effect.promise(() => import("acorn")),
+  Lazy.load(() => import("acorn")),
   (acorn): Parse => (code, as) => {
     try {
       const program = acorn.parse(code, {

@@ -29,6 +29,10 @@ export const read = (
   max: number
 ): Effect.Effect<Text, HttpClientError.HttpClientError> =>
   Effect.suspend(() => {
+    // Most answers are small, and say so: they need no stream.
+    if (Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined) {
+      return Effect.map(response.text, (text) => ({ text, isCut: false }))
+    }
     const parts: Array<Uint8Array> = []
     let size = 0
     return Stream.runForEachWhile(response.stream, (chunk) =>

@@ -21,6 +21,7 @@ import type { Hint } from "../base/Advice.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { marker } from "../base/Redact.ts"
+import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 import * as spans from "./spans.ts"
@@ -309,6 +310,7 @@ export const readJson = <S extends Schema.ConstraintDecoder<unknown>>(
   target: Errors.Target
 ): Effect.Effect<S["Type"], HttpClientError.HttpClientError | Errors.ApiError> =>
   body.read(response, body.maxBytes.json).pipe(
+    Effect.tap(Turn.wait),
     Effect.flatMap(({ isCut, text }) =>
       isCut
         ? Effect.fail(HttpErrors.unreadableError(target, tooLarge))

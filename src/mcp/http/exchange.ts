@@ -6,6 +6,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { str } from "../../base/Json.ts"
+import * as Lazy from "../../base/Lazy.ts"
 import * as Modern from "../eras/Modern.ts"
 import * as Versions from "../eras/Versions.ts"
 import type { Caller, Protocol, Served } from "../McpTransport.ts"
@@ -56,10 +57,7 @@ const events = (answering: Answering) =>
 
 const json = ({ body, status }: Modern.Answer) => HttpServerResponse.jsonUnsafe(body, { status })
 
-let loading: Promise<typeof import("../eras/Legacy.ts")> | undefined
-
-/** Node resolves an import anew each time. */
-const loadLegacy = Effect.promise(() => loading ??= import("../eras/Legacy.ts"))
+const loadLegacy = Lazy.load(() => import("../eras/Legacy.ts"))
 
 const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answering => (notify) =>
   loadLegacy.pipe(

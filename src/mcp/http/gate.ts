@@ -1,12 +1,10 @@
 /** What a request must pass before it reaches a tool: whose it is, how often, and how many at once. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import * as RcMap from "effect/RcMap"
 import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
+import * as Turn from "../../base/Turn.ts"
 import type { Access, Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
@@ -25,13 +23,10 @@ export interface Options {
 /** Callers without a valid token share one limit: they cannot be told apart, and guessing must not be fast. */
 const strangers = "strangers"
 
-/** `identify` says whose request it is; `admit` holds a place for it until its answer is sent. */
+/** `identify` says whose request it is; `admit` holds a place for it until its answer is sent, and gives its turns. */
 export const make = Effect.fnUntraced(
   function*({ access, callsPerMinute, maxInFlight, maxInFlightPerToken = maxInFlight }: Options) {
     const limiter = yield* RateLimiter.RateLimiter
-    const places = yield* Semaphore.make(maxInFlight)
-    /** One for each token with calls in flight: strangers do not come so far. */
-    const placesOfTokens = yield* RcMap.make({ lookup: (_: string) => Semaphore.make(maxInFlightPerToken) })
 
     const count = (key: string, limit: number) =>
       limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
@@ -42,19 +37,30 @@ export const make = Effect.fnUntraced(
         )
       )
 
-    const take = (semaphore: Semaphore.Semaphore, refusal: Refusal.Refusal) =>
-      Effect.acquireRelease(
-        Effect.filterOrFail(semaphore.takeIfAvailable(1), identity, () => refusal),
-        () => semaphore.release(1)
-      )
+    /** Calls in flight, of each token. */
+    const inFlight = new Map<string, number>()
+    let all = 0
+    const turns = Turn.make()
+    /** Alone, a caller goes on at once. */
+    const turnOf = (key: string) => Effect.suspend(() => inFlight.size > 1 ? turns(key) : Effect.void)
 
     const admit = ({ key }: Known) =>
-      Effect.andThen(
-        Effect.flatMap(
-          RcMap.get(placesOfTokens, key),
-          (places) => take(places, Refusal.busy(maxInFlightPerToken))
-        ),
-        take(places, Refusal.busy(maxInFlight))
+      Effect.acquireRelease(
+        Effect.suspend(() => {
+          const own = inFlight.get(key) ?? 0
+          if (own >= maxInFlightPerToken) return Effect.fail(Refusal.busy(maxInFlightPerToken))
+          if (all >= maxInFlight) return Effect.fail(Refusal.busy(maxInFlight))
+          inFlight.set(key, own + 1)
+          all += 1
+          return Effect.succeed(turnOf(key))
+        }),
+        () =>
+          Effect.sync(() => {
+            const left = (inFlight.get(key) ?? 1) - 1
+            if (left === 0) inFlight.delete(key)
+            else inFlight.set(key, left)
+            all -= 1
+          })
       )
 
     const identify = Effect.gen(function*() {

@@ -4,6 +4,7 @@ import { identity } from "effect/Function"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { defined } from "../../base/Json.ts"
+import { Turn } from "../../base/Turn.ts"
 import type { Protocol } from "../McpTransport.ts"
 import type { Known } from "./Access.ts"
 import type * as Gate from "./gate.ts"
@@ -34,8 +35,9 @@ export const posted =
     Effect.gen(function*() {
       const caller = yield* identify
       const body = yield* RequestBody.json
-      yield* admit(caller)
-      return yield* answer(caller, body)
+      const turn = yield* admit(caller)
+      yield* turn
+      return yield* Effect.provideService(answer(caller, body), Turn, turn)
     })
 
 /** What a page's client has to send with each request. */

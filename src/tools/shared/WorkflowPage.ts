@@ -6,10 +6,12 @@
 import * as Effect from "effect/Effect"
 import type * as App from "../../answer/App.ts"
 import * as Tool from "../../answer/Tool.ts"
+import * as Lazy from "../../base/Lazy.ts"
 import type { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import type * as Picture from "../../pictures/Picture.ts"
 
-const page = Effect.promise(() => import("../../pictures/Page.ts"))
+const page = Lazy.load(() => import("../../pictures/Page.ts"))
+const drawing = Lazy.load(() => import("../../pictures/Pictures.ts"))
 
 export const app: App.App = {
   uri: "ui://n8n/workflow",
@@ -27,7 +29,7 @@ export const view = Effect.fnUntraced(function*(
   workflow: Picture.Document,
   overlay?: Picture.Overlay
 ): Effect.fn.Return<App.View, never, NodeCatalogue> {
-  const pictures = yield* Effect.promise(() => import("../../pictures/Pictures.ts"))
+  const pictures = yield* drawing
   const showsSecrets = !(yield* Tool.RedactSecrets)
   const picture = yield* pictures.make(workflow, { overlay, showsSecrets })
   return (yield* page).message(picture)
