@@ -12,9 +12,12 @@ import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import * as App from "./App.ts"
 import * as Arguments from "./Arguments.ts"
+import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jsonSchemas.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
 import { markable, type Next, type Totals } from "./Truncated.ts"
+
+export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
 
 /**
  * MCP's behaviour hints; a client may run read-only tools concurrently and without asking.
@@ -222,99 +225,6 @@ export type Input<T extends Any> = T["input"]["Encoded"]
  */
 export type Output<T extends Any> = T["output"]["Type"]
 
-/**
- * A JSON Schema with an object at its root, as MCP requires.
- *
- * @category models
- * @since 0.1.0
- */
-export interface JsonSchema {
-  readonly type: "object"
-  readonly properties?: { readonly [key: string]: object }
-  readonly [key: string]: unknown
-}
-
-/**
- * The JSON Schema (2020-12) of a schema, without additional properties.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
-  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
-  return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
-}
-
-const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
-
-/** Whether a keyword is omitted: bounds and defaults that go without saying; the Schema still checks what is sent. */
-const isNoise = (key: string, value: unknown, isRoot: boolean) =>
-  (key === "minLength" || key === "minItems") && value === 1 ||
-  key === "maxItems" && typeof value === "number" ||
-  key === "minimum" && (value === 0 || value === 1) ||
-  key === "default" && value === 0 ||
-  key === "maximum" && Number(value) >= 1_000_000 ||
-  key === "minimum" && Number(value) <= -1_000_000 ||
-  key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
-  key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
-
-/** Marks are told of only at the root of an answer's data, and may be an object or a list; nested objects also allow them. */
-const mark = {}
-
-/** The types of an `anyOf` of bare types; `undefined` for any other. */
-const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
-  Array.isArray(alternatives) &&
-    alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
-    ? alternatives.map(({ type }) => type)
-    : undefined
-
-/** What Effect makes of `Schema.Literal(true)`, as every answer has it. */
-const alwaysTrue = `{"type":"boolean","enum":[true]}`
-
-/** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
-const shortenSchema = (schema: unknown, isRoot = false): unknown => {
-  if (Array.isArray(schema)) return schema.map((each) => shortenSchema(each))
-  if (typeof schema !== "object" || schema === null) return schema
-  if (JSON.stringify(schema) === alwaysTrue) return { const: true }
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) => {
-      if (isNoise(key, value, isRoot) || key === "_truncated") return []
-      const types = key === "anyOf" ? typesOf(value) : undefined
-      return types === undefined ? [[key, shortenSchema(value)]] : [["type", types]]
-    })
-  )
-}
-
-/** How deep an answer's objects are described: `data`, what is in it, and the elements of that. */
-const maxLevel = 3
-
-/** Describes an answer as far as a program needs it: which keys are always there only of `data`, and no deep object. */
-const outline = (schema: unknown, level = 0): unknown => {
-  if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
-  if (typeof schema !== "object" || schema === null) return schema
-  const isObject = "properties" in schema || "additionalProperties" in schema
-  if (isObject && level > maxLevel) return { type: "object" }
-  return Object.fromEntries(
-    Object.entries(schema).filter(([key]) => key !== "required" || level <= 1).map(([key, value]) => [
-      key,
-      key === "properties"
-        ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, outline(each, level + 1)]))
-        : key === "additionalProperties"
-        ? outline(value, level + 1)
-        : key === "items" || key === "anyOf"
-        ? outline(value, level)
-        : value
-    ])
-  )
-}
-
-/** Declares the mark in the data of an answer's schema. */
-const withMark = (schema: JsonSchema): JsonSchema => {
-  const data = schema.properties?.["data"] as JsonSchema
-  const properties = { ...data.properties, _truncated: mark }
-  return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
-}
-
 const lazy = <A>(make: () => A) => {
   let result: { readonly value: A } | undefined
   return () => (result ??= { value: make() }).value
@@ -364,14 +274,6 @@ export interface About {
 const parts = Symbol("effect-n8n-mcp/Tool/parts")
 
 const schema = Symbol("effect-n8n-mcp/Tool/schema")
-
-const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
-  names.length === 0
-    ? schema
-    : {
-      ...schema,
-      properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name)))
-    }
 
 const build = <const Name extends string, I extends InputSchema, O extends OutputSchema, R, E extends Errors.Failure>(
   tool: {
@@ -555,13 +457,9 @@ export const make = <
     input,
     output,
     // Lazy, so that a client gets its answer to `initialize` before any schema is made.
-    inputSchema: lazy(() => shortenSchema(jsonSchema(input), true) as JsonSchema),
+    inputSchema: lazy(() => ofArguments(input)),
     unlisted: definition.unlisted ?? {},
-    outputSchema: lazy(() => {
-      const data = markable(output)
-      const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data })
-      return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
-    })
+    outputSchema: lazy(() => ofAnswer(output))
   }, {
     ...definition,
     page: (input) =>

@@ -29,6 +29,7 @@ import * as Methods from "./Methods.ts"
 import * as promptMethods from "./promptMethods.ts"
 import * as resourceMethods from "./resourceMethods.ts"
 import * as Rpc from "./Rpc.ts"
+import { traced } from "./tracing.ts"
 
 /**
  * What the server offers.
@@ -76,10 +77,7 @@ const measured = <A, E, R>(tool: Tool.Any<R>, call: Effect.Effect<A, E, R>): Eff
         Duration.toSeconds(elapsed)
       )
     ),
-    Effect.flatMap(([, result]) => Effect.fromResult(result)),
-    Effect.withSpan(`tools/call ${tool.name}`, {
-      attributes: { "mcp.method.name": "tools/call", "gen_ai.tool.name": tool.name }
-    })
+    Effect.flatMap(([, result]) => Effect.fromResult(result))
   )
 
 /** Runs one tool; its failure is as a client sees it. Defects are logged and hidden. */
@@ -212,14 +210,34 @@ const makeServed = <T extends Tool.Any>(
           )
       )
 
+    /** What a request names, of what is served. */
+    const targetOf = (method: string, params: Obj) => {
+      const name = params["name"]
+      const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
+        attribute,
+        name: all.find((each) =>
+          each.name === name
+        )?.name
+      })
+      if (method === "tools/call") return named("gen_ai.tool.name", tools)
+      return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
+    }
+    const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
+      Object.fromEntries(
+        Object.entries(methods).map(([method, answer]) => [
+          method,
+          (request: Methods.Request) =>
+            traced(method, request.params, targetOf(method, request.params))(answer(request))
+        ])
+      )
+
     /** Answers with what the caller's n8n has. */
     const forCaller = (
       answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
     ): Methods.Method =>
-    (request) =>
-      Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
+    (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
-    const methods: Methods.Methods = {
+    const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) => {
         const entry = Methods.showsApps(capabilities) ? listingWithApp : listing
         return Effect.map(offered, (tools) => ({ tools: tools.map((tool) => entry(tool)) }))
@@ -248,7 +266,7 @@ const makeServed = <T extends Tool.Any>(
       ...(resources.length === 0 && prompts.length === 0 ? {} : {
         "completion/complete": forCaller((request) => promptMethods.complete(prompts, resources, request))
       })
-    }
+    })
     const about: Methods.About = {
       name: options.name,
       version: options.version,
@@ -267,7 +285,7 @@ const makeServed = <T extends Tool.Any>(
         const tool = find(tools, name)
         return tool === undefined
           ? Effect.fail(new UnknownTool({ message: unknownTool(tools, name) }))
-          : Effect.result(run(tool, args))
+          : traced("tools/call", {}, targetOf("tools/call", { name }))(Effect.result(run(tool, args)))
       }))
     const list: Served["list"] = (caller) => provideFor(caller)(offered)
 

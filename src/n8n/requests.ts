@@ -510,7 +510,9 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         attempts++
         last = undefined
         const http = to === "webhook" ? anonymous : authenticated
-        return request.anyStatus === true ? withoutRedirects(http.execute(prepared)) : execute(http, prepared, target)
+        const send = (each: HttpClientRequest.HttpClientRequest) =>
+          request.anyStatus === true ? withoutRedirects(http.execute(each)) : execute(http, each, target)
+        return to === "webhook" ? spans.withoutAddress(prepared, send) : send(prepared)
       }).pipe(
         (sent) => isWrite ? Effect.andThen(noticed, sent) : sent,
         Effect.catchTag("HttpClientError", (error) =>

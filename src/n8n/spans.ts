@@ -1,6 +1,11 @@
 /** What the spans of the client's methods tell, named as OpenTelemetry's conventions for HTTP have it. */
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import type * as Errors from "../base/Errors.ts"
 
 /** The request of a method. */
@@ -51,3 +56,22 @@ export const annotated =
         Effect.tap(() => end(undefined))
       )
     })
+
+/** What tells n8n our span; nothing where there is none that anybody sees. */
+const headers = Effect.gen(function*() {
+  const span = yield* Effect.option(Effect.currentSpan)
+  const isPassedOn = (yield* References.TracerEnabled) && (yield* HttpClient.TracerPropagationEnabled)
+  return isPassedOn && Option.isSome(span) ? HttpTraceContext.toHeaders(span.value) : {}
+})
+
+/**
+ * Sends what has a secret path: Effect's own span of the request would tell its whole address. n8n's trace of the
+ * execution goes on from the span around.
+ */
+export const withoutAddress = <A, E, R>(
+  request: HttpClientRequest.HttpClientRequest,
+  send: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(headers, (headers) => send(HttpClientRequest.setHeaders(request, headers))).pipe(
+    Effect.provideService(HttpClient.TracerDisabledWhen, constTrue)
+  )

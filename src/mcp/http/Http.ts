@@ -12,6 +12,7 @@
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -114,16 +115,27 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
         serve: (served) =>
           Effect.gen(function*() {
             let draining = false
+            const answers = routes(served)
             const app = checkSource(options).pipe(
-              Effect.andThen(cors(options.allowedOrigins)(dispatch(routes(served)))),
+              Effect.andThen(cors(options.allowedOrigins)(dispatch(answers))),
               Refusal.answered((path) => path === "/mcp"),
               Effect.map((response) =>
                 draining ? HttpServerResponse.setHeader(response, "connection", "close") : response
               )
             )
-            yield* HttpServer.serveEffect(app, AccessLog.middleware)
+            yield* HttpServer.serveEffect(app, AccessLog.middleware).pipe(
+              Effect.provideService(HttpMiddleware.SpanNameGenerator, (request) => {
+                const path = AccessLog.pathOf(request)
+                return Object.hasOwn(answers, path) ? `${request.method} ${path}` : request.method
+              }),
+              // Balancers ask all the time.
+              Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) =>
+                AccessLog.pathOf(request) === "/health")
+            )
             // Runs before the server stops to listen; what comes on an open connection still is answered, and is its last.
-            yield* Effect.addFinalizer(() => Effect.sync(() => void (draining = true)))
+            yield* Effect.addFinalizer(() =>
+              Effect.sync(() => void (draining = true))
+            )
             return yield* Effect.never
           }).pipe(
             Effect.scoped,

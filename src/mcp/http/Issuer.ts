@@ -107,7 +107,9 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
   const read = metadata(issuer).pipe(
     Effect.flatMap(({ keysUrl }) => keysAt(keysUrl)),
     Effect.map((set) => createLocalJWKSet(set as unknown as JSONWebKeySet)),
-    Effect.provideService(HttpClient.HttpClient, http)
+    Effect.provideService(HttpClient.HttpClient, http),
+    // It belongs to others, and it learns no trace of ours.
+    Effect.provideService(HttpClient.TracerPropagationEnabled, false)
   )
 
   const refresh = turn.withPermit(Effect.gen(function*() {

@@ -32,7 +32,7 @@ describe("pull and status", () => {
 
       const pulled = yield* run(folder, "pull", "flows", "--demo")
       assert.strictEqual(pulled.code, 0, pulled.stderr)
-      assert.match(pulled.stdout, /^\[1\/\d\] created +[\w-]+\.json {2}/)
+      assert.match(pulled.stdout, /^\[1\/\d\] created +\S+\.json {2}/)
       assert.match(pulled.stdout, /\n\d created\n$/)
 
       const json = yield* run(folder, "status", "flows", "--demo", "--json")

@@ -1,0 +1,95 @@
+/** The exporter of OpenTelemetry; loaded only where one is wanted. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as Layer from "effect/Layer"
+import * as Otlp from "effect/observability/Otlp"
+import * as OtlpSerialization from "effect/observability/OtlpSerialization"
+import * as Tracer from "effect/Tracer"
+import { version } from "../base/Version.ts"
+
+/** Requests to the collector at once; what comes while it takes none is dropped, so that memory stays flat. */
+const maxInFlight = 8
+
+/** Milliseconds for a request to the collector: OpenTelemetry's default. */
+const defaultTimeout = 10_000
+
+/** Effect's exporter would wait for a collector that never answers, and keep all that comes meanwhile. */
+const bounded = (timeout: number) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) => {
+      let inFlight = 0
+      return HttpClient.transform(client, (sending, request) =>
+        Effect.suspend(() => {
+          if (inFlight >= maxInFlight) {
+            // Not one that is sent again.
+            const reason = new HttpClientError.EncodeError({ request, description: "the collector is too slow" })
+            return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+          }
+          inFlight++
+          return sending.pipe(
+            Effect.timeoutOrElse({
+              duration: timeout,
+              orElse: () =>
+                Effect.fail(
+                  new HttpClientError.HttpClientError({
+                    reason: new HttpClientError.TransportError({
+                      request,
+                      description: "the collector does not answer"
+                    })
+                  })
+                )
+            }),
+            Effect.ensuring(Effect.sync(() => inFlight--))
+          )
+        }))
+    })
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+
+const nameOf = (error: unknown) =>
+  error instanceof Error ? ("_tag" in error ? String(error._tag) : error.name) : "Error"
+
+/** A failure by its name and where it came from: messages may repeat what the caller sent. */
+const withoutMessage = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return exit
+  const error = Cause.squash(exit.cause)
+  const shown = new Error(nameOf(error))
+  shown.name = nameOf(error)
+  const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : []
+  shown.stack = [shown.name, ...frames].join("\n")
+  return Exit.die(shown)
+}
+
+const layerWithoutMessages = Layer.effect(
+  Tracer.Tracer,
+  Effect.map(Tracer.Tracer, (tracer) =>
+    Tracer.make({
+      context: tracer.context,
+      span: (options) => {
+        const span = tracer.span(options)
+        const end = span.end.bind(span)
+        span.end = (time, exit) => end(time, withoutMessage(exit))
+        return span
+      }
+    }))
+)
+
+/** Exports as the variables say. */
+export const layer = (variables: Readonly<Record<string, string>>) => {
+  const timeout = Number(variables["OTEL_EXPORTER_OTLP_TIMEOUT"])
+  return layerWithoutMessages.pipe(
+    Layer.provideMerge(Otlp.layerFromConfig({
+      resource: { serviceName: variables["OTEL_SERVICE_NAME"] ?? "effect-n8n-mcp", serviceVersion: version }
+    })),
+    Layer.provide(bounded(timeout > 0 ? timeout : defaultTimeout)),
+    Layer.provide(
+      variables["OTEL_EXPORTER_OTLP_PROTOCOL"] === "http/json"
+        ? OtlpSerialization.layerJson
+        : OtlpSerialization.layerProtobuf
+    )
+  )
+}
