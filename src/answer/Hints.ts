@@ -10,7 +10,8 @@ const connection: Readonly<Record<ConnectionProblem, string>> = {
   UnknownHost: `That host name is unknown here: ${checkUrl}.`,
   OtherHostName: `The TLS certificate is for another host name: ${checkUrl}.`,
   NotHttps: "That port speaks http, not https: begin N8N_URL with http://.",
-  NoApi: `There is no n8n API at this address: ${checkUrl}.`,
+  NoApi:
+    `There is no n8n API at this address: ${checkUrl}. If n8n was just started, call again: for some seconds it has none.`,
   Unreadable: `The answer is not what n8n's API gives: ${checkUrl}; a proxy or login page may stand before it.`,
   Redirected:
     "n8n answers with a redirect, which was not followed so that the key stays here: set N8N_URL to the address it names."

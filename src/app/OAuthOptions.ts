@@ -21,9 +21,9 @@ const parse = (text: string, name: string) => {
     : refuse(`${name} holds more than an address: remove user name, password, query and fragment`)
 }
 
-/** The host under which clients reach the server, if the options tell it. */
-export const publicHost = Effect.fnUntraced(function*({ publicUrl }: Options.Options) {
-  return Option.isNone(publicUrl) ? [] : [(yield* parse(publicUrl.value, "--public-url")).host]
+/** The address under which clients reach the server, if the options tell it. */
+export const publicAddress = Effect.fnUntraced(function*({ publicUrl }: Options.Options) {
+  return Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
 })
 
 /** The issuer and the resource that its tokens are for; nothing without `--oauth-issuer`. */

@@ -85,7 +85,8 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
     Promise.all([import("./OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
-  const publicHost = yield* OAuthOptions.publicHost(options)
+  const address = yield* OAuthOptions.publicAddress(options)
+  const publicHost = address === undefined ? [] : [address.host]
   const checked = yield* OAuthOptions.load(options)
   if (checked === undefined) return { publicHost }
   const target = (upstream: Upstreams.Upstream | undefined) =>

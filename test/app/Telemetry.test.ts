@@ -184,7 +184,12 @@ describe("Telemetry", () => {
 
   it.live("a collector that is down, or takes and never answers, fails no call and keeps no server from its end", () =>
     Effect.gen(function*() {
-      const silent = yield* Otlp.listening(() => undefined)
+      const requests = { open: 0, most: 0 }
+      const silent = yield* Otlp.listening((_, response) => {
+        requests.open++
+        requests.most = Math.max(requests.most, requests.open)
+        response.once("close", () => requests.open--)
+      })
       for (const OTEL_EXPORTER_OTLP_ENDPOINT of [silent, "http://127.0.0.1:9"]) {
         const { url } = yield* n8n
         // Each span is a batch: more of them than are ever on their way at once.
@@ -199,5 +204,8 @@ describe("Telemetry", () => {
         assert.lengthOf(answers.filter((answer) => answer.includes("Found 0 workflows")), 50)
         assert.deepInclude(yield* server.end, { signal: null })
       }
+      // The rest is dropped, not kept.
+      assert.isAtLeast(requests.most, 1)
+      assert.isAtMost(requests.most, 8)
     }).pipe(Effect.provide(platform)))
 })

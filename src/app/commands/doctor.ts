@@ -15,15 +15,19 @@ import * as ToolContext from "../ToolContext.ts"
 import * as Upstreams from "../Upstreams.ts"
 import { offeredTools, print, root } from "./root.ts"
 
-/** What the identity provider must be; nothing without one. */
-const oauth = Effect.fnUntraced(function*(options: Options.Options) {
-  if (Option.isNone(options.oauthIssuer)) return []
-  const [OAuthOptions, OAuthChecks] = yield* Effect.promise(() =>
-    Promise.all([import("../OAuthOptions.ts"), import("../OAuthChecks.ts")])
+/** What the identity provider, and what stands before the server, must be; nothing without them. */
+const around = Effect.fnUntraced(function*(options: Options.Options) {
+  if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
+  const [OAuthOptions, OAuthChecks, BalancerChecks] = yield* Effect.promise(() =>
+    Promise.all([import("../OAuthOptions.ts"), import("../OAuthChecks.ts"), import("../BalancerChecks.ts")])
   )
   const checked = yield* OAuthOptions.load(options)
-  return checked === undefined ? [] : yield* Effect.provide(OAuthChecks.examine(checked), FetchHttpClient.layer)
-})
+  const address = yield* OAuthOptions.publicAddress(options)
+  return [
+    ...(checked === undefined ? [] : yield* OAuthChecks.examine(checked)),
+    ...(address === undefined ? [] : [yield* BalancerChecks.examine(address, options.authToken[0])])
+  ]
+}, Effect.provide(FetchHttpClient.layer))
 
 /** The folder of the state, or how to reach its database. */
 const stateOf = Effect.fnUntraced(function*(place: State.Place) {
@@ -43,7 +47,7 @@ export const doctor = Command.make(
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
     const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
-    let shared = yield* oauth(options)
+    let shared = yield* around(options)
     for (const upstream of defaultUpstream === undefined ? upstreams : [defaultUpstream]) {
       const places = yield* Places.of(options, upstream)
       const own = yield* Doctor.examine({

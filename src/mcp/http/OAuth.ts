@@ -48,12 +48,17 @@ export interface Resource {
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-/** The resource at a public address, with or without `/mcp`; a read-only one offers no scope to write. */
+/** The path of MCP at a public address, which is with or without `/mcp`. */
+export const pathAt = ({ pathname }: URL): string => {
+  const base = pathname.replace(/\/+$/, "")
+  return base.endsWith("/mcp") ? base : `${base}/mcp`
+}
+
+/** The resource at a public address; a read-only one offers no scope to write. */
 export const resource = (
   { issuer, publicUrl, readOnly }: { readonly issuer: string; readonly publicUrl: URL; readonly readOnly: boolean }
 ): Resource => {
-  const base = publicUrl.pathname.replace(/\/+$/, "")
-  const path = base.endsWith("/mcp") ? base : `${base}/mcp`
+  const path = pathAt(publicUrl)
   const id = `${publicUrl.origin}${path}`
   const offered = readOnly ? [scopes.read] : [scopes.read, scopes.write]
   return {
