@@ -1,5 +1,6 @@
 /** Logs go to stderr; stdout carries the protocol. */
 import * as Config from "effect/Config"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -14,9 +15,23 @@ const levelOf = (name: string): LogLevel.LogLevel =>
 /** A line of `key=value` pairs; characters that would hide or reorder what a person reads are spelled out. */
 export const format = Logger.map(Logger.formatLogFmt, Visible.text)
 
+/** Writes what is logged in one turn of the event loop at once: a write takes a good part of a small call's time. */
+const writer = (console: Console.Console) => {
+  let lines: Array<string> = []
+  const flush = () => {
+    if (lines.length > 0) console.error(lines.join("\n"))
+    lines = []
+  }
+  process.once("exit", flush)
+  return (line: string) => {
+    if (lines.length === 0) setImmediate(flush)
+    lines.push(line)
+  }
+}
+
 /** Logs on stderr; `LOG_LEVEL` (default `info`) is the lowest level shown. */
 export const layer: Layer.Layer<never, Config.ConfigError> = Layer.mergeAll(
-  Logger.layer([Logger.withConsoleError(format)]),
+  Layer.unwrap(Effect.map(Console.Console, (console) => Logger.layer([Logger.map(format, writer(console))]))),
   Layer.effect(
     References.MinimumLogLevel,
     Config.String("LOG_LEVEL").pipe(Config.withDefault("info"), Effect.map(levelOf))

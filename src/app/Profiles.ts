@@ -10,7 +10,7 @@ import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as ConfigFile from "./configFile.ts"
 import { splitList } from "./declaration.ts"
-import * as State from "./State.ts"
+import { forms, parse } from "./statePlace.ts"
 
 /**
  * One n8n, as one API key sees it.
@@ -84,9 +84,9 @@ const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string)
   if (value === undefined || value === "") {
     return stateEnv === undefined ? Effect.undefined : Effect.fail(`${stateEnv} is not set`)
   }
-  const place = State.parse(Redacted.make(value), base)
+  const place = parse(Redacted.make(value), base)
   return place === undefined
-    ? Effect.fail(`${stateEnv ?? "state"} is ${State.forms}`)
+    ? Effect.fail(`${stateEnv ?? "state"} is ${forms}`)
     : Effect.succeed(Redacted.make(place._tag === "Folder" ? place.folder : value))
 }
 

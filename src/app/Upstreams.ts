@@ -95,7 +95,7 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
     readOnly: readOnly || profile.readOnly,
     tokens: profile.tokens,
     filesRoots: profile.filesRoots,
-    state: profile.state && State.parse(profile.state)
+    state: profile.state && State.named(profile.state)
   }
 })
 

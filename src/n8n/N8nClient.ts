@@ -52,14 +52,13 @@ export { type Folder, type FolderDetails, type FolderFilter, type FolderQuery } 
 export { type VersionContent } from "./history.ts"
 export { type Insights } from "./insights.ts"
 export { type Imported, type ImportOptions, type PackageContents } from "./packages.ts"
+export type { Page, PageQuery } from "./pages.ts"
 export { type Project, type ProjectMember } from "./projects.ts"
 export {
   hasStatus,
   isUnlicensed,
   isUnsupported,
   type Options,
-  type Page,
-  type PageQuery,
   type Query as Parameters,
   retrySchedule
 } from "./requests.ts"

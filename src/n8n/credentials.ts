@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
-import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 

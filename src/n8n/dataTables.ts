@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
-import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 /** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])

@@ -8,16 +8,8 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
-import {
-  dataTimeout,
-  getJson,
-  isUnknownParameter,
-  pageOf,
-  pages,
-  type Requests,
-  sendJson,
-  sendOnly
-} from "./requests.ts"
+import { pageOf, pages } from "./pages.ts"
+import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 /**
  * A query for executions, which must meet all conditions.

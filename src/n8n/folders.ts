@@ -4,8 +4,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
+import { maxPage } from "./pages.ts"
 import { path as projectPath, projectTarget } from "./projects.ts"
-import { getJson, maxPage, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
 
 /** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */
 const Folder = Schema.Struct({

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { getJson, hasStatus, isUnknownParameter, pageOf, type Requests } from "./requests.ts"
+import { pageOf } from "./pages.ts"
+import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
 /** An entry of the history (2.x); `createdAt` is ISO 8601. */

@@ -3,18 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import {
-  elements,
-  endless,
-  getJson,
-  maxPages,
-  type Page,
-  pageOf,
-  type PageQuery,
-  type Requests,
-  sendJson,
-  sendOnly
-} from "./requests.ts"
+import { elements, endless, maxPages, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
 import { path as workflowPath, workflowTarget } from "./workflows.ts"
 
 const Tag = Schema.Struct({ id: Schema.String, name: Schema.String })

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { elements, getJson, type Page, pageOf, type PageQuery, type Requests, sendJson } from "./requests.ts"
+import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { getJson, type Requests, sendJson } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
 const result = {

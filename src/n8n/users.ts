@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { elements, getJson, type Page, pageOf, type PageQuery, type Requests } from "./requests.ts"
+import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
+import { getJson, type Requests } from "./requests.ts"
 
 /** A user; somebody who was invited and has not come yet is `isPending` and has no name. */
 const User = Schema.Struct({

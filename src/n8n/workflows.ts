@@ -9,15 +9,12 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
+import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
 import {
   getJson,
   hasStatus,
   isTooLarge,
   isUnknownParameter,
-  maxPage,
-  maxPages,
-  pageOf,
-  pages,
   readJson,
   type Requests,
   sendJson,

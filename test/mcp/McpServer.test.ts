@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
+import * as Tool from "../../src/answer/Tool.ts"
 import * as Services from "../../src/app/Services.ts"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Demo from "../../src/demo/Demo.ts"
@@ -51,6 +52,24 @@ describe("McpServer", () => {
         success: true,
         message: "Execution 239: error"
       })
+    }))
+
+  it.live("neither lists nor calls what a caller is not served", () =>
+    Effect.gen(function*() {
+      const withheld = new Set(["workflow_create"])
+      const client = yield* connected(serve().pipe(Effect.provideService(Tool.Withheld, withheld)))
+      const { tools: listed } = yield* Effect.promise(() => client.listTools())
+      assert.deepStrictEqual(
+        listed.map(({ name }) => name as string),
+        tools.all.map(({ name }) => name).filter((name) => !withheld.has(name))
+      )
+      const refused = yield* Effect.promise(() =>
+        client.callTool({ name: "workflow_create", arguments: { name: "x" } }).then(
+          () => "served",
+          (error: Error) => error.message
+        )
+      )
+      assert.match(refused, /Unknown tool 'workflow_create'\. (?!.*'workflow_create')/)
     }))
 
   it.live("turns failures into tool errors in the seeds' JSON, with a hint", () =>

@@ -141,6 +141,7 @@ export const picture = Command.make(
     if (format === undefined) {
       return yield* refuse(`--out '${Option.getOrElse(out, () => "")}': a picture's name ends in .svg or .html`)
     }
+    const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
     const draw = Effect.gen(function*() {
       const { overlay, workflow } = yield* read({ ...wanted, workflow: yield* fromHere(wanted.workflow) })
       const { Page, Pictures, Svg, Template } = yield* room
@@ -152,11 +153,11 @@ export const picture = Command.make(
     })
     yield* draw.pipe(
       Effect.mapError((error) => error instanceof Options.InvalidOption ? error : refuse(SyncReport.explain(error))),
-      Effect.provide(ToolContext.layer({
-        ...options,
-        transport: "stdio",
-        filesRoot: options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
-      }))
+      Effect.provide(ToolContext.layer(
+        { ...options, transport: "stdio", filesRoot: folders },
+        // A profile's own are the server's places, not only the person's.
+        (own) => [...new Set([...own, ...folders])]
+      ))
     )
   })
 ).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems on top"))

@@ -8,10 +8,12 @@ import { folderWith, platform } from "../../support/folders.ts"
 const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
 /** The command in a process of its own, beside the demo's n8n. */
-const picture = (cwd: string, ...args: ReadonlyArray<string>) =>
+const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "--demo", ...args)
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) =>
   Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
     const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
-    const child = spawn(process.execPath, [main, "picture", "--demo", ...args], { cwd, env })
+    const child = spawn(process.execPath, [main, "picture", ...args], { cwd, env })
     let [stdout, stderr] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
@@ -59,6 +61,26 @@ describe("picture", () => {
 
       const problems = yield* picture(folder, orders, "--problems", "--out", "problems.svg")
       assert.match(problems.stdout, /^problems\.svg: Sync orders to CRM, \d+ errors? · \d+ warnings?\n$/)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+  it.live("draws a profile's drafts, and what is where the command runs", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const profile = { name: "p", url: "http://127.0.0.1:9", apiKey: "k", filesRoot: "profile" }
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({ profiles: [profile] }),
+        "profile/draft.json": file.replace("Here", "A draft"),
+        "here/here.json": file
+      })
+      const told = yield* Effect.forEach(
+        ["draft-draft", "here.json"],
+        (name) => run(`${folder}/here`, "--config", `${folder}/n8n.json`, name, "--out", `${name}.svg`)
+      )
+      assert.deepStrictEqual(
+        told.map(({ code, stderr, stdout }) => [code, stdout + stderr]),
+        [[0, "draft-draft.svg: A draft, 1 node\n"], [0, "here.json.svg: Here, 1 node\n"]]
+      )
+      assert.include(yield* fs.readDirectory(`${folder}/here`), "draft-draft.svg")
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 
   it.live("says in a line what is wrong, and writes nothing", () =>

@@ -1,0 +1,37 @@
+/** What a text says of where the state is. */
+import * as Redacted from "effect/Redacted"
+import { createHash } from "node:crypto"
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** A folder of this machine, or a database that others use too. */
+export type Named =
+  | { readonly _tag: "Folder"; readonly folder: string }
+  | {
+    readonly _tag: "Database"
+    readonly url: Redacted.Redacted<string>
+    /** Without user and password. */
+    readonly address: string
+    /** The same of the same database, for the same user. */
+    readonly key: string
+  }
+
+/** The place that a text names, a folder's path starting at `base`; `undefined` if it names none. */
+export const parse = (text: Redacted.Redacted<string>, base = "."): Named | undefined => {
+  const value = Redacted.value(text).trim()
+  const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(value) ?? []
+  if (scheme === undefined) return value === "" ? undefined : { _tag: "Folder", folder: resolve(base, value) }
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url?.protocol === "file:") return { _tag: "Folder", folder: fileURLToPath(url) }
+  return url?.protocol === "postgres:" || url?.protocol === "postgresql:"
+    ? {
+      _tag: "Database",
+      url: Redacted.make(value),
+      address: `${url.host}${url.pathname}`,
+      key: createHash("sha256").update(value).digest("hex")
+    }
+    : undefined
+}
+
+/** What a place may be, for messages: nothing of what was given is repeated, since it may hold a password. */
+export const forms = "neither a folder nor postgres://user:password@host:5432/database"

@@ -1,0 +1,68 @@
+/** Lists of n8n, which come in pages. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as Errors from "../base/Errors.ts"
+import * as HttpErrors from "./HttpErrors.ts"
+
+/** The schema of a page of a list; `nextCursor` is the cursor of the next page. */
+export const pageOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+
+/** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
+export const maxPages = 40
+
+/** n8n gave more pages than there can be, or the same again. */
+export const endless = (target: Errors.Target) =>
+  HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
+
+/** The elements of all pages of a list; `read` gives a page and the cursor of the next. */
+export const pages = <A, E extends Errors.N8nError>(
+  target: Errors.Target,
+  read: (cursor: string | undefined) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], E>
+): Stream.Stream<A, E | Errors.ApiError> =>
+  Stream.paginate(
+    undefined as string | undefined,
+    (cursor) =>
+      Effect.flatMap(read(cursor), ([page, next]) =>
+        next !== undefined && next === cursor
+          ? Effect.fail(endless(target))
+          : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
+  )
+
+/**
+ * Which page of a list; `limit` is 1 to 250.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/**
+ * A page of a list as n8n gives it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly nextCursor?: string | null
+}
+
+/** The largest page of n8n. */
+export const maxPage = 250
+
+/** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
+export const elements = <A, E extends Errors.N8nError>(
+  target: Errors.Target,
+  list: (query: PageQuery) => Effect.Effect<Page<A>, E>
+): Stream.Stream<A, E | Errors.ApiError> =>
+  pages(
+    target,
+    (cursor) =>
+      Effect.map(list({ limit: maxPage, cursor }), ({ data, nextCursor }) => [data, nextCursor ?? undefined] as const)
+  )
