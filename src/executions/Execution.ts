@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { arr, defined, int, num, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
+import { plain } from "./errorText.ts"
 
 /**
  * Where a run's input came from.
@@ -193,7 +194,7 @@ export const without = (execution: Execution, names: ReadonlyArray<string>): Exe
 }
 
 /**
- * An error of n8n's, reduced to its informative keys: no stacks, request dumps or node copies.
+ * An error of n8n's, reduced to its informative keys, in plain text: no stacks, request dumps or node copies.
  *
  * @category schemas
  * @since 0.1.0
@@ -220,16 +221,17 @@ export type ErrorDetail = typeof ErrorDetail.Type
 export const errorDetail = (error: unknown): ErrorDetail => {
   const value = obj(error) ?? {}
   const context = obj(value["context"])
-  const message = str(value["message"]) ?? str(error) ?? "unknown error"
-  const description = str(value["description"]) ?? str(context?.["descriptionKey"])
-  const messages = [...new Set(arr(value["messages"]))].filter((line) => typeof line === "string" && line !== message)
+  const message = plain(str(value["message"]) ?? str(error) ?? "unknown error")
+  const description = plain(str(value["description"]) ?? str(context?.["descriptionKey"]) ?? "")
+  const lines = arr(value["messages"]).flatMap((line) => typeof line === "string" ? plain(line) : [])
+  const messages = [...new Set(lines)].filter((line) => line !== message)
   const httpCode = str(value["httpCode"]) ?? num(value["httpCode"])
   return defined({
     name: str(value["name"]),
     message,
     description: description === message || description === "" ? undefined : description,
     httpCode: httpCode === undefined ? undefined : String(httpCode),
-    messages: messages.length === 0 ? undefined : messages as ReadonlyArray<string>,
+    messages: messages.length === 0 ? undefined : messages,
     itemIndex: int(context?.["itemIndex"] ?? value["itemIndex"]),
     nodeCause: str(context?.["nodeCause"]),
     lineNumber: int(value["lineNumber"])
