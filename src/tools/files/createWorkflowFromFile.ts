@@ -27,8 +27,15 @@ export const createWorkflowFromFile = Tool.make({
     Effect.gen(function*() {
       const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(filePath))
       const written = yield* WorkflowStore.use((store) => store.create(value, { source: "file" }))
-      return { ...written, warnings: [...repairs, ...written.warnings] }
-    }).pipe(writing.withUrl),
+      const empty = written.workflow.nodes.length === 0
+        ? [`${nounOf(filePath) === "draft" ? "The draft" : "The file"} has no nodes: the workflow in n8n is empty`]
+        : []
+      return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
+    }).pipe(
+      (create) =>
+        writing.withNamesakes(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
+      writing.withUrl
+    ),
   summarize: (written, { raw }) => writing.summarize(written, raw),
   message: ({ id }, { filePath }) => ({
     en: `Created workflow '${id}' from a ${nounOf(filePath)}`,

@@ -33,6 +33,37 @@ export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
     return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
+/** More workflows whose names hold a name are not looked through. */
+const maxNamesakes = 25
+
+/** No write waits longer for what is only a warning. */
+const lookTime = "5 seconds"
+
+/** The ids of the other workflows, not archived, of exactly this name; none where n8n does not list them. */
+const namesakes = ({ id, name }: Written["workflow"]) =>
+  N8nClient.use((n8n) => n8n.listWorkflows({ name, archived: true, limit: maxNamesakes })).pipe(
+    Effect.map(({ workflows }) =>
+      workflows.flatMap((each) => each.id !== id && each.name === name && each.isArchived !== true ? [each.id] : [])
+    ),
+    Effect.timeoutOrElse({ duration: lookTime, orElse: () => Effect.succeed([]) }),
+    Effect.orElseSucceed((): ReadonlyArray<string> => [])
+  )
+
+/** Warns of a new workflow that has the name of another one; `overwrite` is the call that writes to that one instead. */
+export const withNamesakes = <R>(
+  create: Effect.Effect<Written, Errors.N8nError, R>,
+  overwrite: (id: string) => string
+) =>
+  Effect.gen(function*() {
+    const written = yield* create
+    const [id, ...others] = yield* namesakes(written.workflow)
+    if (id === undefined) return written
+    const more = others.length === 0 ? "" : ` (and ${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""})`
+    const warning = `n8n now has more than one workflow of this name: '${id}' was there before${more}. ` +
+      `To overwrite that one: ${overwrite(id)}`
+    return { ...written, warnings: [...written.warnings, warning] }
+  })
+
 /** What runs after a change that is never published along the way. */
 export const draftHint = (id: string, published: boolean | undefined): string | undefined =>
   published === undefined

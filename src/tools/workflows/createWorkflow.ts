@@ -35,15 +35,16 @@ export const createWorkflow = Tool.make({
   }),
   output: writing.Output,
   handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>
-    writing.withUrl(
-      WorkflowStore.use((store) =>
-        store.create(workflow, {
-          source: "caller",
-          active,
-          tags,
-          place: defined({ projectId: project, parentFolderId: folder })
-        })
-      )
+    WorkflowStore.use((store) =>
+      store.create(workflow, {
+        source: "caller",
+        active,
+        tags,
+        place: defined({ projectId: project, parentFolderId: folder })
+      })
+    ).pipe(
+      (create) => writing.withNamesakes(create, (id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
+      writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),
   message: ({ id }) => ({ en: `Created workflow '${id}'`, ja: "ワークフローを作成しました" })

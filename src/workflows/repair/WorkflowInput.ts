@@ -57,9 +57,13 @@ const isNode = (value: unknown) => Predicate.hasProperty(value, "type") && Predi
 
 const whyNone = (input: unknown): string => {
   const object = obj(input)
+  if (object !== undefined && Object.keys(object).length === 0) {
+    return "it is empty ({}); write {name, nodes, connections}"
+  }
   if (object !== undefined) return `it has no 'nodes'; its keys are: ${Object.keys(object).slice(0, 8).join(", ")}`
   if (!Array.isArray(input)) return `it is ${input === null ? "null" : `a ${typeof input}`}, not a JSON object`
-  if (input.length > 0 && input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
+  if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
+  if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
   const workflows = input.filter((each) => unwrap(each) !== undefined).length
   return workflows > 1 ? `it holds ${workflows} workflows; give one` : `it is a list of ${input.length} other things`
 }

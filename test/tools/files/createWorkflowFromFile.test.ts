@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { draft, inWorld } from "../world.ts"
 
@@ -42,6 +43,79 @@ describe("create_workflow_from_file", () => {
           yield* Effect.flip(tools.createWorkflowFromFile.run({ filePath }))
         }
         assert.isEmpty(yield* api.workflows)
+      })
+    ))
+
+  it.effect("warns of the workflows that have its name, with the call that overwrites the first", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { filePath } = yield* draft()
+        const create = tools.createWorkflowFromFile.call({ filePath, raw: false })
+        const { id, warnings } = yield* create
+        assert.isUndefined(warnings)
+        const again = yield* create
+        const [warning = "", ...rest] = again.warnings ?? []
+        assert.isEmpty(rest)
+        assert.include(warning, `'${id}' was there before.`)
+        assert.include(warning, `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`)
+        assert.notInclude(warning, again.id)
+        assert.include((yield* create).warnings?.[0], "was there before (and ")
+        assert.lengthOf(yield* api.workflows, 3)
+      })
+    ))
+
+  it.effect("does not warn of archived ones, nor of those whose name only holds its name", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { filePath } = yield* draft()
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+        yield* N8nClient.use((n8n) => n8n.archiveWorkflow(id))
+        const more = yield* draft("Orders of today")
+        const lower = yield* draft("orders")
+        for (const { filePath } of [more, lower]) {
+          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+        }
+        assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+      })
+    ))
+
+  it.effect("asks once for workflows of its name, and creates also where n8n does not list them", () => {
+    let lists = 0
+    return inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const { filePath } = yield* draft()
+        for (let count = 0; count < 2; count++) {
+          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+        }
+        assert.strictEqual(lists, 2)
+        assert.lengthOf(yield* api.workflows, 2)
+      }), {
+      before: ({ method, url }) => {
+        if (method !== "GET" || !new URL(url).pathname.endsWith("/workflows")) return Effect.void
+        lists++
+        return Effect.succeed(Response.json({ message: "Forbidden" }, { status: 403 }))
+      }
+    })
+  })
+
+  it.effect("says what is missing in a file that holds no nodes, or nothing", () =>
+    inWorld(({ api, folder }) =>
+      Effect.gen(function*() {
+        const refusal = (text: string) =>
+          FileSystem.FileSystem.use((fs) => fs.writeFileString(`${folder}/x.json`, text)).pipe(
+            Effect.andThen(Effect.flip(tools.createWorkflowFromFile.run({ filePath: "x.json" }))),
+            Effect.map((error) => JSON.stringify(error))
+          )
+        assert.include(yield* refusal(" "), "is empty")
+        for (const text of ["{}", "[]"]) assert.include(yield* refusal(text), "write {name, nodes, connections}")
+        assert.include(yield* refusal("{\"name\":\"x\"}"), "no 'nodes'")
+        assert.isEmpty(yield* api.workflows)
+
+        yield* FileSystem.FileSystem.use((fs) =>
+          fs.writeFileString(`${folder}/x.json`, "{\"name\":\"x\",\"nodes\":[],\"connections\":{}}")
+        )
+        const { warnings } = yield* tools.createWorkflowFromFile.call({ filePath: "x.json", raw: false })
+        assert.deepStrictEqual(warnings, ["The file has no nodes: the workflow in n8n is empty"])
       })
     ))
 })

@@ -57,4 +57,14 @@ describe("create_workflow", () => {
         assert.isEmpty(yield* api.workflows)
       })
     ))
+
+  it.effect("warns of a workflow that has its name, with the call that overwrites it", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, raw: false })
+        const { id, warnings } = yield* create
+        assert.isUndefined(warnings)
+        assert.include((yield* create).warnings?.[0], `update_workflow(id: '${id}', nodes: […], connections: {…})`)
+      })
+    ))
 })

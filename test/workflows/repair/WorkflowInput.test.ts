@@ -405,7 +405,7 @@ describe("what cannot be repaired", () => {
     { given: [{ name: "Key", data: { user: "me" } }, {}], path: "", says: "list of 2 other" },
     { given: [node("A"), node("B")], path: "", says: "list of nodes alone" },
     { given: [flow(), flow()], path: "", says: "holds 2 workflows" },
-    { given: [], path: "", says: "list of 0" },
+    { given: [], path: "", says: "it is an empty list" },
     { given: null, path: "", says: "null" },
     { given: "{}", path: "", says: "a string" },
     { given: [[[[[flow()]]]]], path: "", says: "list of 1 other" },
