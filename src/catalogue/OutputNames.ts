@@ -1,7 +1,7 @@
 /** The names a person sees on the outputs of nodes, as their types say. */
 import * as Effect from "effect/Effect"
 import { obj } from "../base/Json.ts"
-import type { NodeShape, OutputNames } from "../n8n/model/Connections.ts"
+import { hasErrorOutput, type NodeShape, type OutputNames } from "../n8n/model/Connections.ts"
 import * as NodeCatalogue from "./NodeCatalogue.ts"
 import * as Parameters from "./parameters/Parameters.ts"
 import * as Evaluate from "./types/Evaluate.ts"
@@ -13,13 +13,17 @@ export const of = (
   find: (type: string) => NodeType.NodeType | undefined,
   evaluate: Ports.Evaluate
 ): OutputNames => {
-  const read = ({ parameters: own, type, typeVersion = 1 }: NodeShape) => {
+  const read = (node: NodeShape) => {
+    const { parameters: own, type, typeVersion = 1 } = node
     const nodeType = find(type)
     const description = nodeType && NodeType.at(nodeType, typeVersion)
     if (description === undefined) return undefined
     const parameters = Parameters.complete(description, { typeVersion, parameters: obj(own) ?? {} })
     const names = Ports.outputs(description, { parameters, version: typeVersion }, evaluate)
       ?.flatMap((port) => port.type === "main" ? [port.name] : [])
+    // What a Filter discards is in its run data, but its only port is what it keeps.
+    const inRuns = description.outputNames ?? []
+    if (names?.length === 1 && inRuns.length > 1 && !hasErrorOutput(node)) return inRuns
     // Names tell outputs apart: a Webhook's only one is called POST.
     return names?.length === 1 ? [undefined] : names
   }

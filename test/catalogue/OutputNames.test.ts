@@ -99,6 +99,18 @@ describe("names of outputs", () => {
   })
 })
 
+describe("of a Filter", () => {
+  it.effect("has the name of what it discards, unless errors leave by that output", () =>
+    Effect.gen(function*() {
+      const type = "n8n-nodes-base.filter"
+      const namesOf = yield* OutputNames.forNodes([{ type }])
+      for (const typeVersion of [1, 2.2]) {
+        assert.deepStrictEqual(namesOf({ type, typeVersion }), ["Kept", "Discarded"])
+        assert.deepStrictEqual(namesOf({ type, typeVersion, onError: "continueErrorOutput" }), [undefined])
+      }
+    }).pipe(Effect.provide(catalogue)))
+})
+
 describe("forNodes", () => {
   it.effect("looks the types up", () =>
     Effect.gen(function*() {

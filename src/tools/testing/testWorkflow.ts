@@ -24,6 +24,8 @@ const Output = Schema.Struct({
   /** The last node's output. */
   data: Schema.Struct({
     node: Schema.optionalKey(Schema.String),
+    /** Where the node has several outputs: which one the items are of. */
+    output: Schema.optionalKey(Schema.String),
     items: Schema.Array(Execution.Item)
   }),
   /** The nodes that ran, without the trigger and those in `pinned`; of a test with pins, replay, startNode or endNode. */
@@ -81,12 +83,24 @@ const logsOf = ({ execution, notRun }: WorkflowTesting.TestResult): ReadonlyArra
   return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
 }
 
-/** What the failing node, else the last one to run, put out. */
+/** The name of the output that is shown, unless it is the first and no other gave items. */
+const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
+  const shown = outputs.find((each) => each.output === output)
+  const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
+  return isAlone ? undefined : shown?.name ?? shown?.output
+}
+
+/** The failing node, else the last one to run. */
+const lastNode = (execution: Execution.Execution) =>
+  Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
+
+/** What that node put out. */
 const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames) => {
-  const nodeName = Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
+  const nodeName = lastNode(execution)
   if (nodeName === undefined) return { data: { items: [] }, total: undefined }
   const { node, totals } = NodeExecution.read(execution, { nodeName, itemOffset: 0, itemLimit: maxItems }, namesOf)
-  return { data: { node: nodeName, items: node.output.items }, total: totals["output.items"] }
+  const data = defined({ node: nodeName, output: shownOutput(node), items: node.output.items })
+  return { data, total: totals["output.items"] }
 }
 
 /** JSON in a text: models send it now and then, and webhooks answer it. */
@@ -210,8 +224,10 @@ export const testWorkflow = Tool.make({
         testData: parseJson(testData),
         mode: mode === "live" ? "live" : "copy"
       })
-      const namesOf = yield* OutputNames.forNodes(ExecutionSummary.namedNodes(tested.execution))
-      return { tested, output: lastOutput(tested.execution, namesOf) }
+      const { execution } = tested
+      const last = lastNode(execution)
+      const namesOf = yield* OutputNames.forNodes(execution.workflow?.nodes.filter(({ name }) => name === last) ?? [])
+      return { tested, output: lastOutput(execution, namesOf) }
     }),
   summarize: ({ output, tested }, { endNode, startNode }) => {
     const { execution, notRun, pinned, start } = tested

@@ -215,6 +215,22 @@ describe("test_workflow", () => {
         assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
       })))
 
+  it.live("says which output the items are of, where the first gave none or several gave some", () =>
+    Effect.gen(function*() {
+      const outputOf = (type: string, main: ReadonlyArray<ReadonlyArray<Obj>>) =>
+        inWorld({
+          subject: { ...original, nodes: [node("T", "manualTrigger"), node("Out", type)] },
+          runData: { T: [run(1, { a: 1 }, "test_workflow items")], Out: [{ ...run(2, {}, "T"), data: { main } }] }
+        }, ({ process }) => Effect.map(test().pipe(process()), ({ data }) => data))
+      const items = [{ json: { a: 1 } }]
+      assert.deepStrictEqual(yield* outputOf("filter", [[], items]), { node: "Out", output: "Discarded", items })
+      assert.deepStrictEqual(yield* outputOf("if", [items, items]), { node: "Out", output: "true", items })
+      assert.deepStrictEqual(yield* outputOf("unknown", [[], [], items]), { node: "Out", output: "main[2]", items })
+      assert.deepStrictEqual(yield* outputOf("if", [items, []]), { node: "Out", items })
+      assert.deepStrictEqual(yield* outputOf("filter", [[], []]), { node: "Out", items: [] })
+      assert.deepStrictEqual(yield* outputOf("noOp", [items]), { node: "Out", items })
+    }))
+
   describe("of 20 nodes", () => {
     const names = Array.from({ length: 20 }, (_, index) => `Prepare the order ${index}`)
     const subject = {
