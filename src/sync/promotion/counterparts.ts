@@ -121,6 +121,3 @@ export const make = (
 
   return { credential, table, workflow, isBound, nameOf }
 }
-
-/** How counterparts are found. */
-export type Counterparts = ReturnType<typeof make>
