@@ -25,7 +25,7 @@ export {
   type PromoteOptions,
   type Promotion,
   type PromotionReport
-} from "./promote.ts"
+} from "./promotion/Promote.ts"
 export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"

@@ -21,8 +21,8 @@ import { main } from "./main.ts"
 import { verdict } from "./report.ts"
 
 const plans: { readonly quick: measure.Plan; readonly full: measure.Plan } = {
-  quick: { clients: 200, calls: 5, rounds: 4, step: 2_000, steps: 10, odd: 2_000 },
-  full: { clients: 200, calls: 10, rounds: 10, step: 10_000, steps: 10, odd: 10_000 }
+  quick: { clients: 200, calls: 5, rounds: 4, warmups: 5, step: 2_000, steps: 10, odd: 2_000 },
+  full: { clients: 200, calls: 10, rounds: 10, warmups: 10, step: 20_000, steps: 10, odd: 10_000 }
 }
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))

@@ -12,6 +12,8 @@ export interface Plan {
   /** Calls of each client in a round; both servers have their turn in each. */
   readonly calls: number
   readonly rounds: number
+  /** Rounds of each server before that, uncounted: a server that runs for days is compiled. */
+  readonly warmups: number
   /** Calls between two looks at the memory, and looks. */
   readonly step: number
   readonly steps: number
@@ -108,7 +110,7 @@ export interface Servers {
   readonly n8n: HttpProcess
 }
 
-/** Both servers in turns, ours in an era of MCP, after one round of each to warm up. */
+/** Both servers in turns, ours in an era of MCP, after some rounds of each to warm up. */
 export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: Servers, plan: Plan, era: clients.Era) {
   const sides = [
     { server: ours, agent: clients.connections(plan.clients), messages: messages({ era }) },
@@ -116,7 +118,7 @@ export const speed = Effect.fn("measure.speed")(function*({ bare, n8n, ours }: S
   ] as const
   const turn = ({ agent, messages, server }: typeof sides[number]) =>
     promised(server.title, () => clients.run(server.port, agent, plan, messages))
-  for (const side of sides) yield* turn(side)
+  for (let round = 0; round < plan.warmups; round++) for (const side of sides) yield* turn(side)
   const before = [yield* ours.usage, yield* bare.usage] as const
   const outcomes: readonly [Array<clients.Outcome>, Array<clients.Outcome>] = [[], []]
   for (let round = 0; round < plan.rounds; round++) {

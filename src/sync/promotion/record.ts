@@ -1,8 +1,8 @@
 /** Which workflow of one n8n became which of another: the file `.n8n-promotion.json`. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Errors from "../base/Errors.ts"
-import type { WorkflowFolder } from "../workflows/files/WorkflowFiles.ts"
+import * as Errors from "../../base/Errors.ts"
+import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
 
 /** What a workflow became, and the fingerprint of what was written; no id while it is being created. */
 export const Promoted = Schema.Struct({ id: Schema.String, hash: Schema.String })
