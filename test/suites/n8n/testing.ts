@@ -203,6 +203,38 @@ export const testing = (it: It, v2: boolean) => {
   )
 
   it.effect(
+    "test_workflow: says what a Filter discards, and n8n's errors without HTML; create_workflow warns of a namesake",
+    () =>
+      Effect.gen(function*() {
+        const is = {
+          id: "1",
+          leftValue: "={{ $json.a }}",
+          rightValue: 5,
+          operator: { type: "number", operation: "gt" }
+        }
+        const options = { caseSensitive: true, leftValue: "", typeValidation: "strict", version: 2 }
+        const conditions = { options, conditions: [is], combinator: "and" }
+        const keep = node("Keep", "filter", 2.2, { conditions, options: {} })
+        const id = yield* made("namesakes", [manual, keep], chain("T", "Keep"))
+        const discarded = yield* test(id, { testData: { a: 1 } })
+        assert.deepStrictEqual(discarded.data, { node: "Keep", output: "Discarded", items: [{ json: { a: 1 } }] })
+        assert.deepStrictEqual((yield* test(id, { testData: { a: 9 } })).data, {
+          node: "Keep",
+          items: [{ json: { a: 9 } }]
+        })
+
+        const html = "No. <a target=\"_blank\" href=\"https://docs.n8n.io/\">More info</a>, 1 < 2"
+        const fail = code("Fail", `throw new Error(${JSON.stringify(html)})`)
+        const failed = yield* test(yield* made("html", [manual, fail], chain("T", "Fail")))
+        assert.include(failed.failure?.error.message, "No. More info (https://docs.n8n.io/), 1 < 2")
+
+        const again = { name: "namesakes", nodes: [manual], connections: {}, raw: false }
+        assert.include((yield* tools.createWorkflow.call(again)).warnings?.[0], `update_workflow(id: '${id}', `)
+      }),
+    60_000
+  )
+
+  it.effect(
     "test_workflow: the original is as it was; the run is read after its copy is gone",
     () =>
       Effect.gen(function*() {
