@@ -1,10 +1,10 @@
 /** OpenTelemetry: traces, metrics and logs, to where the `OTEL_*` variables say. */
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 
 const endpoint = /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|METRICS|LOGS)_)?ENDPOINT$/
 
@@ -17,8 +17,8 @@ const withoutQueries = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 /** Nobody sees a span that is not exported; making them took a tenth of a call's time. */
 const untraced = Layer.merge(
   Layer.succeed(References.TracerEnabled, false),
-  // Else n8n is told of a span that is none.
-  Layer.succeed(HttpClient.TracerPropagationEnabled, false)
+  // Else each request to n8n has a span all the same, which is none, and n8n is told of it.
+  Layer.succeed(Tracer.DisablePropagation, true)
 )
 
 /**

@@ -33,11 +33,17 @@ const outcome = (error: Errors.N8nError | undefined) => {
   return { "error.type": error._tag }
 }
 
+/** The span that is made now, if anybody sees it. */
+const visibleSpan = Effect.flatMap(
+  References.TracerEnabled,
+  (isEnabled) => isEnabled ? Effect.option(Effect.currentSpan) : Effect.succeedNone
+)
+
 /** Tells of a request in the span of the client's method that sends it; no query, header or body. */
 export const annotated =
   ({ isPrivate, method, resends, url }: Sent) =>
   <A, E extends Errors.N8nError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(Effect.option(Effect.currentSpan), (span) => {
+    Effect.flatMap(visibleSpan, (span) => {
       if (Option.isNone(span) || !span.value.name.startsWith("N8nClient.")) return effect
       const tell = (attributes: object) =>
         Effect.sync(() => {
@@ -59,9 +65,10 @@ export const annotated =
 
 /** What tells n8n our span; nothing where there is none that anybody sees. */
 const headers = Effect.gen(function*() {
-  const span = yield* Effect.option(Effect.currentSpan)
-  const isPassedOn = (yield* References.TracerEnabled) && (yield* HttpClient.TracerPropagationEnabled)
-  return isPassedOn && Option.isSome(span) ? HttpTraceContext.toHeaders(span.value) : {}
+  const span = yield* visibleSpan
+  return (yield* HttpClient.TracerPropagationEnabled) && Option.isSome(span)
+    ? HttpTraceContext.toHeaders(span.value)
+    : {}
 })
 
 /**
