@@ -7,6 +7,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as SqlError from "effect/sql/SqlError"
 import { Database, DatabaseError } from "../base/Database.ts"
 
 /** Each is run once a database, in the order of the names. What is here is never changed, only added to. */
@@ -62,6 +63,11 @@ const patience = "5 seconds"
 /** Bytes of the largest row: a workflow, or a test run of 32 MB that is packed. */
 const maxMessageSize = 64_000_000
 
+/** A transaction whose connection ends dies of it, since it cannot be rolled back: it is no defect of ours. */
+const withoutDefects = Effect.catchDefect((defect: unknown) =>
+  SqlError.isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)
+)
+
 const isTimeout = (error: { readonly _tag: string }) => error._tag === "TimeoutError"
 
 /** The database at an address; it need not be there yet, and may go and come back. */
@@ -95,6 +101,7 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
       return {
         run: (use) =>
           Effect.andThen(migrated, Effect.suspend(() => use(sql))).pipe(
+            withoutDefects,
             Effect.timeout(patience),
             Effect.mapError((error) =>
               new DatabaseError({ message: isTimeout(error) ? "no answer within 5 s" : error.message })
