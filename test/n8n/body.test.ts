@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Redacted from "effect/Redacted"
-import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { RequestListener } from "node:http"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import * as Errors from "../../src/base/Errors.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { listening } from "../support/listening.ts"
 import { type Answer, apiKey, scriptedClient, settle } from "./clients.ts"
 
 const megabyte = 1_000_000
@@ -88,20 +88,10 @@ describe("a body without end", () => {
 })
 
 /** A client of a server that really listens: what is packed, `fetch` unpacks. */
-const listening = Effect.fnUntraced(function*(listener: RequestListener) {
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer(listener).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  const { port } = server.address() as AddressInfo
+const clientOf = Effect.fnUntraced(function*(listener: RequestListener) {
+  const address = yield* listening(listener)
   return yield* N8nClient.make({
-    url: new URL(`http://127.0.0.1:${port}/`),
+    url: new URL(address),
     apiKey: Redacted.make(apiKey),
     retry: undefined
   }).pipe(Effect.provide(FetchHttpClient.layer))
@@ -125,7 +115,7 @@ describe("a packed body", () => {
     "that unpacks to far more than it is is not unpacked whole: $what",
     ({ bytes, encoding }) =>
       Effect.gen(function*() {
-        const n8n = yield* listening((_request, response) => {
+        const n8n = yield* clientOf((_request, response) => {
           response.writeHead(200, { "content-encoding": encoding }).end(bytes)
         })
         const error = yield* Effect.flip(n8n.getWorkflow("1"))
@@ -140,7 +130,7 @@ describe("a packed body", () => {
     { what: "is empty", bytes: Buffer.alloc(0) }
   ])("that $what is an error, and the next answer is read all the same", ({ bytes }) =>
     Effect.gen(function*() {
-      const n8n = yield* listening((request, response) => {
+      const n8n = yield* clientOf((request, response) => {
         const isWhole = request.url?.endsWith("/2") === true
         response.writeHead(200, { "content-encoding": "gzip" }).end(isWhole ? gzipSync(json) : bytes)
       })
