@@ -1,16 +1,16 @@
-/** What a reader is shown of two states of a workflow: ports by their names, secrets hidden. Pure. */
+/** Comparison of two states of a workflow for readers: named ports, redacted secrets. Pure. */
 import { arr, obj, str } from "../../base/Json.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
 
-/** How it is shown. */
+/** Options of the comparison. */
 export interface Options {
-  /** Only this node, by its name on either side; its texts are whole. */
+  /** Name of the only node to show, on either side; its texts are shown in full. */
   readonly node?: string | undefined
-  /** The names of outputs; see `OutputNames` of the catalogue. */
+  /** Names of outputs; see `OutputNames` of the catalogue. */
   readonly namesOf?: Connections.OutputNames
-  /** Secrets are shown as they are. */
+  /** Whether secrets are shown unredacted. */
   readonly showsSecrets?: boolean
 }
 
@@ -31,7 +31,7 @@ const shapesIn = (workflow: WorkflowDiff.Document) => {
   )
 }
 
-/** The fields that differ only in what is hidden, as such. */
+/** Adds fields that differ only in redacted values, marked as such. */
 const withHidden = (
   visible: ReadonlyArray<WorkflowDiff.NodeView>,
   whole: ReadonlyArray<WorkflowDiff.NodeView>
@@ -52,7 +52,7 @@ const withHidden = (
   })
 }
 
-/** What differs from `before` to `after`. */
+/** Differences from `before` to `after`. */
 export const make = (
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,
@@ -62,8 +62,8 @@ export const make = (
   const former = new Map(diff.nodes.map(({ formerName, name }) => [name, formerName ?? name]))
   const shapes = { before: shapesIn(before), after: shapesIn(after) }
   const portName: WorkflowDiff.PortName = ({ from, output }, state) => {
-    const found = shapes[state].get(state === "before" ? former.get(from) ?? WorkflowDiff.plainName(from) : from)
-    return found && Connections.outputName(found.shape, output, namesOf, found.count)
+    const port = shapes[state].get(state === "before" ? former.get(from) ?? WorkflowDiff.plainName(from) : from)
+    return port && Connections.outputName(port.shape, output, namesOf, port.count)
   }
   const whole = WorkflowDiff.view(diff, { node, portName })
   if (showsSecrets) return whole

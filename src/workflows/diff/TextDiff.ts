@@ -1,18 +1,18 @@
-/** How a changed text is shown: the hunks of a unified diff where it has lines, else what stands around the change. */
+/** Presentation of changed text: hunks of a unified diff for several lines, otherwise excerpts around the change. */
 import { structuredPatch } from "diff"
 
-/** Lines of context around a change. */
+/** Number of context lines around a change. */
 const context = 2
 
-/** A text of more than this is shown by its differences. */
+/** Length in characters beyond which only the difference of a text is shown. */
 export const longText = 160
 
-/** The hunks of a unified diff, without file names. */
+/** Hunks of a unified diff, without file names. */
 export const hunks = (before: string, after: string): string => {
   const patch = structuredPatch("", "", before, after, undefined, undefined, { context, maxEditLength: 5_000 })
-  if (patch === undefined) return `all of it: ${before.split("\n").length} lines became ${after.split("\n").length}`
+  if (patch === undefined) return `rewritten: ${before.split("\n").length} lines became ${after.split("\n").length}`
   return patch.hunks.map(({ lines, newLines, newStart, oldLines, oldStart }) =>
-    // Whether code ends in an end of line says nothing.
+    // A missing newline at the end of code is irrelevant.
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines.filter((line) => !line.startsWith("\\"))]
       .join("\n")
   ).join("\n")
@@ -33,7 +33,7 @@ const commonEnd = (a: string, b: string, most: number) => {
   return isLowSurrogate(a, a.length - length) ? length - 1 : length
 }
 
-/** Cuts a piece of the text; a surrogate pair stays whole, `…` marks what is left out. */
+/** Cuts a piece of the text without splitting surrogate pairs; `…` marks omissions. */
 const piece = (text: string, start: number, end: number) => {
   const from = start > 0 && isLowSurrogate(text, start) ? start - 1 : start
   const to = end < text.length && isLowSurrogate(text, end) ? end + 1 : end

@@ -1,11 +1,11 @@
-/** What changed in a JSON value: a tree that leads from one value to the other, and back. Pure. */
+/** Tree of the changes between two JSON values. Pure. */
 import { diffArrays } from "diff"
 import * as Equal from "effect/Equal"
 import { type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 
 /**
- * A change of one value; `undefined` on a side is a value that is not there.
+ * Change of one value; `undefined` on a side means that the value is missing.
  *
  * @category models
  * @since 0.1.0
@@ -13,7 +13,7 @@ import { member } from "../../base/JsonPath.ts"
 export type Change = Replace | ObjectChange | ArrayChange
 
 /**
- * Another value altogether.
+ * Replacement of a value by another.
  *
  * @category models
  * @since 0.1.0
@@ -25,7 +25,7 @@ export interface Replace {
 }
 
 /**
- * An object of which some keys changed.
+ * Changes of some keys of an object.
  *
  * @category models
  * @since 0.1.0
@@ -36,7 +36,7 @@ export interface ObjectChange {
 }
 
 /**
- * A list of which some elements changed, went or came.
+ * Changed, removed and added elements of a list.
  *
  * @category models
  * @since 0.1.0
@@ -47,7 +47,7 @@ export interface ArrayChange {
 }
 
 /**
- * An element that changed has both places, one that went only `before`, one that came only `after`.
+ * Change of an element with its index on each side; a removed element has only `before`, an added one only `after`.
  *
  * @category models
  * @since 0.1.0
@@ -58,10 +58,10 @@ export interface ElementChange {
   readonly change: Change
 }
 
-/** Beyond so many insertions and deletions two lists are compared place by place. */
+/** Maximum number of insertions and deletions; beyond it two lists are compared index by index. */
 const maxEdits = 500
 
-/** The value as text, the same whatever the order of keys. */
+/** JSON with sorted keys. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)
@@ -71,14 +71,14 @@ export const canonical = (value: unknown): string =>
   }) ?? ""
 
 const ids = (list: ReadonlyArray<unknown>): ReadonlyArray<string> | undefined => {
-  const found = list.flatMap((element) => {
+  const all = list.flatMap((element) => {
     const id = obj(element)?.["id"]
     return typeof id === "string" && id !== "" ? [id] : []
   })
-  return found.length === list.length && new Set(found).size === list.length ? found : undefined
+  return all.length === list.length && new Set(all).size === list.length ? all : undefined
 }
 
-/** What makes two elements the same one: their ids where all have one, else their content. */
+/** Identity of elements: their ids if all have a unique one, else their content. */
 const elementKeys = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>) => {
   const [a, b] = [ids(before), ids(after)]
   return a !== undefined && b !== undefined
@@ -92,7 +92,7 @@ const diffLists = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>
   const keys = elementKeys(before, after)
   const elements: Array<ElementChange> = []
   const gap = { removed: [] as Array<number>, added: [] as Array<number> }
-  /** What stands in one gap on both sides changed; what is left over went or came. */
+  /** Pairs the removed and added elements of a gap as changed; the rest are removed or added. */
   const closeGap = () => {
     const pairs = Math.min(gap.removed.length, gap.added.length)
     gap.removed.forEach((index, at) => {
@@ -144,7 +144,7 @@ const diffObjects = (before: Obj, after: Obj): Change | undefined => {
   return keys.length === 0 ? undefined : { _tag: "Object", keys }
 }
 
-/** What leads from one value to the other; `undefined` where they are equal. */
+/** Change from one value to the other, or `undefined` if they are equal. */
 export const diff = (before: unknown, after: unknown): Change | undefined => {
   if (Array.isArray(before) && Array.isArray(after)) return diffLists(before, after)
   const [a, b] = [obj(before), obj(after)]
@@ -152,69 +152,14 @@ export const diff = (before: unknown, after: unknown): Change | undefined => {
   return Equal.equals(before, after) ? undefined : replace(before, after)
 }
 
-/** The change that takes the other one back. */
-export const invert = (change: Change): Change => {
-  switch (change._tag) {
-    case "Replace":
-      return replace(change.after, change.before)
-    case "Object":
-      return { _tag: "Object", keys: change.keys.map(([key, inner]) => [key, invert(inner)] as const) }
-    case "Array":
-      return {
-        _tag: "Array",
-        elements: change.elements.map(({ after, before, change: inner }) => ({
-          before: after,
-          after: before,
-          change: invert(inner)
-        }))
-      }
-  }
-}
-
-const applyToList = (list: ReadonlyArray<unknown>, elements: ReadonlyArray<ElementChange>) => {
-  const changed = new Map(
-    elements.flatMap((element) => element.before === undefined ? [] : [[element.before, element]])
-  )
-  const result = list.flatMap((value, index) => {
-    const element = changed.get(index)
-    if (element === undefined) return [value]
-    return element.after === undefined ? [] : [apply(value, element.change)]
-  })
-  elements.flatMap(({ after, before, change }) =>
-    before === undefined && after !== undefined ? [{ after, change }] : []
-  )
-    .toSorted((a, b) => a.after - b.after)
-    .forEach(({ after, change }) => result.splice(after, 0, apply(undefined, change)))
-  return result
-}
-
-/** The value with the change made. It must be the one that the change was made from. */
-export const apply = (value: unknown, change: Change): unknown => {
-  switch (change._tag) {
-    case "Replace":
-      return change.after
-    case "Object": {
-      const entries = new Map(Object.entries(obj(value) ?? {}))
-      for (const [key, inner] of change.keys) {
-        const next = apply(entries.get(key), inner)
-        if (next === undefined) entries.delete(key)
-        else entries.set(key, next)
-      }
-      return Object.fromEntries(entries)
-    }
-    case "Array":
-      return applyToList(Array.isArray(value) ? value : [], change.elements)
-  }
-}
-
-/** One place that changed; `undefined` on a side is a value that is not there. */
+/** One changed path; `undefined` on a side means that the value is missing. */
 export interface FieldChange {
   readonly path: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** Every place that changed, with its path; of a list's element its place after the change, or before where it went. */
+/** Every change with its path; list elements have their index after the change, or before it if removed. */
 export const fields = (change: Change, path = ""): ReadonlyArray<FieldChange> => {
   switch (change._tag) {
     case "Replace":

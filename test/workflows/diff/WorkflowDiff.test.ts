@@ -7,7 +7,7 @@ import * as WorkflowDiff from "../../../src/workflows/diff/WorkflowDiff.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json } from "../../support/arbitrary.ts"
 import { base, flow, hook, joined, lookups, node, set } from "../edit/edits.ts"
-import { isReversible } from "./reversible.ts"
+import { applyChange, isReversible } from "./reversible.ts"
 
 const before = flow(
   [
@@ -182,19 +182,14 @@ describe("WorkflowDiff", () => {
     assert.isTrue(WorkflowDiff.around("a😀b", "a😁b").isWellFormed())
   })
 
-  it.prop("values lead to each other and back", { a: Json, b: Json }, ({ a, b }) => {
+  it.prop("values lead to each other", { a: Json, b: Json }, ({ a, b }) => {
     const change = valueDiff.diff(a, b)
     if (change === undefined) return assert.deepStrictEqual(valueDiff.canonical(a), valueDiff.canonical(b))
-    assert.deepStrictEqual(valueDiff.canonical(valueDiff.apply(a, change)), valueDiff.canonical(b))
-    assert.deepStrictEqual(valueDiff.canonical(valueDiff.apply(b, valueDiff.invert(change))), valueDiff.canonical(a))
+    assert.deepStrictEqual(valueDiff.canonical(applyChange(a, change)), valueDiff.canonical(b))
   })
 
-  it.prop("lists lead to each other and back", {
+  it.prop("lists lead to each other", {
     a: Schema.Array(Schema.Literals([1, 2, 3, "a"])),
     b: Schema.Array(Schema.Literals([1, 2, 3, "a"]))
-  }, ({ a, b }) => {
-    const change = valueDiff.diff(a, b)
-    assert.deepStrictEqual(change === undefined ? a : valueDiff.apply(a, change), b)
-    assert.deepStrictEqual(change === undefined ? b : valueDiff.apply(b, valueDiff.invert(change)), a)
-  })
+  }, ({ a, b }) => assert.deepStrictEqual(applyChange(a, valueDiff.diff(a, b)), b))
 })

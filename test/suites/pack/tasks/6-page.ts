@@ -32,7 +32,7 @@ export const test = Effect.gen(function*() {
   const problems = yield* WorkflowProblems.offline(after)
   return {
     changed: WorkflowDiff.line(diff),
-    isReversible: WorkflowDiff.isSame(WorkflowDiff.apply(after, WorkflowDiff.invert(diff)), before),
+    isSame: WorkflowDiff.isSame(before, after),
     errors: problems.filter(({ severity }) => severity === "error").map(({ path }) => path),
     hasPicture: Mermaid.flowchart(nodes, connections).includes("Pay"),
     isRedacted: !JSON.stringify(Redact.redact(after)).includes("abc.def")
@@ -41,7 +41,7 @@ export const test = Effect.gen(function*() {
 
 export const expected = {
   changed: "changed 'Pay' (url), 1 connection",
-  isReversible: true,
+  isSame: false,
   errors: ["connections.Start.main[0][1].node", "nodes[1].parameters.url"],
   hasPicture: true,
   isRedacted: true

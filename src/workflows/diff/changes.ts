@@ -1,0 +1,257 @@
+/** Differences between two states of a workflow. */
+import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import * as valueDiff from "./valueDiff.ts"
+
+/**
+ * Workflow of any origin; parts that are not in n8n's form are not compared.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Document {
+  readonly [key: string]: unknown
+}
+
+/**
+ * Change of one node; `moved` if only its position differs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NodeDiff {
+  /** Name after the change, or before it for a removed node. */
+  readonly name: string
+  readonly change: "added" | "removed" | "changed" | "renamed" | "moved"
+  /** Name before the change, for a renamed node. */
+  readonly formerName?: string
+  /** Everything but name and position; the whole node if it was added or removed. */
+  readonly value?: valueDiff.Change
+  readonly position?: valueDiff.Change
+}
+
+/**
+ * All differences, untruncated.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WorkflowDiff {
+  readonly nodes: ReadonlyArray<NodeDiff>
+  /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */
+  readonly links: { readonly added: ReadonlyArray<Connections.Link>; readonly removed: ReadonlyArray<Connections.Link> }
+  /** Changes of the name, settings and other parts of the whole workflow. */
+  readonly rest?: valueDiff.Change
+}
+
+/** Keys compared besides nodes and connections; n8n's other keys are metadata. */
+const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
+
+export const nodesOf = (workflow: Document): ReadonlyArray<Obj> =>
+  arr(workflow["nodes"]).flatMap((node) => typeof obj(node)?.["name"] === "string" ? [obj(node) ?? {}] : [])
+
+export const nameOf = (node: Obj) => str(node["name"]) ?? ""
+
+export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
+
+const linksOf = (workflow: Document): ReadonlyArray<Connections.Link> =>
+  Connections.links(wellFormed(workflow["connections"]))
+
+/** Connections without malformed entries. */
+const wellFormed = (connections: unknown): Connections.Connections =>
+  Object.fromEntries(
+    Object.entries(obj(connections) ?? {}).map(([from, byType]) => [
+      from,
+      Object.fromEntries(
+        Object.entries(obj(byType) ?? {}).map(([type, outputs]) => [
+          type,
+          arr(outputs).map((targets) =>
+            arr(targets).flatMap((target) => {
+              const { index, node, type } = obj(target) ?? {}
+              return typeof node === "string"
+                ? [defined({
+                  node,
+                  type: str(type),
+                  index: typeof index === "number" ? index : undefined
+                })]
+                : []
+            })
+          )
+        ])
+      )
+    ])
+  )
+
+const linkKey = ({ from, input, output, to }: Connections.Link) =>
+  JSON.stringify([from, output.type, output.index, to, input.type, input.index])
+
+type Pair = readonly [before: Obj, after: Obj]
+
+const uniqueBy = (nodes: ReadonlyArray<Obj>, key: (node: Obj) => string | undefined): ReadonlyMap<string, Obj> => {
+  const byKey = Map.groupBy(nodes, (node) => key(node) ?? "")
+  return new Map(
+    [...byKey].flatMap(([text, [only, ...others]]) =>
+      text !== "" && only !== undefined && others.length === 0 ? [[text, only]] : []
+    )
+  )
+}
+
+/** Pairs of nodes with equal keys, and the unpaired nodes of each side. */
+const pairBy = (
+  before: ReadonlyArray<Obj>,
+  after: ReadonlyArray<Obj>,
+  key: (node: Obj, side: "before" | "after") => string | undefined
+) => {
+  const afterByKey = uniqueBy(after, (node) => key(node, "after"))
+  const beforeByKey = uniqueBy(before, (node) => key(node, "before"))
+  const pairs = [...beforeByKey].flatMap(([text, node]): ReadonlyArray<Pair> => {
+    const other = afterByKey.get(text)
+    return other === undefined ? [] : [[node, other]]
+  })
+  const paired = new Set(pairs.flat())
+  return {
+    pairs,
+    before: before.filter((node) => !paired.has(node)),
+    after: after.filter((node) => !paired.has(node))
+  }
+}
+
+/** Links of a node, with names translated to those after the change. */
+const neighbours = (workflow: Document, translate: (name: string) => string) => {
+  const byNode = new Map<string, Array<Connections.Link>>()
+  for (const link of linksOf(workflow)) {
+    for (const name of new Set([link.from, link.to])) {
+      const own = byNode.get(name)
+      if (own === undefined) byNode.set(name, [link])
+      else own.push(link)
+    }
+  }
+  return (name: string) =>
+    (byNode.get(name) ?? []).map((link) =>
+      linkKey({
+        ...link,
+        from: link.from === name ? "" : translate(link.from),
+        to: link.to === name ? "" : translate(link.to)
+      })
+    ).toSorted()
+}
+
+const match = (before: Document, after: Document) => {
+  const byId = pairBy(nodesOf(before), nodesOf(after), (node) => str(node["id"]))
+  const byName = pairBy(byId.before, byId.after, nameOf)
+  const pairs = [...byId.pairs, ...byName.pairs]
+  const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))
+  const around = {
+    before: neighbours(before, (name) => former.get(name) ?? name),
+    after: neighbours(after, (name) => name)
+  }
+  const byContent = pairBy(byName.before, byName.after, (node, side) =>
+    JSON.stringify([
+      node["type"],
+      valueDiff.canonical(node["parameters"]),
+      around[side](nameOf(node))
+    ]))
+  return {
+    pairs: [...pairs, ...byContent.pairs],
+    removed: byContent.before,
+    added: byContent.after
+  }
+}
+
+const rename = (links: ReadonlyArray<Connections.Link>, names: ReadonlyMap<string, string>) =>
+  names.size === 0
+    ? links
+    : links.map((link) => ({ ...link, from: names.get(link.from) ?? link.from, to: names.get(link.to) ?? link.to }))
+
+const renameKeys = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
+  const object = obj(value)
+  return object === undefined || names.size === 0
+    ? value
+    : Object.fromEntries(Object.entries(object).map(([key, inner]) => [names.get(key) ?? key, inner]))
+}
+
+/** `null`, `{}` and `[]` equal a missing key: n8n writes either. */
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || typeof value === "object" && Object.keys(value).length === 0
+
+const pick = (workflow: Document, names: ReadonlyMap<string, string>): Obj =>
+  Object.fromEntries(
+    restKeys.flatMap((key) =>
+      isEmpty(workflow[key])
+        ? []
+        : [[key, key === "pinData" ? renameKeys(workflow[key], names) : workflow[key]]]
+    )
+  )
+
+const without = (links: ReadonlyArray<Connections.Link>, others: ReadonlyArray<Connections.Link>) => {
+  const keys = new Set(others.map(linkKey))
+  return [...new Map(links.map((link) => [linkKey(link), link])).values()].filter((link) => !keys.has(linkKey(link)))
+}
+
+const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
+  const name = nameOf(after)
+  const value = valueDiff.diff(content(before), content(after))
+  const position = valueDiff.diff(before["position"], after["position"])
+  const isRenamed = nameOf(before) !== name
+  if (!isRenamed && value === undefined && position === undefined) return undefined
+  return defined({
+    name,
+    change: isRenamed ? "renamed" as const : value === undefined ? "moved" as const : "changed" as const,
+    formerName: isRenamed ? nameOf(before) : undefined,
+    value,
+    position
+  })
+}
+
+/** Prefix of a removed node's name that now belongs to another node. */
+const removedMark = "\u0000"
+
+/**
+ * Name of a link's end without the mark of a removed node whose name another node has now.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
+
+const namesOf = (nodes: ReadonlyArray<NodeDiff>, change: NodeDiff["change"]) =>
+  nodes.flatMap((node) => node.change === change ? [node.name] : [])
+
+/** Names used in the differences, by the names before the change. */
+const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> => {
+  const taken = new Set(namesOf(nodes, "renamed"))
+  return new Map([
+    ...namesOf(nodes, "removed").flatMap((name) => taken.has(name) ? [[name, removedMark + name] as const] : []),
+    ...nodes.flatMap(({ formerName, name }) => formerName === undefined ? [] : [[formerName, name] as const])
+  ])
+}
+
+/**
+ * Differences from `before` to `after`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (before: Document, after: Document): WorkflowDiff => {
+  const { added, pairs, removed } = match(before, after)
+  const nodes = [
+    ...removed.map((node): NodeDiff => ({
+      name: nameOf(node),
+      change: "removed",
+      value: { _tag: "Replace", before: node, after: undefined }
+    })),
+    ...pairs.flatMap((pair) => nodeDiff(pair) ?? []),
+    ...added.map((node): NodeDiff => ({
+      name: nameOf(node),
+      change: "added",
+      value: { _tag: "Replace", before: undefined, after: node }
+    }))
+  ]
+  const names = newNames(nodes)
+  const [old, now] = [rename(linksOf(before), names), linksOf(after)]
+  return defined({
+    nodes,
+    links: { added: without(now, old), removed: without(old, now) },
+    rest: valueDiff.diff(pick(before, names), pick(after, new Map()))
+  })
+}

@@ -1,0 +1,136 @@
+/** Differences between two states of a workflow, in one line or a few. */
+import { counted } from "../../base/Plural.ts"
+import { marker, redact } from "../../base/Redact.ts"
+import { content, type Document, make, nameOf, type NodeDiff, nodesOf, type WorkflowDiff } from "./changes.ts"
+import * as TextDiff from "./TextDiff.ts"
+import * as valueDiff from "./valueDiff.ts"
+
+const few = (names: ReadonlyArray<string>) =>
+  names.length <= 3 ? names.map((name) => `'${name}'`).join(", ") : `${names.length} nodes`
+
+const fieldNames = (change: valueDiff.Change | undefined) => [
+  ...new Set(
+    (change === undefined ? [] : valueDiff.fields(change)).map(({ path }) =>
+      path.replace(/^parameters\./, "").replace(/[.[].*$/, "")
+    )
+  )
+]
+
+/**
+ * Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
+  const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
+  const changed = named("changed")
+  const count = links.added.length + links.removed.length
+  const parts = [
+    ...["added", "removed"].flatMap((change) => {
+      const those = named(change as NodeDiff["change"])
+      return those.length === 0 ? [] : [`${change} ${few(those.map(({ name }) => name))}`]
+    }),
+    ...named("renamed").slice(0, 3).map(({ formerName, name }) => `renamed '${formerName}' to '${name}'`),
+    ...changed.length === 0 ? [] : changed.length > 3
+      ? [`changed ${changed.length} nodes`]
+      : changed.map(({ name, value }) => `changed '${name}' (${fieldNames(value).slice(0, 3).join(", ")})`),
+    ...count === 0 ? [] : [counted(count, "connection")],
+    ...fieldNames(rest)
+  ]
+  const moved = named("moved").length
+  return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${counted(moved, "node")}` : "nothing"
+}
+
+const asText = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? ""
+
+const inLine = (value: unknown, excerpt: string) =>
+  value === undefined ? "none" : typeof value === "string" ? JSON.stringify(excerpt) : excerpt
+
+/**
+ * Change of a value in one line: excerpts around the difference, before and after.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const around = (before: unknown, after: unknown, room = 160): string => {
+  for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
+    const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
+    const text = `${inLine(before, from)} → ${inLine(after, to)}`
+    // What JSON escapes takes more room.
+    if (text.length <= room || piece <= 16) return text
+  }
+}
+
+/** Maximum number of lines; the rest are counted. */
+const mostLines = 8
+
+const fieldsBetween = (before: unknown, after: unknown, path: string) => {
+  const change = valueDiff.diff(before, after)
+  return change === undefined ? [] : valueDiff.fields(change, path)
+}
+
+/**
+ * Differences between two values, one per line, such as `options.timeout: 1 → none`; `path` is the path of the values.
+ *
+ * **Details**
+ *
+ * Secrets are redacted here, because redaction depends on the path, which a single line lacks.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
+  const visible = fieldsBetween(redact(before), redact(after), path)
+  const paths = new Set(visible.map(({ path }) => path))
+  const hidden = fieldsBetween(before, after, path).filter(({ path }) => !paths.has(path))
+  const all = [
+    ...visible.map(({ after, before, path }) => `${path}: ${around(before, after, room)}`),
+    ...hidden.map(({ path }) => `${path}: ${marker} → ${marker}`)
+  ]
+  return all.length > mostLines ? [...all.slice(0, mostLines), `and ${all.length - mostLines} more`] : all
+}
+
+/** Maximum number of nodes whose first change is shown. */
+const mostDetails = 3
+
+const nodeIn = (workflow: Document, name: string) => nodesOf(workflow).find((node) => nameOf(node) === name) ?? {}
+
+const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
+  const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)
+  return { first: (all[0] ?? "").replace(/^parameters\./, ""), count: all.length }
+}
+
+/** Maximum length of the change that a line shows. */
+const lineRoom = 100
+
+/**
+ * The {@link line} of two versions, with an excerpt if a single value of one node differs.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const step = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
+  const isOne = only?.change === "changed" && others.length === 0 && diff.rest === undefined &&
+    diff.links.added.length + diff.links.removed.length === 0
+  const { count, first } = isOne ? detail(before, after, only, lineRoom) : { count: 0, first: "" }
+  return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
+}
+
+/**
+ * The {@link line} with the first difference of the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const summary = (before: Document, after: Document): string => {
+  const diff = make(before, after)
+  const details = diff.nodes.flatMap((node) =>
+    node.value !== undefined && (node.change === "changed" || node.change === "renamed")
+      ? [`${node.name}: ${detail(before, after, node).first}`]
+      : []
+  )
+  return [line(diff), ...details.slice(0, mostDetails)].join("; ")
+}

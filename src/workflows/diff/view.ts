@@ -1,0 +1,156 @@
+/** Differences between two states of a workflow, in the form that a reader sees. */
+import { defined, obj, str } from "../../base/Json.ts"
+import * as Connections from "../../n8n/model/Connections.ts"
+import { type Document, make, plainName, type WorkflowDiff } from "./changes.ts"
+import * as TextDiff from "./TextDiff.ts"
+import * as valueDiff from "./valueDiff.ts"
+
+/**
+ * One changed value: before and after, shortened around the change, or the hunks of a unified diff for a long text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldView {
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly diff?: string
+}
+
+/**
+ * Change of a node, for readers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NodeView {
+  readonly node: string
+  readonly change: "added" | "removed" | "changed" | "renamed"
+  readonly formerName?: string
+  readonly type?: string
+  readonly fields?: ReadonlyArray<FieldView>
+}
+
+/**
+ * Differences, for readers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface View {
+  /** Whether nothing but positions differs. */
+  readonly same: boolean
+  /** Number of nodes with another position. */
+  readonly moved: number
+  readonly nodes: ReadonlyArray<NodeView>
+  /** Links such as `If.true → Slack`. */
+  readonly connections: { readonly added: ReadonlyArray<string>; readonly removed: ReadonlyArray<string> }
+  readonly settings?: ReadonlyArray<FieldView>
+  readonly name?: { readonly before: unknown; readonly after: unknown }
+  /** Pinned data, static data, groups and description. */
+  readonly other?: ReadonlyArray<FieldView>
+}
+
+/**
+ * Name in the editor of the output that a link starts from, such as `true` of an If, if it has one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PortName = (
+  link: Connections.Link,
+  state: "before" | "after"
+) => string | undefined
+
+const end = (node: string, port: Connections.Port, name?: string) => {
+  if (name !== undefined) return `${node}.${name}`
+  return port.type === "main" && port.index === 0 ? node : `${node}.${Connections.portLabel(port)}`
+}
+
+const linkView = (link: Connections.Link, state: "before" | "after", portName: PortName) =>
+  `${end(plainName(link.from), link.output, portName(link, state))} → ${end(plainName(link.to), link.input)}`
+
+/** A link whose port only changed its index has the same names on both sides and is omitted. */
+const linksView = ({ added, removed }: WorkflowDiff["links"], portName: PortName): View["connections"] => {
+  const appeared = added.map((link) => linkView(link, "after", portName))
+  const disappeared = removed.map((link) => linkView(link, "before", portName))
+  return {
+    added: appeared.filter((link) => !disappeared.includes(link)),
+    removed: disappeared.filter((link) => !appeared.includes(link))
+  }
+}
+
+/** Omits ids that only one side has: handwritten files have none. */
+const isRelevant = ({ after, before, path }: valueDiff.FieldChange) =>
+  path !== "id" || before !== undefined && after !== undefined
+
+const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.FieldChange): FieldView => {
+  if (typeof before === "string" && typeof after === "string") {
+    if (/\n/.test(before) || /\n/.test(after)) return { path, diff: TextDiff.hunks(before, after) }
+    if (!isWhole && before.length + after.length > 2 * TextDiff.longText) {
+      const [from, to] = TextDiff.excerpts(before, after, TextDiff.longText)
+      return { path, before: from, after: to }
+    }
+  }
+  return defined({ path, before, after })
+}
+
+/**
+ * Differences in a form for readers.
+ *
+ * **Details**
+ *
+ * `portName` supplies the names of ports in the editor. With `node`, only that node is shown, with its long texts in full.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const view = (
+  { links, nodes, rest }: WorkflowDiff,
+  { node, portName = () => undefined }: { readonly node?: string | undefined; readonly portName?: PortName } = {}
+): View => {
+  const shown = nodes.filter(({ change, formerName, name }) =>
+    change !== "moved" && (node === undefined || name === node || formerName === node)
+  )
+  const touches = ({ from, to }: Connections.Link) =>
+    node === undefined || plainName(from) === node || plainName(to) === node
+  const restFields = rest === undefined ? [] : valueDiff.fields(rest)
+  const isSetting = ({ path }: valueDiff.FieldChange) => /^settings(?![\p{ID_Continue}$])/u.test(path)
+  const settings = restFields.filter(isSetting)
+  const name = restFields.find(({ path }) => path === "name")
+  const other = restFields.filter((field) => field !== name && !settings.includes(field))
+  return defined({
+    same: nodes.every(({ change }) => change === "moved") && links.added.length + links.removed.length === 0 &&
+      rest === undefined,
+    moved: nodes.filter(({ position }) => position !== undefined).length,
+    nodes: shown.map(({ change, formerName, name, value }): NodeView => {
+      const whole = value?._tag === "Replace" ? obj(value.after) ?? obj(value.before) : undefined
+      const fields = value === undefined || whole !== undefined && node === undefined
+        ? undefined
+        : valueDiff.fields(value).filter(isRelevant).map(fieldView(node !== undefined))
+      return defined({
+        node: name,
+        change: change === "moved" ? "changed" as const : change,
+        formerName,
+        type: str(whole?.["type"]),
+        fields
+      })
+    }),
+    connections: linksView(
+      { added: links.added.filter(touches), removed: links.removed.filter(touches) },
+      portName
+    ),
+    settings: settings.length === 0 || node !== undefined ? undefined : settings.map(fieldView(false)),
+    name: name === undefined || node !== undefined ? undefined : { before: name.before, after: name.after },
+    other: other.length === 0 || node !== undefined ? undefined : other.map(fieldView(false))
+  })
+}
+
+/**
+ * Whether both states are equal apart from the positions of nodes.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isSame = (before: Document, after: Document): boolean => view(make(before, after)).same
