@@ -22,9 +22,7 @@ const setFilesRoot = "set --files-root (N8N_MCP_FILES_ROOT) where the server is 
 const filesRoot = {
   ReplaceMissing: `Create it, or ${setFilesRoot}.`,
   ReadElsewhere: `Give a path under it, relative or absolute; to read elsewhere, ${setFilesRoot}.`,
-  KeepFiles: `To keep files, ${setFilesRoot}.`,
-  LeaveDrafts:
-    `Give a draft (draft-…) instead; workflow_create without filePath makes one. To keep files, ${setFilesRoot}.`
+  KeepFiles: `To keep files, ${setFilesRoot}.`
 }
 
 const sentence = (advice: Advice): string =>

@@ -126,8 +126,8 @@ export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
   readonly filesRoots: ReadonlyArray<string>
-  /** What there is without a folder: a database that keeps drafts, or file tools that refuse; nothing if absent. */
-  readonly withoutFolder?: "drafts" | "refusals" | undefined
+  /** Whether the file tools are offered without a folder, to say what to set. */
+  readonly offersFiles?: boolean
   /** Where the state is: a folder, absolute, which is created at the first write; or a database. */
   readonly state: string | DatabaseCheck
 }
@@ -156,12 +156,8 @@ const filesRoot = (root: string | undefined) =>
     } satisfies Check
   })
 
-const filesChecks = (filesRoots: ReadonlyArray<string>, withoutFolder: Subject["withoutFolder"]) =>
-  filesRoots.length > 0 || withoutFolder === undefined
-    ? Effect.forEach(filesRoots, filesRoot)
-    : withoutFolder === "drafts"
-    ? Effect.succeed([ok("Files root", "none: drafts are kept in the state database")])
-    : Effect.map(filesRoot(undefined), (check) => [check])
+const filesChecks = (filesRoots: ReadonlyArray<string>, offersFiles: boolean) =>
+  Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot)
 
 /** It is created when first needed, so the nearest existing folder above counts. */
 const stateFolder = (folder: string) =>
@@ -239,12 +235,12 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
 
 /** Checks everything that the tools need. */
 export const examine = (
-  { filesRoots, state, tools, withoutFolder }: Subject
+  { filesRoots, offersFiles = false, state, tools }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
       checkNode(process.versions.node),
-      ...yield* filesChecks(filesRoots, withoutFolder),
+      ...yield* filesChecks(filesRoots, offersFiles),
       yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue
     ]

@@ -105,7 +105,7 @@ export const general = {
   state: optional(
     secret,
     "state PLACE",
-    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines, which keeps drafts too where there is no files root",
+    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines",
     { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
   ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
@@ -219,12 +219,12 @@ export const filesRoots = (
   return isTooWide(folder) ? [] : [folder]
 }
 
-/** The tools that these options leave, with what there is for the file tools. */
-export const servedTools = (options: Options, files: Selection.Files) =>
+/** Tools that these options select. */
+export const servedTools = (options: Options, hasFiles: boolean) =>
   Effect.fromResult(Selection.select({
     toolsets: options.toolsets,
     tools: options.tools,
     excludeTools: options.excludeTools,
-    files,
+    hasFiles,
     credentialEnv: options.credentialEnv.length > 0
   })).pipe(Effect.mapError((message) => new InvalidOption({ message })))

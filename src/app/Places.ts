@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { join } from "node:path"
-import type { Files } from "../tools/Selection.ts"
 import * as Options from "./Options.ts"
 import * as State from "./State.ts"
 import * as Upstreams from "./Upstreams.ts"
@@ -39,17 +38,13 @@ export const forUse = Effect.fnUntraced(function*(options: Options.Options, own:
   } satisfies Places
 }, Effect.catchTag("PlatformError", Effect.die))
 
-/** What the file tools have to work with. */
-export const files = ({ filesRoots, state }: Places): Files =>
-  filesRoots.length > 0 ? "folder" : state._tag === "Database" ? "drafts" : "none"
-
 /**
- * What the file tools of this server have at best: with several profiles some may have more than others. Over stdio they
- * are offered without a folder too, to say what to set.
+ * Whether any profile of this server has a folder for the file tools. Over stdio they are offered without one too, to
+ * say what to set.
  */
-export const offered = Effect.fnUntraced(function*(options: Options.Options) {
-  if (options.transport === "stdio") return "folder"
+export const offersFiles = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.transport === "stdio") return true
   const { upstreams } = yield* Upstreams.load(options)
-  const all = yield* Effect.forEach(upstreams, (upstream) => Effect.map(of(options, upstream), files))
-  return (["folder", "drafts"] as const).find((kind) => all.includes(kind)) ?? "none"
+  const all = yield* Effect.forEach(upstreams, (upstream) => of(options, upstream))
+  return all.some(({ filesRoots }) => filesRoots.length > 0)
 })

@@ -42,15 +42,6 @@ const migrations = {
         tokens float8 NOT NULL,
         last_refill float8 NOT NULL,
         taken boolean NOT NULL
-      )`),
-  "0003_drafts": Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql`
-      CREATE TABLE n8n_mcp_drafts (
-        instance text NOT NULL,
-        name text COLLATE "C" NOT NULL,
-        body bytea NOT NULL,
-        changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-        PRIMARY KEY (instance, name)
       )`)
 }
 

@@ -164,8 +164,8 @@ export const serve = (
     const needsToken = grants.length > 0 || issued.access !== undefined
     const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
     const contexts = new Map(
-      all.map(({ context, files, name }) =>
-        [name, Context.add(context, Tool.Withheld, Selection.withoutUse(files))] as const
+      all.map(({ context, hasFiles, name }) =>
+        [name, hasFiles ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
       )
     )
     const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options

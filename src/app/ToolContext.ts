@@ -10,9 +10,7 @@ import * as Minimize from "../answer/Minimize.ts"
 import * as Tool from "../answer/Tool.ts"
 import { Database } from "../base/Database.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
-import type { Files } from "../tools/Selection.ts"
 import { CredentialEnv } from "../tools/shared/CredentialValues.ts"
-import * as SqlDrafts from "../workflows/files/SqlDrafts.ts"
 import * as Policy from "../workflows/Policy.ts"
 import * as Options from "./Options.ts"
 import * as Places from "./Places.ts"
@@ -66,7 +64,8 @@ export interface Own {
   /** The profile's, if there is one. */
   readonly name: string | undefined
   readonly context: Context.Context<Services.Services | N8nClient>
-  readonly files: Files
+  /** Whether it has a folder for files. */
+  readonly hasFiles: boolean
   /** What keeps its state, if it is a database. */
   readonly database: Database["Service"] | undefined
 }
@@ -88,14 +87,11 @@ export const make = Effect.fnUntraced(function*(options: Options.Options, folder
     const { database, services } = state
     const client = yield* Layer.build(Upstreams.layerOf(upstream))
     const filesRoots = folders(places.filesRoots)
-    const files = Places.files({ ...places, filesRoots })
-    const ofFiles = yield* files === "drafts" && database !== undefined
-      ? Effect.provideContext(Layer.build(SqlDrafts.layer), Context.merge(database, client))
-      : Layer.build(Services.files(filesRoots))
+    const files = yield* Layer.build(Services.files(filesRoots))
     const own: Own = {
       name: upstream.name,
-      context: Context.mergeAll(shared, services, client, ofFiles),
-      files,
+      context: Context.mergeAll(shared, services, client, files),
+      hasFiles: filesRoots.length > 0,
       database: database && Context.get(database, Database)
     }
     return own

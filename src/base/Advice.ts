@@ -33,7 +33,7 @@ export const Advice = Schema.TaggedUnion({
   CheckApiKey: {},
   Configure: { missing: Schema.Array(Schema.String) },
   SetWebhookUrl: {},
-  SetFilesRoot: { purpose: Schema.Literals(["ReplaceMissing", "ReadElsewhere", "KeepFiles", "LeaveDrafts"]) },
+  SetFilesRoot: { purpose: Schema.Literals(["ReplaceMissing", "ReadElsewhere", "KeepFiles"]) },
   AwaitDatabase: {},
   RaiseExecutionLimit: {},
   ListWorkflows: {},

@@ -4,9 +4,6 @@ import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { all, byDefault, credentialCreate, projectList, toolsets } from "./index.ts"
 
-/** Where workflows may be but on n8n. */
-export type Files = "folder" | "drafts" | "none"
-
 /** The options; without toolsets and tools, all but the optional ones are served. */
 export interface Selection {
   /** Names of toolsets; `all` is every one. */
@@ -15,8 +12,8 @@ export interface Selection {
   readonly tools: ReadonlyArray<string>
   /** Names of tools that are left out in any case. */
   readonly excludeTools: ReadonlyArray<string>
-  /** What the file tools have: a folder, a database that keeps drafts and no files, or nothing to work with. */
-  readonly files: Files
+  /** Whether the file tools have a folder to work with. */
+  readonly hasFiles: boolean
   /** Whether there are variables for the secrets of new credentials, without which none can be created. */
   readonly credentialEnv: boolean
 }
@@ -24,11 +21,8 @@ export interface Selection {
 /** A tool of this server. */
 export type Any = typeof all[number]
 
-/** Names of the tools that are of no use where workflows cannot be elsewhere. */
-export const withoutUse = (files: Files): ReadonlySet<string> =>
-  new Set(
-    [...files === "none" ? toolsets.files : [], ...files === "folder" ? [] : toolsets.sync].map(({ name }) => name)
-  )
+/** Names of the tools that need a folder. */
+export const needsFiles: ReadonlySet<string> = new Set([...toolsets.files, ...toolsets.sync].map(({ name }) => name))
 
 const unknownName = (option: string, kind: string, choices: ReadonlyArray<string>, names: ReadonlyArray<string>) => {
   const unknown = choices.find((name) => !names.includes(name))
@@ -57,11 +51,10 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
         selection.toolsets.includes("all") || selection.toolsets.includes(name) ? tools : []
       )
   )
-  const useless = withoutUse(selection.files)
   const selected = all.filter((tool) =>
     (ofToolsets.has(tool) || selection.tools.includes(tool.name)) &&
     !selection.excludeTools.includes(tool.name) &&
-    !useless.has(tool.name) &&
+    (selection.hasFiles || !needsFiles.has(tool.name)) &&
     (selection.credentialEnv || tool !== credentialCreate)
   )
   if (selected.length === 0) return Result.fail("No tool is left: choose fewer to exclude")

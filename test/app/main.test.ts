@@ -163,7 +163,7 @@ describe("prompts", () => {
 })
 
 describe("the selection of tools", () => {
-  const nothing: Selection = { toolsets: [], tools: [], excludeTools: [], files: "folder", credentialEnv: false }
+  const nothing: Selection = { toolsets: [], tools: [], excludeTools: [], hasFiles: true, credentialEnv: false }
   const names = (selection: Partial<Selection>) =>
     Result.match(select({ ...nothing, ...selection }), {
       onSuccess: (selected) => selected.map(({ name }) => name as string),
@@ -189,10 +189,8 @@ describe("the selection of tools", () => {
       "credential_test"
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
-    assert.lengthOf(arr(names({ files: "none" })), tools.byDefault.length - tools.toolsets.files.length)
-    // Drafts in a database are no folder to keep in step.
-    assert.deepStrictEqual(names({ files: "drafts" }), names({}))
-    assert.include(names({ toolsets: ["sync"], files: "drafts" }), "No tool is left")
+    assert.lengthOf(arr(names({ hasFiles: false })), tools.byDefault.length - tools.toolsets.files.length)
+    assert.include(names({ toolsets: ["sync"], hasFiles: false }), "No tool is left")
   })
 
   it("has credential_create only where there are variables for it", () => {

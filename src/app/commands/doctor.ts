@@ -53,11 +53,7 @@ export const doctor = Command.make(
       const own = yield* Doctor.examine({
         tools,
         filesRoots: places.filesRoots,
-        withoutFolder: Places.files(places) === "drafts"
-          ? "drafts"
-          : options.transport === "stdio"
-          ? "refusals"
-          : undefined,
+        offersFiles: options.transport === "stdio",
         state: yield* stateOf(places.state)
       }).pipe(Effect.provide(ToolContext.layerOf(options, upstream)))
       const checks = [...shared, ...own]

@@ -20,7 +20,7 @@ export const print = (line: string) => Effect.sync(() => void process.stdout.wri
 
 /** The tools that are served. */
 export const servedTools = (options: Options.Options) =>
-  Effect.flatMap(Places.offered(options), (files) => Options.servedTools(options, files))
+  Effect.flatMap(Places.offersFiles(options), (hasFiles) => Options.servedTools(options, hasFiles))
 
 /** The tools that a client is offered. */
 export const offeredTools = (options: Options.Options) =>

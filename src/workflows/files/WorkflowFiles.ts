@@ -32,8 +32,7 @@ export type { CodeOptions, Keep, Written } from "./write.ts"
  *
  * **Details**
  *
- * A path may be a draft's id: `draft-plan` is `plan.json` right below the first root. Where there is no files root, a
- * database may hold the drafts (`SqlDrafts`); paths are refused there.
+ * A path may be a draft's id: `draft-plan` is `plan.json` directly under the first root.
  *
  * @category models
  * @since 0.1.0

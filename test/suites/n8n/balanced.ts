@@ -11,10 +11,9 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { arr, type Obj, obj } from "../../../src/base/Json.ts"
+import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as modern from "../../mcp/eras/modern.ts"
-import * as RealPostgres from "../state/Postgres.ts"
 import { balance } from "./balancer.ts"
 import { everyTool } from "./everyTool.ts"
 import { RealN8n } from "./RealN8n.ts"
@@ -171,52 +170,4 @@ export const balanced = (it: It) => {
       // What was answered once is not taken again, by nobody.
       assert.notStrictEqual(obj((yield* send(one, answer(asked, agreed)))["structuredContent"])?.["success"], true)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
-}
-
-/** Adds the test of drafts in a database to a suite. */
-export const drafting = (it: It) => {
-  it.effect.skipIf(!RealPostgres.isInstalled())(
-    "two processes without a folder share drafts, which become workflows",
-    () =>
-      Effect.gen(function*() {
-        const postgres = yield* RealPostgres.make
-        yield* scenarios.live(postgres.start)
-        const env = { N8N_MCP_STATE: postgres.url }
-        const [one, two] = [yield* listening([], env, 0), yield* listening([], env, 0)]
-        const call = ({ port }: { readonly port: number }, name: string, parameters: object) =>
-          Effect.promise(async () => {
-            const response = await fetch(`http://127.0.0.1:${port}/mcp/execute`, {
-              method: "POST",
-              headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-              body: JSON.stringify({ name, parameters })
-            })
-            const answer = obj(await response.json())
-            if (answer?.["success"] !== true) throw new Error(`${name}: ${JSON.stringify(answer)}`)
-            return obj(answer["data"]) ?? {}
-          })
-        const { workflowId } = yield* call(one, "workflow_create", { name: "Drafted on two machines" })
-        const add = (name: string, type: string, after?: string) => ({
-          workflowId,
-          operations: [{ op: "add", type: `n8n-nodes-base.${type}`, name, ...after === undefined ? {} : { after } }]
-        })
-        yield* call(two, "workflow_edit", add("Start", "manualTrigger"))
-        yield* Effect.forEach(
-          [one, two, one, two],
-          (server, index) => call(server, "workflow_edit", add(`Step ${index}`, "noOp", "Start")),
-          { concurrency: "unbounded" }
-        )
-        assert.deepInclude(yield* call(one, "test_workflow", { workflowId }), { status: "success" })
-        const { id } = yield* call(two, "create_workflow_from_file", { filePath: workflowId })
-        const nodes = obj(yield* scenarios.fetchJson(`workflows/${String(id)}`))?.["nodes"]
-        assert.sameMembers(
-          arr(nodes).map((node) => obj(node)?.["name"]),
-          ["Start", "Step 0", "Step 1", "Step 2", "Step 3"]
-        )
-        yield* call(one, "workflow_save", { workflowId: id, filePath: "draft-copy" })
-        yield* call(two, "node_add", { workflowId: "draft-copy", nodeType: "n8n-nodes-base.noOp", name: "Last" })
-        yield* call(one, "replace_workflow_from_file", { id, filePath: "draft-copy", confirm: true })
-        assert.deepInclude(yield* call(two, "get_workflow", { id }), { nodeCount: 6 })
-        yield* call(two, "delete_workflow", { id, confirm: true })
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
 }

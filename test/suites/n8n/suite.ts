@@ -18,7 +18,7 @@ import * as Services from "../../../src/app/Services.ts"
 import { arr, num, obj, str } from "../../../src/base/Json.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { balanced, drafting } from "./balanced.ts"
+import { balanced } from "./balanced.ts"
 import { building } from "./building.ts"
 import { cases } from "./cases.ts"
 import { throughFaults } from "./faults.ts"
@@ -604,7 +604,6 @@ export const suite = (version: string) => {
     guides(it, v2)
     building(it, { drafts })
     if (v2) balanced(it)
-    drafting(it)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
       Effect.gen(function*() {

@@ -29,7 +29,7 @@ const programs = () => {
 }
 
 /** Whether there is a PostgreSQL here. */
-export const isInstalled = () => programs() !== undefined
+const isInstalled = () => programs() !== undefined
 
 /** It does not run as root; Debian has a user for it. */
 const owner = () => {

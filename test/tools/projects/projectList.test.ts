@@ -22,7 +22,7 @@ const licensed = FakeN8n.layer({
 })
 
 const served = (toolsets: ReadonlyArray<string>) =>
-  Result.getOrThrow(Selection.select({ toolsets, tools: [], excludeTools: [], files: "folder", credentialEnv: false }))
+  Result.getOrThrow(Selection.select({ toolsets, tools: [], excludeTools: [], hasFiles: true, credentialEnv: false }))
 
 const parametersOf = (toolsets: ReadonlyArray<string>, name: string) =>
   Object.keys(served(toolsets).find((tool) => tool.name === name)?.inputSchema.properties ?? {})
