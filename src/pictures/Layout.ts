@@ -1,34 +1,34 @@
 /**
- * Places for the nodes of a picture that have none, or that hide each other.
+ * Positions for the nodes of a picture that have none or that hide each other.
  *
  * **Details**
  *
- * A few are moved to where there is room; where many are without a place, all are laid out anew from left to right, with
- * sub-nodes below what they serve, as n8n's editor tidies up. The library for that is loaded then.
+ * A few nodes are moved to free positions. If many have no position, all are laid out from left to right with sub-nodes
+ * below their parents, like "Tidy up" in n8n's editor; the layout library is loaded only then.
  */
 import * as Effect from "effect/Effect"
 import * as geometry from "./geometry.ts"
 import type { Link, Node, Picture } from "./Picture.ts"
 
-/** Between nodes, as the editor leaves it. */
+/** Distances between nodes, as in the editor. */
 const [across, along, beside, under] = [128, 96, 48, 128]
 
-/** What is written under a node. */
+/** Height of the text under a node. */
 const labelRoom = 64
 
 const boxOf = (node: Node, place: geometry.Point): geometry.Box => ({ ...place, ...geometry.size(node) })
 
-/** With what is written under it. */
+/** Box including the text under the node. */
 const withLabel = (box: geometry.Box): geometry.Box => ({ ...box, height: box.height + labelRoom })
 
-/** Whether a node cannot stay beside another: people put them close, but what a difference removed gives way. */
+/** Whether a node has to move: close nodes may stay, but a removed node yields to any other. */
 const collides = ({ status }: Node, box: geometry.Box, other: geometry.Box): boolean =>
   status === "removed"
     ? geometry.overlap(withLabel(other), withLabel(box), 0)
     : geometry.overlap(other, box, 1 / 3)
 
-/** The nodes without a place, and those that one before them hides. */
-const homeless = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
+/** Nodes without a position, and nodes hidden by an earlier one. */
+const unplaced = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
   const boxes: Array<geometry.Box> = []
   return new Set(nodes.filter((node) => {
     const box = node.place && boxOf(node, node.place)
@@ -38,10 +38,10 @@ const homeless = (nodes: ReadonlyArray<Node>): ReadonlySet<Node> => {
   }))
 }
 
-/** The largest share of nodes that are moved one by one. */
+/** Largest share of nodes that are moved individually. */
 const few = 0.34
 
-/** Moves single nodes down, from where they are or beside a neighbour, to where there is room. */
+/** Moves single nodes down to a free position, from their own or a neighbour's position. */
 const nudge = ({ links, nodes, ...picture }: Picture, moved: ReadonlySet<Node>): Picture => {
   const places = new Map(
     nodes.flatMap((node) => node.place !== undefined && !moved.has(node) ? [[node.id, node.place]] : [])
@@ -74,14 +74,14 @@ const nudge = ({ links, nodes, ...picture }: Picture, moved: ReadonlySet<Node>):
 
 const withPlace = (node: Node, place: geometry.Point = { x: 0, y: 0 }): Node => ({ ...node, place })
 
-/** A node of the main flow with the sub-nodes below it, and where each of them is in it. */
+/** Node of the main flow with the sub-nodes below it, and the position of each within the block. */
 interface Block {
   readonly width: number
   readonly height: number
   readonly places: ReadonlyMap<string, geometry.Point>
 }
 
-/** What each sub-node serves; one that serves several hangs on the first. */
+/** Parent of each sub-node: the first, if it has several. */
 const hostsOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Link>): ReadonlyMap<string, string> => {
   const subs = new Set(nodes.flatMap(({ id, kind }) => kind === "sub" ? [id] : []))
   const hosts = new Map<string, string>()
@@ -148,11 +148,11 @@ const layOut = async ({ links, nodes, notes, ...picture }: Picture): Promise<Pic
   }
 }
 
-/** The picture with a place for every node. */
+/** Picture with a position for every node. */
 export const place = (picture: Picture): Effect.Effect<Picture> => {
-  const moved = homeless(picture.nodes)
+  const moved = unplaced(picture.nodes)
   if (moved.size === 0) return Effect.succeed(picture)
-  // What a difference removed often lies under what came for it.
+  // A removed node often lies under its replacement.
   const missing = [...moved].filter(({ status }) => status !== "removed")
   return missing.length > few * picture.nodes.length
     ? Effect.promise(() => layOut(picture))

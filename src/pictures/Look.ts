@@ -1,31 +1,31 @@
-/** What is known of how a node looks. Pure. */
+/** Appearance of nodes by type. Pure. */
 import type { Obj } from "../base/Json.ts"
 import type { Port } from "../catalogue/types/Ports.ts"
 
 /**
- * What a node's type says of it.
+ * Appearance of a node, from its type.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Look {
-  /** What people call the type: `HTTP Request`. */
+  /** Display name of the type, such as `HTTP Request`. */
   readonly label: string
   readonly isTrigger: boolean
-  /** `undefined` where they are unknown. */
+  /** Declared ports, if known. */
   readonly inputs: ReadonlyArray<Port> | undefined
   readonly outputs: ReadonlyArray<Port> | undefined
-  /** What the node does, such as `post: message`. */
+  /** Operation of the node, such as `post: message`. */
   readonly subtitle?: string
 }
 
 /**
- * The look of a node; `undefined` where its type is unknown.
+ * Appearance of a node, or `undefined` if its type is unknown.
  *
  * @category models
  * @since 0.1.0
  */
 export type LookOf = (node: Obj) => Look | undefined
 
-/** Of nodes of which nothing is known. */
+/** Appearance without any knowledge of types. */
 export const unknown: LookOf = () => undefined

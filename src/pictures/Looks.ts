@@ -1,4 +1,4 @@
-/** What nodes look like, as their types say: triggers, sub-nodes, ports by name. */
+/** Appearance of nodes from the catalogue: triggers, sub-nodes, named ports. */
 import * as Effect from "effect/Effect"
 import { arr, num, type Obj, obj, str } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
@@ -32,7 +32,7 @@ const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Por
   }
 }
 
-/** The looks of the nodes of these workflows; none where the catalogue cannot be read. */
+/** Appearance of the nodes of these workflows; unknown if the catalogue cannot be read. */
 export const forWorkflows = (
   ...workflows: ReadonlyArray<Obj>
 ): Effect.Effect<Look.LookOf, never, NodeCatalogue.NodeCatalogue> => {

@@ -1,10 +1,10 @@
-/** A picture as a page of one file: it can be moved, searched and asked, and asks the network for nothing. Pure. */
+/** Picture as a self-contained HTML page with pan, zoom, search and details, without network requests. Pure. */
 import { metaKey, type PictureMessage } from "./Message.ts"
 import type { Node, Picture, Section, Status } from "./Picture.ts"
 import * as Svg from "./Svg.ts"
 import { xml } from "./text.ts"
 
-/** What the page tells of a picture. */
+/** Details of a picture on the page. */
 export interface Shown {
   readonly title: string
   readonly subtitle: string
@@ -21,7 +21,7 @@ export interface Shown {
   }>
 }
 
-/** Where the parts of a page go, in the file that the build makes. */
+/** Placeholders in the built template. */
 export const places = { title: "<!--title-->", picture: "<!--picture-->", data: "<!--data-->" } as const
 
 const cut = (sections: ReadonlyArray<Section>, most: number): ReadonlyArray<Section> =>
@@ -50,10 +50,10 @@ const toShown = (
   }))
 })
 
-/** The most characters of what a page tells: with more, each part is shorter. */
+/** Maximum characters of a page's details; longer parts are shortened. */
 const room = 2_000_000
 
-/** What the page tells of a picture, within `maxChars`. */
+/** Details of a picture within `maxChars`. */
 export const shown = (picture: Picture, maxChars: number = room): Shown => {
   for (const most of [Infinity, 2_000, 600, 150]) {
     const all = toShown(picture, most)
@@ -62,7 +62,7 @@ export const shown = (picture: Picture, maxChars: number = room): Shown => {
   return toShown(picture, 0)
 }
 
-/** JSON that cannot end the element that it stands in. */
+/** JSON that cannot close the surrounding script element. */
 const inScript = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -70,10 +70,10 @@ const inScript = (value: unknown) =>
   )
 
 const fill = (template: string, parts: { readonly [Place in keyof typeof places]: string }): string =>
-  // In one pass: nothing of a part is taken for a place.
+  // In one pass, so that a placeholder within a part stays as it is.
   template.replace(/<!--(title|picture|data)-->/g, (_, place: keyof typeof places) => parts[place])
 
-/** The page of a picture whose nodes have places; `template` is `dist/picture.html`. */
+/** Page of a picture whose nodes have positions; `template` is `dist/picture.html`. */
 export const html = (template: string, picture: Picture): string =>
   fill(template, {
     title: xml(picture.title),
@@ -81,13 +81,13 @@ export const html = (template: string, picture: Picture): string =>
     data: inScript(shown(picture))
   })
 
-/** The page without a picture, which an MCP client hands one. */
+/** Page without a picture, for MCP clients that pass one. */
 export const app = (template: string): string => fill(template, { title: "n8n workflow", picture: "", data: "null" })
 
-/** The most characters of details that a tool's answer carries. */
+/** Maximum characters of details in a tool's answer. */
 const messageRoom = 400_000
 
-/** What a tool's answer carries for the page, in `_meta`. */
+/** Message for the page in `_meta` of a tool's answer. */
 export const message = (picture: Picture): { readonly [metaKey]: PictureMessage } => ({
   [metaKey]: { svg: Svg.render(picture, { isBare: true }), shown: shown(picture, messageRoom) }
 })

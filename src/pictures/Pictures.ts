@@ -1,4 +1,4 @@
-/** Makes pictures with what the catalogue knows of the nodes, a place for each of them. */
+/** Pictures with the catalogue's knowledge of node types and a position for every node. */
 import * as Effect from "effect/Effect"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Layout from "./Layout.ts"
@@ -6,7 +6,7 @@ import * as Looks from "./Looks.ts"
 import * as Picture from "./Picture.ts"
 
 /**
- * The picture of a workflow with what lies on top of it, ready to be drawn.
+ * Picture of a workflow with an overlay, ready to be drawn.
  *
  * @category constructors
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** Draws a picture as SVG, in the look of n8n's editor, for light and dark backgrounds. Pure. */
+/** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
 import type { Port as PortOf } from "../n8n/model/Connections.ts"
 import * as geometry from "./geometry.ts"
 import type { Link, Node, Note, Picture, Status } from "./Picture.ts"
@@ -11,7 +11,7 @@ export { style, variables } from "./theme.ts"
 interface Placed {
   readonly node: Node
   readonly box: geometry.Box
-  /** The width of what is written under it. */
+  /** Available width for the text under it. */
   readonly room: number
 }
 
@@ -22,11 +22,9 @@ const text = (x: number, y: number, content: string, classes: string) =>
 
 const titled = (content: string) => `<title>${xml(content)}</title>`
 
-// ---- nodes
-
 const [nameSize, smallSize, lineHeight] = [16, 12, 18]
 
-/** What is written under a node may be as wide as there is room beside it. */
+/** Available width for the text under each node, by the distance to its neighbours. */
 const roomsOf = (boxes: ReadonlyArray<geometry.Box>) => (box: geometry.Box): number => {
   const middle = box.x + box.width / 2
   const nearest = boxes.reduce((least, other) => {
@@ -79,7 +77,7 @@ const markAt = (status: Status, x: number, y: number) => {
 
 const pin = "M-4 -7h8l-1 2 0 3 3 3H1V8L0 9-1 8V1H-6L-3 -2V-5z"
 
-/** The lines under a node, or beside the sign of a root node. */
+/** Text under a node, or beside the icon of a root node. */
 const labels = ({ box: { height, width }, node, room }: Placed): string => {
   const isRoot = node.kind === "root"
   const [x, wide] = isRoot ? [80 + (width - 88) / 2, width - 92] : [width / 2, room]
@@ -137,8 +135,8 @@ const ports = ({ box, node }: Placed): string => {
   ].join("")
 }
 
-/** What a screen reader says of a node. */
-const spoken = (node: Node): string =>
+/** Description of a node for screen readers. */
+const description = (node: Node): string =>
   [
     node.name,
     node.label,
@@ -160,8 +158,8 @@ const drawNode = (placed: Placed): string => {
   return [
     `<g data-node="${node.id}"${classes.length === 0 ? "" : ` class="${classes.join(" ")}"`} transform="translate(${
       n(x)
-    } ${n(y)})" tabindex="0" role="button" aria-label="${xml(spoken(node))}">`,
-    titled(spoken(node)),
+    } ${n(y)})" tabindex="0" role="button" aria-label="${xml(description(node))}">`,
+    titled(description(node)),
     outline(node, placed.box),
     node.kind === "trigger"
       ? `<path class="bolt" transform="translate(-30 ${n(height / 2 - 9)})" d="M7 0L0 11h5l-2 8 9-12H7z"/>`
@@ -184,20 +182,18 @@ const drawNode = (placed: Placed): string => {
   ].join("")
 }
 
-/** Where a node was before, and the way from there. */
+/** Former position of a node, and a line from it. */
 const drawGhost = ({ box, node }: Placed): string => {
   if (node.formerPlace === undefined) return ""
   const { x, y } = node.formerPlace
   const [fromX, fromY] = [x + box.width / 2, y + box.height / 2]
   const [toX, toY] = [box.x + box.width / 2, box.y + box.height / 2]
-  return `<g class="was">${titled(`${node.name}: its former place`)}<rect class="ghost" x="${n(x)}" y="${
+  return `<g class="was">${titled(`${node.name}: its former position`)}<rect class="ghost" x="${n(x)}" y="${
     n(y)
   }" width="${n(box.width)}" height="${n(box.height)}" rx="8"/><path class="ghost" d="M${n(fromX)} ${n(fromY)}L${
     n(toX)
   } ${n(toY)}"/></g>`
 }
-
-// ---- links
 
 interface Drawn {
   readonly link: Link
@@ -225,9 +221,7 @@ const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): Readonly
   return [{ link, end, path: geometry.path(start, end, link.output.type) }]
 }
 
-// ---- notes
-
-/** The lines of a note: Markdown as it is written, but for the marks of headings and stress. */
+/** Lines of a note: its Markdown without the marks of headings, emphasis and links. */
 const noteLines = (
   { height, text: content, width }: Note
 ): ReadonlyArray<{ readonly line: string; readonly isHeading: boolean }> => {
@@ -250,8 +244,6 @@ const drawNote = (note: Note): string =>
       isHeading ? ` font-weight="600"` : ""
     }>${xml(line)}</text>`
   ).join("") + "</g>"
-
-// ---- all
 
 const legend: { readonly [S in Status]?: string } = {
   success: "ran",
@@ -279,13 +271,13 @@ const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: str
 }
 
 /**
- * How a picture is drawn.
+ * Options of the drawing.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** Leaves out the title and legend, where they stand beside the picture. */
+  /** Whether to omit the title and legend, for pages that show them beside the picture. */
   readonly isBare?: boolean
 }
 
@@ -293,12 +285,12 @@ const margin = 48
 const headerHeight = 76
 
 /**
- * The SVG of a picture whose nodes have places (`Layout.place`).
+ * SVG of a picture whose nodes have positions (`Layout.place`).
  *
  * **Details**
  *
- * Nodes can be focused and have a label for screen readers; `data-node` holds their key in the picture. It asks for
- * nothing from elsewhere and holds no script.
+ * Nodes are focusable and have a label for screen readers; `data-node` is their key in the picture. The SVG loads nothing
+ * and contains no script.
  *
  * @category functions
  * @since 0.1.0

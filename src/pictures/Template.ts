@@ -1,15 +1,15 @@
-/** The page that the build makes of `page/`, without a picture. */
+/** Page template, built from `page/`. */
 import * as Effect from "effect/Effect"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 
-/** The file of this build, in `dist`; the sources use it too. */
+/** Path of the built template in `dist`. */
 export const file: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/picture.html" : "./picture.html", import.meta.url)
 )
 
-/** Reads the page; fails where the build did not make it. */
+/** Reads the template; fails if it has not been built. */
 export const read: Effect.Effect<string, Errors.ValidationError> = Effect.tryPromise({
   try: () => readFile(file, "utf8"),
   catch: () =>

@@ -1,4 +1,4 @@
-/** What a reader is told of a node: text without secrets, of bounded length. */
+/** Details of a node for readers: redacted text of bounded length. */
 import { type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Redact from "../base/Redact.ts"
@@ -8,7 +8,7 @@ import * as NodeExecution from "../executions/NodeExecution.ts"
 import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 
 /**
- * A titled part of what a reader is told of a node.
+ * Titled part of a node's details.
  *
  * @category models
  * @since 0.1.0
@@ -16,27 +16,27 @@ import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 export interface Section {
   readonly title: string
   readonly text: string
-  /** Lines that begin with `+` and `-` are new and old ones. */
+  /** Whether lines start with `+` and `-` for new and old ones. */
   readonly isDiff?: boolean
 }
 
-/** Makes foreign text and values fit to be shown. */
+/** Converts foreign text and values to safe text. */
 export interface Show {
   readonly showsSecrets: boolean
-  /** One line. */
+  /** Text on one line. */
   readonly line: (text: string) => string
   readonly text: (text: string) => string
-  /** A value as indented JSON; a text as it is. */
+  /** Value as indented JSON; strings unchanged. */
   readonly value: (value: unknown) => string
 }
 
-/** The most characters of one section. */
+/** Maximum number of characters in a section. */
 const most = 6_000
 
 const shortened = (text: string): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…\n(${text.length - most} more characters)`
 
-/** How text is shown, with secrets or without. */
+/** Conversion of text, with or without redaction. */
 export const show = (showsSecrets: boolean): Show => {
   const text = (value: string) => Visible.text(showsSecrets ? value : Redact.redactText(value))
   return {
@@ -54,7 +54,7 @@ const section = (title: string, text: string): ReadonlyArray<Section> => text ==
 
 const isEmpty = (value: unknown) => value === undefined || value === null || JSON.stringify(value) === "{}"
 
-/** The node as it is written. */
+/** Notes, parameters, credentials and error handling of a node. */
 export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   const credentials = Object.entries(obj(node["credentials"]) ?? {}).map(([type, value]) =>
     `${type}: ${str(obj(value)?.["name"]) ?? "?"}`
@@ -67,7 +67,7 @@ export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   ]
 }
 
-/** Items of each side. */
+/** Number of items shown for input and output. */
 const shownItems = 3
 
 const items = (title: string, total: number, side: ReadonlyArray<Execution.Item>, show: Show) =>
@@ -83,7 +83,7 @@ const items = (title: string, total: number, side: ReadonlyArray<Execution.Item>
 const errorText = (error: Execution.ErrorDetail) =>
   [error.message, error.description, ...(error.messages ?? [])].filter((line) => line !== undefined).join("\n")
 
-/** What the last run of a node received, did and put out. */
+/** Input, error and output of a node's last run. */
 export const ofRun = (node: Obj, execution: Execution.Execution, show: Show): ReadonlyArray<Section> => {
   const nodeName = str(node["name"]) ?? ""
   const { node: run } = NodeExecution.read(
@@ -92,13 +92,13 @@ export const ofRun = (node: Obj, execution: Execution.Execution, show: Show): Re
     () => undefined
   )
   const last = run.runCount > 1 ? ` (last of ${run.runCount} runs)` : ""
-  const put = run.outputs.reduce((sum, output) => sum + output.items, 0)
+  const emitted = run.outputs.reduce((sum, output) => sum + output.items, 0)
   const received = run.input.sources.reduce((sum, source) => sum + source.count, 0)
   return [
     ...(run.error === null ? [] : section("Error", show.text(errorText(run.error)))),
     ...section("Run", show.text(run.note ?? "")),
     ...items(`Input${last}`, received, run.input.items, show),
-    ...items(`Output${last}`, put, run.output.items, show),
+    ...items(`Output${last}`, emitted, run.output.items, show),
     ...ofNode(node, show)
   ]
 }
@@ -114,14 +114,14 @@ const fieldSection = ({ after, before, diff, path }: WorkflowDiff.FieldView, sho
   isDiff: true
 })
 
-/** What changed in a node; one that is new or gone, and one that did not change, is told whole. */
+/** Changes of a node; added, removed and unchanged nodes are described in full. */
 export const ofChange = (node: Obj, view: WorkflowDiff.NodeView | undefined, show: Show): ReadonlyArray<Section> => [
   ...(view?.formerName === undefined ? [] : section("Former name", show.line(view.formerName))),
   ...(view?.fields ?? []).map((field) => fieldSection(field, show)),
   ...(view?.fields === undefined ? ofNode(node, show) : [])
 ]
 
-/** What changed that belongs to no node. */
+/** Changes that belong to no node. */
 export const ofWhole = ({ connections, name, other = [], settings = [] }: WorkflowDiff.View, show: Show) => [
   ...(name === undefined ? [] : [fieldSection({ path: "Name", ...name }, show)]),
   ...[...settings, ...other].map((field) => fieldSection(field, show)),
@@ -134,7 +134,7 @@ export const ofWhole = ({ connections, name, other = [], settings = [] }: Workfl
   }])
 ]
 
-/** What is wrong, and how to mend it. */
+/** Problems with their fixes. */
 export const ofProblems = (problems: ReadonlyArray<Problem>, show: Show): ReadonlyArray<Section> =>
   problems.map(({ fix, message, path, severity }) => ({
     title: show.line(path === "" ? severity : `${severity}: ${path}`),

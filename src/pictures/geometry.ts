@@ -1,8 +1,8 @@
-/** Where things are: the sizes and ports of nodes as n8n's editor has them, and the paths between. */
+/** Sizes and ports of nodes as in n8n's editor, and the paths of links. */
 import type { Port } from "../n8n/model/Connections.ts"
 
 /**
- * A point; y grows downwards, as on n8n's canvas.
+ * Point on n8n's canvas; y grows downwards.
  *
  * @category models
  * @since 0.1.0
@@ -12,32 +12,32 @@ export interface Point {
   readonly y: number
 }
 
-/** A rectangle by its upper left corner. */
+/** Rectangle, by its upper left corner. */
 export interface Box extends Point {
   readonly width: number
   readonly height: number
 }
 
-/** A node, as far as its size and its ports depend on it. */
+/** Properties of a node that determine its size and ports. */
 export interface Shape {
   readonly kind: "trigger" | "action" | "root" | "sub"
   readonly inputs: ReadonlyArray<Port & { readonly required?: boolean }>
   readonly outputs: ReadonlyArray<Port>
 }
 
-/** The editor's grid. */
+/** Grid size of the editor in pixels. */
 export const grid = 16
 const side = 6 * grid
-/** Of the circle of a sub-node. */
+/** Radius of a sub-node's circle. */
 export const radius = 2.5 * grid
-/** Between two ports below a root node. */
+/** Distance between two ports below a root node. */
 const slot = 3 * grid
 const leastSlots = 4
 
 const isMain = ({ type }: Port) => type === "main"
 const below = ({ inputs }: Shape) => inputs.filter((port) => !isMain(port))
 
-/** The size of a node. */
+/** Size of a node in pixels. */
 export const size = (shape: Shape): { readonly width: number; readonly height: number } => {
   const ports = Math.max(shape.inputs.filter(isMain).length, shape.outputs.filter(isMain).length, 1)
   const height = shape.kind === "sub" ? 2 * radius : side + Math.max(0, ports - 2) * 2 * grid
@@ -53,7 +53,7 @@ const spread = (ports: ReadonlyArray<Port>, port: Port, length: number) => {
   return length * ((at === -1 ? Math.max(0, main.length - 1) : at) + 1) / (main.length + 1)
 }
 
-/** Required inputs begin at the left, the others end at the right. */
+/** Slot of a port below a root node: required inputs from the left, the others at the right. */
 const slotOf = (shape: Shape, { index, type }: Port): number => {
   const hanging = below(shape)
   const ordered = [
@@ -64,13 +64,13 @@ const slotOf = (shape: Shape, { index, type }: Port): number => {
   return ordered[at]?.required === true ? at : at + Math.max(0, leastSlots - ordered.length)
 }
 
-/** Where an input is, on the canvas. */
+/** Position of an input on the canvas. */
 export const inputAt = (shape: Shape, box: Box, port: Port): Point =>
   isMain(port)
     ? { x: box.x, y: box.y + spread(shape.inputs, port, box.height) }
     : { x: box.x + radius + slot * slotOf(shape, port), y: box.y + box.height }
 
-/** Where an output is, on the canvas. */
+/** Position of an output on the canvas. */
 export const outputAt = (shape: Shape, box: Box, port: Port): Point =>
   isMain(port)
     ? { x: box.x + box.width, y: box.y + spread(shape.outputs, port, box.height) }
@@ -80,7 +80,7 @@ export const outputAt = (shape: Shape, box: Box, port: Port): Point =>
       y: box.y
     }
 
-/** The path of a link, where its label stands, and what it covers. */
+/** Path of a link, the position of its label, and its bounds. */
 export interface Path {
   readonly d: string
   readonly label: Point
@@ -90,7 +90,7 @@ export interface Path {
 const round = (value: number) => Math.round(value * 10) / 10
 const at = ({ x, y }: Point) => `${round(x)} ${round(y)}`
 
-/** The box around points. */
+/** Bounding box of points. */
 export const around = (points: ReadonlyArray<Point>): Box => {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
   const [x, y] = [Math.min(...xs), Math.min(...ys)]
@@ -100,7 +100,7 @@ export const around = (points: ReadonlyArray<Point>): Box => {
 const reach = (distance: number) => distance >= 0 ? distance / 2 : 6.25 * Math.sqrt(-distance)
 
 const curve = (from: Point, c1: Point, c2: Point, to: Point): Path => {
-  // Behind the middle, for the name of an output stands before it.
+  // Past the middle, because the name of the output is before it.
   const t = 0.6
   const mid = (a: number, b: number, c: number, d: number) =>
     (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t ** 2 * c + t ** 3 * d
@@ -113,7 +113,7 @@ const curve = (from: Point, c1: Point, c2: Point, to: Point): Path => {
 
 const corner = 16
 
-/** A line through these points with round corners. */
+/** Line through points with rounded corners. */
 const rounded = (points: ReadonlyArray<Point>): string =>
   points.map((point, index) => {
     const [before, after] = [points[index - 1], points[index + 1]]
@@ -127,10 +127,10 @@ const rounded = (points: ReadonlyArray<Point>): string =>
     return `L${at(towards(before))}Q${at(point)} ${at(towards(after))}`
   }).join("")
 
-/** How far a link that leads back goes down, and to the sides. */
+/** Distances that a backward link goes down and to the sides. */
 const [down, aside] = [130, 40]
 
-/** From an output to an input: a curve, or below the nodes where it leads back. */
+/** Path from an output to an input: a curve, or a line below the nodes for a backward link. */
 export const path = (from: Point, to: Point, type: string): Path => {
   if (type !== "main") {
     const [up, drop] = [reach(from.y - to.y), reach(from.y - to.y)]
@@ -152,7 +152,7 @@ export const path = (from: Point, to: Point, type: string): Path => {
   return { d: rounded(points), label: { x: (from.x + to.x) / 2, y }, bounds: around(points) }
 }
 
-/** Whether two boxes have more than this share of the smaller one in common. */
+/** Whether two boxes overlap by more than this share of the smaller one. */
 export const overlap = (a: Box, b: Box, share: number): boolean => {
   const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const along = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)

@@ -1,7 +1,7 @@
-/** What stands in a node: a sign of what it does, or the initials of the app that it works with. */
+/** Icons of nodes: a symbol of the function, or the initials of the app. */
 
 /**
- * A sign in a square of 24, drawn with strokes, and the hue that n8n's users know it by.
+ * Icon as strokes in a 24 × 24 square, with the hue that n8n uses.
  *
  * @category models
  * @since 0.1.0
@@ -74,7 +74,7 @@ const initialsOf = (label: string) => {
   return second === undefined ? letter.toUpperCase() + next : (letter + [...second][0]).toUpperCase()
 }
 
-/** The sign of a type; `label` is what people call it. */
+/** Icon of a type with this display name. */
 export const glyphOf = (type: string, label: string): Glyph => {
   const name = type.slice(type.lastIndexOf(".") + 1)
   const [, d, hue] = signs.find(([pattern]) => pattern.test(name)) ?? []

@@ -1,6 +1,6 @@
 /** Text in a picture: escaped, measured without a font, and broken into lines. */
 
-/** What XML cannot hold, even escaped. */
+/** Characters that XML forbids, even escaped. */
 const impossible = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
 const entities: { readonly [sign: string]: string } = {
@@ -12,7 +12,7 @@ const entities: { readonly [sign: string]: string } = {
 }
 
 /**
- * The text as content or attribute value of XML and HTML.
+ * Text escaped as content or attribute value of XML and HTML.
  *
  * @category functions
  * @since 0.1.0
@@ -22,12 +22,12 @@ export const xml = (text: string): string =>
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** What a person sees as one character: an emoji of several code points, a letter with its accents. */
+/** Grapheme clusters: an emoji of several code points or a letter with its accents is one. */
 const graphemes = (text: string): ReadonlyArray<string> => [...segmenter.segment(text)].map(({ segment }) => segment)
 
 const full = /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303F\uFF00-\uFF60]/u
 
-/** The width of a character in sizes of the font; no two fonts agree, so it is a little more than most have. */
+/** Approximate width of a character in em, slightly more than in most fonts. */
 const widthOf = (grapheme: string): number =>
   full.test(grapheme) ?
     1 :
@@ -41,27 +41,27 @@ const widthOf = (grapheme: string): number =>
     0.68 :
     0.57
 
-/** The approximate width of a line, in pixels. */
+/** Approximate width of a line in pixels. */
 export const width = (text: string, size: number): number =>
   size * graphemes(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0)
 
-/** The text, shortened with an ellipsis where it is wider. */
+/** Text shortened with an ellipsis to fit the width in pixels. */
 export const ellipsis = (text: string, size: number, room: number): string => {
   if (width(text, size) <= room) return text
-  let [kept, used] = ["", size]
+  let [shortened, used] = ["", size]
   for (const grapheme of graphemes(text)) {
     used += size * widthOf(grapheme)
     if (used > room) break
-    kept += grapheme
+    shortened += grapheme
   }
-  return `${kept.trimEnd()}…`
+  return `${shortened.trimEnd()}…`
 }
 
-/** Words, or the characters of a script that has none. */
+/** Words, or single characters of words that are too wide. */
 const words = (text: string, size: number, room: number): ReadonlyArray<string> =>
   text.split(/(?<=\s)/).flatMap((word) => width(word, size) <= room ? [word] : graphemes(word))
 
-/** The text in lines of this width; the last is shortened where there are more. */
+/** Text wrapped to a width in pixels and a maximum number of lines; the last line is shortened if needed. */
 export const wrap = (text: string, size: number, room: number, most: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""

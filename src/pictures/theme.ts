@@ -1,4 +1,4 @@
-/** Colours and fonts, after n8n's editor, for a light and a dark background. */
+/** Colours and fonts after n8n's editor, light and dark. */
 
 type Palette = { readonly [name: string]: string }
 
@@ -67,7 +67,7 @@ const dark: Palette = {
 const declare = (palette: Palette) => Object.entries(palette).map(([name, colour]) => `--${name}:${colour}`).join(";")
 
 /**
- * The variables of both palettes; `data-theme` on the element wins over what the reader's system prefers.
+ * CSS variables of both palettes; `data-theme` on the element overrides the system's preference.
  *
  * @category functions
  * @since 0.1.0
@@ -90,7 +90,7 @@ const marks = {
 }
 
 /**
- * The style of a picture: one text for all, so that a page can allow it by its hash.
+ * Style of every picture, constant so that a page can allow it by its hash.
  *
  * @category constants
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** The page within an MCP client (MCP Apps, SEP-1865): JSON-RPC with the window around it. */
+/** Connection to an MCP client (MCP Apps, SEP-1865): JSON-RPC with the parent window. */
 import { isPictureMessage, metaKey } from "../Message.ts"
 import type { Shown } from "../Page.ts"
 
@@ -12,7 +12,7 @@ interface Message {
 
 const height = 560
 
-/** Asks the client for the answer of a tool, and shows the picture in it. */
+/** Receives tool answers from the client and shows their pictures. */
 export const connect = (show: (shown: Shown, svg: string) => void, say: (text: string) => void): void => {
   const host = window.parent
   if (host === window) return say("Nothing to show: this page belongs into an MCP client.")

@@ -1,4 +1,4 @@
-/** The script of the page: shows a picture that can be moved, searched and asked, alone or in an MCP client. */
+/** Script of the page: pan, zoom, search and details, standalone or in an MCP client. */
 import type { Shown } from "../Page.ts"
 import { connect } from "./host.ts"
 
@@ -32,9 +32,9 @@ const element = <K extends keyof HTMLElementTagNameMap>(name: K, text: string, c
   return made
 }
 
-// ---- moving
+// Pan and zoom
 
-/** Smaller than this, names cannot be read. */
+/** Smallest scale at which names are readable. */
 const leastScale = 0.35
 
 const look = (next: typeof view) => {
@@ -42,7 +42,7 @@ const look = (next: typeof view) => {
   svg()?.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`)
 }
 
-/** A place on the screen as one of the picture. */
+/** Converts screen to picture coordinates. */
 const onCanvas = (x: number, y: number) => {
   const matrix = svg()?.getScreenCTM()
   return matrix === null || matrix === undefined ? undefined : new DOMPoint(x, y).matrixTransform(matrix.inverse())
@@ -61,7 +61,7 @@ const zoom = (factor: number, at?: { readonly x: number; readonly y: number }) =
 
 const move = (x: number, y: number) => look({ ...view, x: view.x + x, y: view.y + y })
 
-/** Moves a node into sight, near enough to be read. */
+/** Pans and zooms to a node. */
 const centre = (id: string) => {
   const box = inPicture(id)?.getBoundingClientRect()
   const middle = box && onCanvas(box.x + box.width / 2, box.y + box.height / 2)
@@ -96,14 +96,14 @@ const listenToPointer = () => {
     if (!hasMoved && target !== null) pick(target.getAttribute("data-node") ?? "", target)
   })
   stage.addEventListener("wheel", (event) => {
-    // Inside of a conversation the wheel is the conversation's.
+    // Within a conversation the wheel scrolls the conversation.
     if (document.body.classList.contains("app") && !event.ctrlKey && !event.metaKey) return
     event.preventDefault()
     zoom(Math.exp(Math.max(-100, Math.min(100, event.deltaY)) / 300), onCanvas(event.clientX, event.clientY))
   }, { passive: false })
 }
 
-// ---- details
+// Details
 
 const lineElement = (line: string) => {
   const sign = line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : ""
@@ -112,7 +112,7 @@ const lineElement = (line: string) => {
 
 const sectionElements = ({ isDiff, text, title }: ShownNode["sections"][number]) => {
   const body = document.createElement("pre")
-  // A reader scrolls it by the keyboard as well.
+  // Focusable, so that it can be scrolled with the keyboard.
   body.tabIndex = 0
   if (isDiff === true) body.append(...text.split("\n").map(lineElement))
   else body.textContent = text
@@ -162,7 +162,7 @@ const pick = (id: string, from: Element | null) => {
   if (from !== null) heading.focus()
 }
 
-// ---- the list and the search
+// List and search
 
 const fillList = () => {
   list.replaceChildren(...nodes.map((node) => {
@@ -203,9 +203,9 @@ const find = () => {
   byId("found").textContent = words === "" ? "" : `${count} of ${nodes.length} nodes`
 }
 
-// ---- all
+// Start
 
-/** The node to begin with: the one that failed, else the first of which there is something to say. */
+/** Initially selected node: the failed one, else the first with details. */
 const begin = ({ focus }: Shown) => {
   const first = focus ??
     (nodes.find(({ status = "idle" }) => status !== "idle" && status !== "success") ?? nodes[0])?.id

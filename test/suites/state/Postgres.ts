@@ -28,9 +28,6 @@ const programs = () => {
   return folders.find((folder) => existsSync(join(folder, "initdb")))
 }
 
-/** Whether there is a PostgreSQL here. */
-const isInstalled = () => programs() !== undefined
-
 /** It does not run as root; Debian has a user for it. */
 const owner = () => {
   if (process.getuid?.() !== 0) return {}

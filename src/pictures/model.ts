@@ -1,0 +1,152 @@
+/** Parts of a picture. */
+import type { Obj } from "../base/Json.ts"
+import type { Problem } from "../base/Problem.ts"
+import type * as Execution from "../executions/Execution.ts"
+import type * as Connections from "../n8n/model/Connections.ts"
+import type * as details from "./details.ts"
+import type * as geometry from "./geometry.ts"
+import type { Glyph } from "./glyphs.ts"
+import type * as Look from "./Look.ts"
+
+/**
+ * Workflow of any origin; malformed parts are not drawn.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Document = Obj
+
+/**
+ * Information drawn on top of the workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Overlay =
+  | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
+  /** Difference from an earlier state. */
+  | { readonly _tag: "Difference"; readonly before: Document }
+  | { readonly _tag: "Problems"; readonly problems: ReadonlyArray<Problem> }
+
+/**
+ * Status of a node in the overlay; `idle` did not run in the execution.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Status =
+  | "success"
+  | "error"
+  | "waiting"
+  | "running"
+  | "idle"
+  | "added"
+  | "removed"
+  | "changed"
+  | "renamed"
+  | "warning"
+
+/**
+ * Node of a picture.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Node extends geometry.Shape {
+  /** Key in the picture. */
+  readonly id: string
+  readonly name: string
+  /** Display name of its type. */
+  readonly label: string
+  readonly glyph: Glyph
+  readonly place: geometry.Point | undefined
+  readonly status?: Status
+  /** Status in words, for screen readers. */
+  readonly statusText?: string
+  /** Short description below the name, such as its operation. */
+  readonly subtitle?: string
+  /** Items and time of its runs. */
+  readonly figures?: string
+  readonly formerName?: string
+  /** Position before the change. */
+  readonly formerPlace?: geometry.Point
+  readonly isDisabled: boolean
+  readonly isPinned: boolean
+  readonly isSubWorkflow: boolean
+  readonly inputs: ReadonlyArray<Port>
+  readonly outputs: ReadonlyArray<Port>
+  readonly sections: ReadonlyArray<details.Section>
+}
+
+/**
+ * Input or output of a node.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Port extends Connections.Port {
+  readonly name?: string
+  readonly required?: boolean
+}
+
+/**
+ * Link between two nodes of the picture, by their ids.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Link {
+  readonly from: string
+  readonly output: Connections.Port
+  readonly to: string
+  readonly input: Connections.Port
+  readonly status?: "ran" | "idle" | "added" | "removed"
+  /** Number of items that passed through. */
+  readonly items?: number
+}
+
+/**
+ * Sticky note.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Note extends geometry.Box {
+  readonly text: string
+  /** n8n's colour number, 1 to 7. */
+  readonly colour: number
+}
+
+/**
+ * Picture of a workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Picture {
+  readonly title: string
+  /** Summary of the overlay in one line. */
+  readonly subtitle: string
+  readonly overlay: Overlay["_tag"] | undefined
+  readonly nodes: ReadonlyArray<Node>
+  readonly links: ReadonlyArray<Link>
+  readonly notes: ReadonlyArray<Note>
+  /** Details that belong to no node, such as changes of settings. */
+  readonly sections: ReadonlyArray<details.Section>
+  /** Id of the most relevant node, such as the one that failed. */
+  readonly focus?: string
+}
+
+/**
+ * Options of a picture.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly overlay?: Overlay | undefined
+  /** Appearance by node type; see `Looks.forWorkflows`. */
+  readonly lookOf?: Look.LookOf
+  /** Whether secrets are shown unredacted. */
+  readonly showsSecrets?: boolean | undefined
+}
