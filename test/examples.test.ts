@@ -1,4 +1,4 @@
-/** The examples of docstrings and of the README, compiled and run as an app's modules. */
+/** Examples of docstrings and pages, compiled and run as an app's modules. */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -17,7 +17,10 @@ const ofSource = globSync("src/**/*.ts", { cwd: root }).toSorted().flatMap((file
   return blocks(text).map((code, index) => ({ name: `${file.replace(/\W/g, "_")}_${index}`, code }))
 })
 
-const readme = { name: "README", code: blocks(readFileSync(join(root, "README.md"), "utf8")).join("\n") }
+const ofPages = Object.entries({ README: "README.md", library: ".github/docs/library.md" }).map(([name, page]) => ({
+  name,
+  code: blocks(readFileSync(join(root, page), "utf8")).join("\n")
+}))
 
 const run = (command: string, ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(command, args, { cwd: folder, encoding: "utf8" })
@@ -39,7 +42,7 @@ describe("examples", () => {
     assert.isAtLeast(ofSource.length, 7)
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
-    for (const { code, name } of [...ofSource, readme]) writeFileSync(join(folder, `${name}.ts`), code)
+    for (const { code, name } of [...ofSource, ...ofPages]) writeFileSync(join(folder, `${name}.ts`), code)
     writeFileSync(join(folder, "run.ts"), runner)
     const config = {
       extends: "../../tsconfig.json",

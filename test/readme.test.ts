@@ -2,8 +2,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import * as Options from "../src/app/Options.ts"
 import * as Services from "../src/app/Services.ts"
 import * as Demo from "../src/demo/Demo.ts"
@@ -13,16 +14,31 @@ import * as tools from "../src/tools/index.ts"
 import * as Releases from "./suites/n8n/releases.ts"
 import { folderWith } from "./support/folders.ts"
 
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const read = (page: string) => readFileSync(join(root, page), "utf8")
+
+const docs = ".github/docs"
+
+const pages = ["README.md", ...readdirSync(join(root, docs)).map((name) => `${docs}/${name}`)]
+
+const isWriting = ({ annotations }: { readonly annotations: { readonly readOnlyHint: boolean } }) =>
+  annotations.readOnlyHint ? "" : " ✎"
+
+const names = [
+  "| toolset | tools |",
+  "| --- | --- |",
+  ...Object.entries(tools.toolsets).map(([set, members]) =>
+    `| ${set} | ${members.map((tool) => `\`${tool.name}\`${isWriting(tool)}`).join(", ")} |`
+  )
+].join("\n")
 
 const table = [
   "| tool | what it does |",
   "| --- | --- |",
   ...Object.entries(tools.toolsets).flatMap(([set, members]) => [
     `| _${set}_ | |`,
-    ...members.map(({ annotations, description, name }) =>
-      `| \`${name}\`${annotations.readOnlyHint ? "" : " ✎"} | ${description} |`
-    )
+    ...members.map((tool) => `| \`${tool.name}\`${isWriting(tool)} | ${tool.description} |`)
   ])
 ].join("\n")
 
@@ -37,31 +53,54 @@ const options = [
   "| `--log-level LEVEL` | `LOG_LEVEL` | info | Lowest level of log lines on stderr; stdout carries the protocol alone |"
 ].join("\n")
 
-const between = (text: string, marker: string, content: string) =>
-  text.replace(
-    new RegExp(`(<!-- ${marker} -->\\n)[^]*(<!-- /${marker} -->)`),
-    (_, begin, end) => `${begin}\n${content}\n\n${end}`
-  )
+/** What the code says, by page and marker. */
+const generated: ReadonlyArray<readonly [page: string, marker: string, content: string]> = [
+  ["README.md", "tools", names],
+  [`${docs}/tools.md`, "tools", table],
+  [`${docs}/options.md`, "options", options],
+  [`${docs}/versions.md`, "versions", Releases.table]
+]
 
-/** A line of the README with `…` for what it leaves out. */
+const fill = (text: string, marker: string, content: string) => {
+  const between = new RegExp(`(<!-- ${marker} -->\\n)[^]*(<!-- /${marker} -->)`)
+  assert.match(text, between)
+  return text.replace(between, (_, begin, end) => `${begin}\n${content}\n\n${end}`)
+}
+
+/** Matches a line of a transcript, in which `…` stands for omissions. */
 const pattern = (line: string) =>
   new RegExp(`^${line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`, "s")
 
-const calls = [...readme.matchAll(/^> (\w+) (\{.*\})\n(\{.*)$/gm)].map(([, name = "", args = "", answer = ""]) => ({
-  name,
-  args,
-  answer
-}))
+const calls = pages.flatMap((page) =>
+  [...read(page).matchAll(/^> (\w+) (\{.*\})\n(\{.*)$/gm)].map(([, name = "", args = "", answer = ""]) => ({
+    name,
+    args,
+    answer
+  }))
+)
 
-describe("README", () => {
-  it("has the tools and the options as the code has them (vitest -u writes them)", async () => {
+/** Names of a page's headings as links to them. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title.toLowerCase().replace(/[^\p{L}\p{N} -]/gu, "").replaceAll(" ", "-")
+  )
+
+describe("the documentation", () => {
+  it.each(generated)("%s has the %s as the code has them (vitest -u writes them)", async (page, marker, content) => {
     const { expect } = await import("vitest")
-    const written = [["tools", table], ["options", options], ["versions", Releases.table]].reduce(
-      (text, [marker = "", content = ""]) => between(text, marker, content),
-      readme
-    )
-    assert.include(written, options)
-    await expect(written).toMatchFileSnapshot("../README.md")
+    await expect(fill(read(page), marker, content)).toMatchFileSnapshot(join(root, page))
+  })
+
+  it("has a README of at most 10 kB", () => assert.isAtMost(Buffer.byteLength(read("README.md")), 10_240))
+
+  it.each(pages)("%s has only links to pages, headings and pictures that exist", (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link)
+    for (const link of links.filter((link) => !/^https?:|^</.test(link))) {
+      const [file = "", anchor] = link.split("#")
+      const target = file === "" ? join(root, page) : join(root, dirname(page), file)
+      assert.isTrue(existsSync(target), `${page}: ${link}`)
+      if (anchor !== undefined) assert.include(anchorsOf(readFileSync(target, "utf8")), anchor, `${page}: ${link}`)
+    }
   })
 
   it.live("shows what the tools really answer", () =>

@@ -1,4 +1,4 @@
-/** The commands of the README's section run as they stand there. */
+/** Runs the commands of the page about workflows as code. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,9 +9,7 @@ import { folderWith, platform } from "../support/folders.ts"
 import { serve } from "../support/HttpN8n.ts"
 import { body, edit, json } from "./world.ts"
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
-
-const section = /\n## Workflows as code\n([^]*?)\n## /.exec(readme)?.[1] ?? ""
+const section = readFileSync(new URL("../../.github/docs/workflows-as-code.md", import.meta.url), "utf8")
 
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(section)?.[1] ?? ""
 
@@ -33,7 +31,7 @@ const shell = (cwd: string, env: Readonly<Record<string, string>>, script: strin
     child.on("close", (code) => resume(Effect.succeed({ code, output })))
   })
 
-describe("the README's repository", () => {
+describe("the documented repository", () => {
   it.live("is made, and its pull requests are checked, by the commands that stand there", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

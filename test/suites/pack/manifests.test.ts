@@ -36,8 +36,8 @@ describe("server.json", () => {
       variables.filter((each) => each[mark] === true).map(({ name }) => name)
     assert.deepStrictEqual(marked("isRequired"), ["N8N_URL", "N8N_API_KEY"])
     assert.deepStrictEqual(marked("isSecret"), ["N8N_API_KEY", "N8N_MCP_STATE"])
-    const readme = read("README.md")
-    for (const { name } of variables) assert.include(readme, `\`${name}\``)
+    const options = read(".github/docs/options.md")
+    for (const { name } of variables) assert.include(options, `\`${name}\``)
   })
 })
 
@@ -116,6 +116,8 @@ describe("the workflows and the image", () => {
       assert.isTrue(statSync(join(root, file)).size > 0, file)
       assert.include(sent, `!${file}\n`)
     }
-    for (const [variable] of dockerfile.matchAll(/N8N_\w+/g)) assert.include(read("README.md"), `\`${variable}\``)
+    for (const [variable] of dockerfile.matchAll(/N8N_\w+/g)) {
+      assert.include(read(".github/docs/options.md"), `\`${variable}\``)
+    }
   })
 })
