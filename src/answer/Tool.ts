@@ -1,7 +1,7 @@
 /**
- * A tool is one value: what a client is told about it, and the pipeline
- * `decode → handle → summarize → redact → make visible → minimize → encode` behind it. A program's `call` leaves it
- * after `redact`.
+ * Tool as one value: its description for clients, and the pipeline
+ * `decode → handle → summarize → redact → make visible → minimize → encode` behind it. A program's `call` ends after
+ * `redact`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ export interface Annotations {
 }
 
 /**
- * For tools that only read.
+ * Annotations of tools that only read.
  *
  * @category constants
  * @since 0.1.0
@@ -46,7 +46,7 @@ export const readOnly: Annotations = {
 }
 
 /**
- * For tools that change or delete; they keep what they overwrite as a snapshot.
+ * Annotations of tools that change or delete; the overwritten state is kept as a snapshot.
  *
  * @category constants
  * @since 0.1.0
@@ -54,7 +54,7 @@ export const readOnly: Annotations = {
 export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
 
 /**
- * For tools that add something with each call.
+ * Annotations of tools that add something with each call.
  *
  * @category constants
  * @since 0.1.0
@@ -62,7 +62,7 @@ export const destructive: Annotations = { ...readOnly, readOnlyHint: false, dest
 export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
 
 /**
- * Whether all tools that change something are refused. Default: `false`.
+ * Whether tools that change something are refused. Default: `false`.
  *
  * @category services
  * @since 0.1.0
@@ -70,7 +70,7 @@ export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempot
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
 /**
- * The tools that a client is offered: all, or with `readOnly` only those that change nothing.
+ * Tools that are offered to a client: all, or with `readOnly` only those that change nothing.
  *
  * @category functions
  * @since 0.1.0
@@ -79,7 +79,7 @@ export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolea
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
 /**
- * Names of tools that a caller is not served, of those that the server has. Default: none.
+ * Names of the server's tools that are withheld from a caller. Default: none.
  *
  * @category services
  * @since 0.1.0
@@ -97,7 +97,7 @@ export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/W
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
 
 /**
- * A successful answer.
+ * Successful answer.
  *
  * @category models
  * @since 0.1.0
@@ -109,7 +109,7 @@ export interface Answer<Data> {
 }
 
 /**
- * A tool of any type, as a server uses it.
+ * Tool of any type, as a server uses it.
  *
  * @category models
  * @since 0.1.0
@@ -118,40 +118,40 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Words that people use for it, for clients that search tools before loading them. */
+  /** Everyday words for its purpose, for clients that search tools before loading them. */
   readonly searchHint: string | undefined
-  /** Whether a client that loads tools when they are needed should have it from the start: where people begin. */
+  /** Whether clients that load tools on demand should load it from the start. */
   readonly isEntry: boolean
   readonly annotations: Annotations
-  /** The scopes of n8n's API that it needs, such as `workflow:read`. */
+  /** Scopes of n8n's API that it needs, such as `workflow:read`. */
   readonly scopes: ReadonlyArray<string>
-  /** Scopes that only a part of the tool needs, with that part. */
+  /** Scopes that only a part of the tool needs, with the name of that part. */
   readonly partialScopes: { readonly [scope: string]: string }
-  /** The Schema of the arguments. */
+  /** Schema of the arguments. */
   readonly input: InputSchema
-  /** The Schema of an answer's `data`. */
+  /** Schema of an answer's `data`. */
   readonly output: OutputSchema
-  /** The page that shows its answers, for clients that show pages. */
+  /** Page that shows its answers, for clients that show pages. */
   readonly app: App.App | undefined
-  /** The JSON Schema (2020-12) of the arguments that are listed. */
+  /** JSON Schema (2020-12) of the listed arguments. */
   readonly inputSchema: JsonSchema
-  /** The JSON Schema (2020-12) of the whole answer. */
+  /** JSON Schema (2020-12) of the whole answer. */
   readonly outputSchema: JsonSchema
-  /** Calls the tool with untyped arguments, for transports; the answer is JSON within the budget, in 50 seconds. */
+  /** Calls the tool with untyped arguments, for transports; answers JSON within the budget, within 50 seconds. */
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
-  /** What {@link extended} builds on. */
+  /** Input of {@link extended}. */
   readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
 }
 
-/** What is told of a tool's arguments. */
+/** Description of a tool's arguments. */
 interface Described {
-  /** With all parameters. */
+  /** JSON Schema with all parameters. */
   readonly inputSchema: () => JsonSchema
   readonly unlisted: NonNullable<About["unlisted"]>
 }
 
 /**
- * A Schema of arguments.
+ * Schema of arguments.
  *
  * @category models
  * @since 0.1.0
@@ -159,7 +159,7 @@ interface Described {
 export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 
 /**
- * A Schema of an answer's `data`.
+ * Schema of an answer's `data`.
  *
  * @category models
  * @since 0.1.0
@@ -167,13 +167,12 @@ export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
- * A tool with typed input and output.
+ * Tool with typed input and output.
  *
  * **Details**
  *
- * Both ways of calling it take what a client would send: defaults apply, and what the Schema refuses is a
- * `ValidationError`. Both refuse to change anything under {@link ReadOnly}, and both redact secrets
- * ({@link RedactSecrets}).
+ * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
+ * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
  *
  * @category models
  * @since 0.1.0
@@ -189,20 +188,20 @@ export interface Tool<
   readonly input: I
   readonly output: O
   /**
-   * Calls the tool, for programs: decoded data, not cut. A list that is a page of a longer one is marked as such
+   * Calls the tool, for programs, and returns decoded, untruncated data. A list that is a page of a longer one is marked
    * (`Truncated.marksIn`).
    */
   readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
-  /** The answer that a model is shown: encoded, within the budget, with hidden characters escaped, in 50 seconds. */
+  /** Answer for a model: encoded, within the budget, with invisible characters escaped, within 50 seconds. */
   readonly answer: (
     input: I["Encoded"]
   ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
-  /** What {@link wrap} builds on. */
+  /** Input of {@link wrap}. */
   readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
 /**
- * The services that a tool needs.
+ * Services that a tool needs.
  *
  * @category models
  * @since 0.1.0
@@ -210,7 +209,7 @@ export interface Tool<
 export type Services<T> = T extends Any<infer R> ? R : never
 
 /**
- * What a tool's `call` and `answer` take.
+ * Input of a tool's `call` and `answer`.
  *
  * @category models
  * @since 0.1.0
@@ -218,7 +217,7 @@ export type Services<T> = T extends Any<infer R> ? R : never
 export type Input<T extends Any> = T["input"]["Encoded"]
 
 /**
- * What a tool's `call` gives.
+ * Result of a tool's `call`.
  *
  * @category models
  * @since 0.1.0
@@ -230,18 +229,18 @@ const lazy = <A>(make: () => A) => {
   return () => (result ??= { value: make() }).value
 }
 
-/** The part of the budget for everything around `data`. */
+/** Characters of the budget reserved for everything around `data`. */
 const envelopeRoom = 600
 
-/** The data of an answer, and the full lengths of the lists in it that are pages. */
+/** Data of an answer, and the full lengths of its lists that are pages. */
 interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
-  /** What the tool's app shows of it. */
+  /** View of the answer for the tool's app. */
   readonly view?: Effect.Effect<App.View> | undefined
 }
 
-/** What a tool does, and how it is told. */
+/** Behaviour of a tool. */
 interface Parts<In, Out, out R, out E> extends About {
   readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
   readonly message: (data: Out, input: In) => string | Locale.Message
@@ -251,15 +250,15 @@ interface Parts<In, Out, out R, out E> extends About {
 }
 
 /**
- * What is known of a tool without calling it.
+ * Properties of a tool that are known without calling it.
  *
  * @category models
  * @since 0.1.0
  */
 export interface About {
   /**
-   * Parameters that are taken, but listed to nobody (`never`), or only to those who ask for more (`onRequest`): each
-   * that is listed costs every conversation.
+   * Parameters that are accepted but listed to no one (`never`) or only on request (`onRequest`): every listed parameter
+   * costs tokens in every conversation.
    */
   readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
   readonly searchHint?: string | undefined
@@ -267,7 +266,7 @@ export interface About {
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
-  /** The page that shows the answers. */
+  /** Page that shows the answers. */
   readonly app?: App.App | undefined
 }
 
@@ -299,7 +298,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
       return yield* new Errors.ValidationError({
         reason: `${name} changes something, and this server is read-only`,
         field: "--read-only",
-        hint: "A person has to start the server without --read-only (N8N_MCP_READ_ONLY)."
+        hint: "Ask the operator to start the server without --read-only (N8N_MCP_READ_ONLY)."
       })
     }
     const { data, totals, view } = yield* page(input)
@@ -315,12 +314,12 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   const fit = Effect.fnUntraced(function*(input: In) {
     const { data, totals, view } = yield* handle(input)
     const show = yield* App.Show
-    // The answer is worth more than its picture.
+    // A failing picture must not fail the answer.
     if (show !== undefined && view !== undefined) {
       yield* Effect.catchDefect(Effect.flatMap(view, show), (defect) => Effect.logError("no view for the app", defect))
     }
     const whole = Visible.json(data)
-    const next: Next = (path, kept) => Visible.json(Redact.redact(own.next?.(input, whole)(path, kept)))
+    const next: Next = (path, length) => Visible.json(Redact.redact(own.next?.(input, whole)(path, length)))
     const marked = Minimize.markPages(whole, totals, next)
     const budget = Math.min(own.maxChars?.(marked, input) ?? Infinity, (yield* Minimize.MaxResultChars) - envelopeRoom)
     return Minimize.fit(own.trim?.(marked, input) ?? marked, budget, next)
@@ -366,7 +365,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
 }
 
 /**
- * The tool as it is listed to those who ask for more: with the parameters that are unlisted but on request.
+ * Tool that also lists the parameters marked `onRequest`.
  *
  * @category functions
  * @since 0.1.0
@@ -385,14 +384,13 @@ export const extended = <T extends Any>(tool: T): T => {
  * **Details**
  *
  * `handler` does the work, and `summarize` turns its result into the answer's `data`. `totals` has the full lengths of
- * lists in it that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
- * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. What a
- * model is shown is cut so; what a program's `call` gets is not.
+ * lists that are pages of longer ones; `next` is the call that fetches the rest of a page or of a shortened list.
+ * `maxChars` is the tool's own budget, below the general one; `trim` first cuts parts to budgets of their own. Only the
+ * answer for a model is cut, not the result of a program's `call`.
  *
- * `handler` may fail with any error that has a `_tag` and a `message`; its `hint`, if there is one, tells a model what
- * to do next.
+ * `handler` may fail with any error that has a `_tag` and a `message`; its optional `hint` is the next step for a model.
  *
- * **Example** (A tool of one's own)
+ * **Example** (A custom tool)
  *
  * ```ts
  * import { N8nClient, Tool } from "effect-n8n-mcp"
@@ -439,13 +437,13 @@ export const make = <
     readonly output: O
     readonly handler: (input: I["Type"]) => Effect.Effect<Raw, E, R>
     readonly summarize: (raw: NoInfer<Raw>, input: I["Type"]) => O["Type"]
-    /** A sentence about the data; in Japanese too if it is an object. */
+    /** Sentence about the data; an object if it exists in Japanese too. */
     readonly message: (data: O["Type"], input: I["Type"]) => string | Locale.Message
     readonly totals?: (raw: NoInfer<Raw>) => Totals
     readonly next?: (input: I["Type"], data: O["Type"]) => Next
     readonly maxChars?: (data: O["Type"], input: I["Type"]) => number
     readonly trim?: (data: O["Type"], input: I["Type"]) => O["Type"]
-    /** What the {@link About.app} shows of the answer; made only for clients that show it. */
+    /** View of the answer for {@link About.app}; made only for clients that show it. */
     readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
   }
 ): Tool<Name, I, O, R, E> => {
@@ -456,7 +454,7 @@ export const make = <
     description,
     input,
     output,
-    // Lazy, so that a client gets its answer to `initialize` before any schema is made.
+    // Lazy, so that `initialize` is answered before any schema is made.
     inputSchema: lazy(() => ofArguments(input)),
     unlisted: definition.unlisted ?? {},
     outputSchema: lazy(() => ofAnswer(output))
@@ -473,17 +471,17 @@ export const make = <
 }
 
 /**
- * Puts something around what a tool does: a policy, an audit, a retry.
+ * Wraps a tool's behaviour, for example with a policy, an audit or a retry.
  *
  * **Details**
  *
- * `around` is given the decoded input and `run`, which does what the tool does; whether, with which input and how often
- * it is called is up to `around`, as are the errors. It holds for `call`, `answer`, `run`, and for the resources of a
- * server that serves the wrapped tool.
+ * `around` receives `run`, the tool's own behaviour, and the decoded input; it decides whether, how often and with which
+ * input `run` is called, and which errors it fails with. It applies to `call`, `answer` and `run`, and to the resources
+ * of a server that serves the wrapped tool.
  *
  * **Gotchas**
  *
- * Input that the Schema refuses, and changes under {@link ReadOnly}, do not get here. The data is not redacted yet.
+ * Invalid input, and changes under {@link ReadOnly}, are refused before `around`. The data is not redacted yet.
  *
  * **Example** (A policy and an audit)
  *
@@ -561,7 +559,7 @@ export const wrap = <
           return Effect.map(around(run, input), (data) => ({
             data,
             totals: last?.totals ?? {},
-            // What the page shows may hold what `around` took out of the data.
+            // The view may contain what `around` removed from the data.
             view: data === last?.data ? last?.view : undefined
           }))
         })
@@ -570,7 +568,7 @@ export const wrap = <
 }
 
 /**
- * The tools that the caller is served, with all that is around them; what reads for a caller reads through these.
+ * Tools that are served to the caller, wrappers included; resources read through these.
  *
  * @category services
  * @since 0.1.0
@@ -580,7 +578,7 @@ export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect
 })
 
 /**
- * Runs with these as the tools that the caller is served.
+ * Runs an effect with these tools as the caller's.
  *
  * @category functions
  * @since 0.1.0
@@ -589,11 +587,11 @@ export const serving =
   <T extends Any>(tools: ReadonlyArray<T>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
     Effect.flatMap(Effect.context<R | Services<T>>(), (context) =>
-      // What the tools need is in the same context.
+      // The context contains the services of the tools.
       Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
 
 /**
- * A tool as the caller is served it.
+ * Tool as it is served to the caller.
  *
  * @category models
  * @since 0.1.0
@@ -604,20 +602,20 @@ export interface Served<T extends Any> {
 }
 
 /**
- * The tool of this name among those that the caller is served, for resources and completions; else a refusal.
+ * The caller's tool of the same name, for resources and completions; fails if it is not served.
  *
  * @category functions
  * @since 0.1.0
  */
 export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
   Effect.flatMap(CurrentTools, (tools) => {
-    const found = tools.find(({ name }) => name === tool.name)
-    return found === undefined
+    const match = tools.find(({ name }) => name === tool.name)
+    return match === undefined
       ? Effect.fail(
         new Errors.ValidationError({
           reason: `${tool.name} is not served here`,
           hint: "A resource is read through its tool: serve both, or provide Tool.serving."
         })
       )
-      : Effect.succeed(found as unknown as Served<T>)
+      : Effect.succeed(match as unknown as Served<T>)
   })
