@@ -1,6 +1,6 @@
 /**
  * Advice on what to do next, as data. Rooms below `answer` do not know the names of tools and command-line options:
- * they say what would help, and `answer/Hints` puts it into words.
+ * they return a reason, and `answer/Hints` has the wording.
  */
 import * as Schema from "effect/Schema"
 
@@ -23,7 +23,7 @@ export const ConnectionProblem = Schema.Literals([
 export type ConnectionProblem = typeof ConnectionProblem.Type
 
 /**
- * One piece of advice; `answer/Hints` has the words.
+ * One piece of advice; `answer/Hints` has the wording.
  *
  * @category schemas
  * @since 0.1.0
@@ -39,12 +39,12 @@ export const Advice = Schema.TaggedUnion({
   ListWorkflows: {},
   ListExistingWorkflows: {},
   ListExecutions: {},
-  /** n8n answers a retry only once it is over. */
+  /** n8n answers a retry only after the run has ended. */
   FollowRetry: {},
   ListFiles: {},
   ListVersions: { maxSnapshots: Schema.Int },
   ListRestorableVersions: {},
-  /** There is no such version; `newest` are some that there are. */
+  /** The version does not exist; `newest` lists existing ones. */
   ChooseVersion: { workflowId: Schema.String, newest: Schema.Array(Schema.String) },
   SearchNodeTypes: {},
   /** n8n may have created a workflow of this name although it answered with an error. */

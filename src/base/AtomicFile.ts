@@ -10,16 +10,16 @@ export interface Content {
   /** A path on the same file system that no other writer uses. */
   readonly temporary: string
   readonly mode: number
-  /** The path has no links in it, and the file must not come to lie elsewhere. */
+  /** Whether the path is free of links, so that the file must be exactly there. */
   readonly isReal?: boolean
 }
 
 /**
- * Where an open file really lies; `undefined` where the system does not tell (it does on Linux).
+ * Real path of an open file, on systems that report it (Linux does).
  *
  * **Details**
  *
- * A folder on the way to a path can become a link between any two looks at it. What was opened does not move.
+ * A folder of the path can become a link between two checks. An open file does not move.
  */
 export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined, never, FileSystem.FileSystem> =>
   // Node's file system knows a file by a number, which Effect's type of it does not show.
@@ -31,11 +31,11 @@ export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined
 
 const moved = "the folder was replaced while the file was opened"
 
-/** Whether a new file came to lie elsewhere than its path said. */
+/** Whether a new file is elsewhere than its path says. */
 export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
   "description" in reason && reason.description === moved
 
-/** Opens a new file, which lies where its path says and nowhere else: else it is removed again. */
+/** Opens a new file at exactly this path; a file that ends up elsewhere is removed. */
 export const openNew = (path: string, mode: number) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

@@ -1,9 +1,9 @@
-/** What a call has besides its input: progress reports and a person to ask. Cancellation interrupts the fiber. */
+/** Context of a call besides its input: progress reports and the user to ask. Cancellation interrupts the fiber. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * The person's answer; `unasked` if the client cannot ask.
+ * The user's answer; `unasked` if the client cannot ask.
  *
  * @category models
  * @since 0.1.0
@@ -17,16 +17,16 @@ export type Consent = "yes" | "no" | "unasked"
  * @since 0.1.0
  */
 export interface Service {
-  /** Whether `progress` reaches somebody, who then waits longer. */
+  /** Whether the client receives `progress` and therefore waits longer. */
   readonly hearsProgress?: boolean
   /** Reports progress: `done` of `total` steps, if the total is known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Effect.Effect<void>
-  /** Asks the person behind the client. */
+  /** Asks the user of the client. */
   readonly confirm: (question: string) => Effect.Effect<Consent>
 }
 
 /**
- * The current call's context; by default progress is dropped and nobody can be asked.
+ * The current call's context; by default progress is dropped and questions are unanswered.
  *
  * @category services
  * @since 0.1.0
@@ -36,7 +36,7 @@ export const CallContext = Context.Reference<Service>("effect-n8n-mcp/CallContex
 })
 
 /**
- * Who made the call, as people know them; for what is kept of a change. Unknown by default.
+ * Name of the caller, recorded with changes. Unknown by default.
  *
  * @category services
  * @since 0.1.0

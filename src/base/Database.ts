@@ -1,4 +1,4 @@
-/** The database that the processes of a server share, where they have one; it may be down. */
+/** Database that the processes of a server share, if configured; it may be down. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import * as Errors from "./Errors.ts"
 
 /**
- * The database did not do it, nor will have.
+ * The statement was not applied.
  *
  * @category errors
  * @since 0.1.0
@@ -16,13 +16,13 @@ import * as Errors from "./Errors.ts"
 export class DatabaseError extends Data.TaggedError("DatabaseError")<{ readonly message: string }> {}
 
 /**
- * Runs statements, in tables of this version.
+ * Runs statements on tables of this version.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Service {
-  /** Runs them within seconds, or fails; what is to be done whole needs a transaction. */
+  /** Runs statements within seconds, or fails; atomic changes need a transaction. */
   readonly run: <A>(
     use: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>
   ) => Effect.Effect<A, DatabaseError>
@@ -37,7 +37,7 @@ export interface Service {
 export class Database extends Context.Service<Database, Service>()("effect-n8n-mcp/Database") {}
 
 /**
- * What stands in its tables for the n8n and the user that a row belongs to: nothing of a key is there.
+ * Digest of an instance, which identifies the owner of a row without revealing the key.
  *
  * @category functions
  * @since 0.1.0
@@ -45,7 +45,7 @@ export class Database extends Context.Service<Database, Service>()("effect-n8n-m
 export const owner = (instance: string): string => createHash("sha256").update(instance).digest("hex")
 
 /**
- * What a caller is told when it does not answer.
+ * Error for a database that does not answer.
  *
  * @category functions
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** By when a call has to be answered: clients give up after a minute, and then the model learns nothing. */
+/** Deadlines of calls: clients give up after a minute, and then the model learns nothing. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,39 +6,39 @@ import * as Fiber from "effect/Fiber"
 import { CallContext } from "./CallContext.ts"
 import * as Errors from "./Errors.ts"
 
-/** Milliseconds from the beginning of a call to its answer, whatever is in the way. */
+/** Milliseconds from the start of a call to its answer, in any case. */
 export const callMillis = 49_000
 
-/** Before that, requests to n8n end: what they came to has still to be told. */
+/** Milliseconds before the deadline at which requests to n8n end, so that their outcome can be reported. */
 const reserve = 4_000
 
-/** What a request gets however late it is sent, within {@link reserve}. */
+/** Minimum milliseconds for a request, however late it is sent, within {@link reserve}. */
 const leastRequest = 3_500
 
-/** How often it is looked whether a bound has moved. */
+/** Interval at which a moving bound is checked. */
 const step = 10_000
 
-/** One call's time. */
+/** Time of one call. */
 export interface Deadline {
-  /** When it is up, in milliseconds of the clock; moves when the call is granted more. */
+  /** End in milliseconds of the clock; moves when the call is granted more time. */
   until: number
-  /** What the call waits for, for the error that says so. */
+  /** Description of what the call waits for, for the error. */
   waitingFor: Errors.Target | undefined
 }
 
-/** The deadline of the call that runs; none unless a transport runs it. */
+/** Deadline of the current call; none unless a transport runs it. */
 export const Current = Context.Reference<Deadline | undefined>("effect-n8n-mcp/Deadline", {
   defaultValue: () => undefined
 })
 
-/** Ends when the moment has come, which may move meanwhile. */
+/** Ends at a moment that may move meanwhile. */
 const passed = (until: () => number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const left = until() - now
     return left <= 0 ? Effect.void : Effect.andThen(Effect.sleep(Math.min(left, step)), passed(until))
   })
 
-/** Runs until the moment has come, which may move meanwhile; then it is interrupted. */
+/** Interrupts an effect at a moment that may move meanwhile. */
 export const before = <A, E, R, E2>(
   effect: Effect.Effect<A, E, R>,
   until: () => number,
@@ -56,12 +56,12 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
   })
 
 /**
- * Gives a call its time: an `ApiError` when it is up.
+ * Limits the time of a call: it fails with an `ApiError` at the deadline.
  *
  * **Details**
  *
- * The error does not wait for what the call has to put in order (a test copy to remove); that goes on behind it, within
- * bounds of its own. A caller that gives up waits for it.
+ * The error does not wait for the call's cleanup (such as removing a test copy), which continues in the background with
+ * limits of its own. A caller that cancels waits for it.
  */
 export const bounded = <A, E, R>(
   call: Effect.Effect<A, E, R>,
@@ -85,21 +85,21 @@ export const bounded = <A, E, R>(
     )
   })
 
-/** Milliseconds that are left to the call for requests; `Infinity` if it has no deadline. */
+/** Milliseconds left for requests of the call; `Infinity` without a deadline. */
 export const left: Effect.Effect<number> = Effect.flatMap(Current, (deadline) =>
   Effect.map(
     Clock.currentTimeMillis,
     (now) => deadline === undefined ? Infinity : Math.max(0, deadline.until - reserve - now)
   ))
 
-/** Gives what has to be done whatever happens a time of its own, in seconds. */
+/** Runs cleanup with a time limit of its own, in seconds. */
 export const renewed = (seconds: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(
     Clock.currentTimeMillis,
     (now) => Effect.provideService(effect, Current, { until: now + seconds * 1000 + reserve, waitingFor: undefined })
   )
 
-/** Grants the call so much time from now, in milliseconds: it was asked for, or its caller is told how far it has come. */
+/** Grants the call more milliseconds from now, on request or because its caller receives progress. */
 export const grant = (millis: number): Effect.Effect<void> =>
   Effect.gen(function*() {
     const deadline = yield* Current
@@ -107,11 +107,11 @@ export const grant = (millis: number): Effect.Effect<void> =>
     deadline.until = Math.max(deadline.until, (yield* Clock.currentTimeMillis) + millis + reserve)
   })
 
-/** Grants the call so much time from now, in milliseconds, if its caller is told how far it has come. */
+/** Grants the call more milliseconds from now if its caller receives progress. */
 export const grantIfHeard = (millis: number): Effect.Effect<void> =>
   Effect.flatMap(CallContext, ({ hearsProgress }) => hearsProgress ? grant(millis) : Effect.void)
 
-/** Does not count the time that a person takes. */
+/** Excludes the time that the user takes to answer. */
 export const paused = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const deadline = yield* Current
@@ -124,12 +124,12 @@ export const paused = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
     )
   })
 
-/** Nothing is waited for any more. */
+/** Ends the description of what the call waits for. */
 export const answered: Effect.Effect<void> = Effect.map(Current, (deadline) => {
   if (deadline !== undefined) deadline.waitingFor = undefined
 })
 
-/** The end of a request that begins now and may take so many seconds, and how many it then has. */
+/** End of a request that starts now and may take this many seconds, and the seconds it has until then. */
 export const request = (target: Errors.Target, seconds: number) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis

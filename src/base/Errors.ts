@@ -9,7 +9,7 @@ import { Hint } from "./Advice.ts"
 import { redactText } from "./Redact.ts"
 
 /**
- * What a request does, and to which resource; it becomes the `context` of its errors.
+ * Operation of a request and its resource; becomes the `context` of its errors.
  *
  * @category models
  * @since 0.1.0
@@ -23,7 +23,7 @@ export interface Target {
 }
 
 /**
- * A target that is one thing, which may be missing.
+ * Target that is a single resource, which may be missing.
  *
  * @category models
  * @since 0.1.0
@@ -33,7 +33,7 @@ export interface ResourceTarget extends Target {
 }
 
 /**
- * A target as the errors hold it.
+ * Target as in the errors' context.
  *
  * @category functions
  * @since 0.1.0
@@ -48,7 +48,7 @@ const target = {
   operation: Schema.optionalKey(Schema.String),
   resourceType: Schema.optionalKey(Schema.String),
   resourceId: Schema.optionalKey(Schema.String),
-  /** What to do next; `answer/Hints` puts it into words. */
+  /** Next step; `answer/Hints` has the wording. */
   hint: Hint
 }
 
@@ -65,15 +65,15 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
 }
 
 /**
- * Why a request failed.
+ * Reason why a request failed.
  *
  * **Details**
  *
- * - `Unreachable`: there was no connection, or it broke.
- * - `Timeout`: there was no answer in time; what a write wrote may have been done.
- * - `Status`: n8n, or a proxy before it, refused or failed: `statusCode` says how.
+ * - `Unreachable`: there was no connection, or it was lost.
+ * - `Timeout`: there was no answer in time; a write may have been applied.
+ * - `Status`: n8n, or a proxy in front of it, answered with the error `statusCode`.
  * - `Unreadable`: the answer is not n8n's.
- * - `VersionConflict`: somebody else has changed the workflow meanwhile; nothing was written.
+ * - `VersionConflict`: someone else changed the workflow in the meantime; nothing was written.
  *
  * @category schemas
  * @since 0.1.0
@@ -82,12 +82,12 @@ export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unre
 export type Reason = typeof Reason.Type
 
 /**
- * Any other failure of a request: an error response, a response that is not n8n's, or none at all.
+ * Any other failure of a request: an error response, a foreign response, or no response.
  *
  * **Details**
  *
  * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with secrets redacted. `cause` is what the
- * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never has the request with its key.
+ * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never contains the request and its key.
  *
  * @category errors
  * @since 0.1.0
@@ -111,7 +111,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
  *
  * **Details**
  *
- * `isServerFault` is set if the cause lies with this server's machine (a full disk, a missing file), not the call.
+ * `isServerFault` is set if this server's machine is at fault (a full disk, a missing file), not the call.
  *
  * @category errors
  * @since 0.1.0
@@ -129,7 +129,7 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
 }
 
 /**
- * The failures of a request that is not about one thing, such as a list: there is no `NotFoundError`.
+ * Failures of a request without a single target, such as a list: `NotFoundError` cannot occur.
  *
  * @category models
  * @since 0.1.0
@@ -145,7 +145,7 @@ export type RequestError = ApiError | ValidationError
 export type N8nError = NotFoundError | ApiError | ValidationError
 
 /**
- * A failure of any tool: those of this package, and any other tagged error; `hint` says what to do next.
+ * Failure of any tool: an error of this package or any other tagged error; `hint` is the next step.
  *
  * @category models
  * @since 0.1.0
@@ -157,7 +157,7 @@ export interface Failure {
 }
 
 /**
- * An error as a client may see it: no stack, no secrets, at most a screen of text.
+ * Error in a form for clients: no stack, no secrets, at most a screen of text.
  *
  * @category models
  * @since 0.1.0
@@ -169,7 +169,7 @@ export interface Report {
   readonly context: { readonly [key: string]: string }
 }
 
-/** n8n's messages can be long; the beginning says what is wrong. */
+/** Maximum length of n8n's messages, whose beginning says what is wrong. */
 const maxDetails = 2_000
 
 /**
@@ -195,7 +195,7 @@ export const report = (error: Failure): Report => {
 }
 
 /**
- * Whether the cause lies with this server's machine, not with the call.
+ * Whether this server's machine is at fault, not the call.
  *
  * @category guards
  * @since 0.1.0

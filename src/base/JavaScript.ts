@@ -38,7 +38,7 @@ export const parser: Effect.Effect<Parse> = Effect.map(
         ? { program: { ...program } }
         : { mistake: first === undefined ? "There is nothing in it" : "It is a statement, not a value", at: 0 }
     } catch (error) {
-      // A stack overflow says nothing about the code.
+      // A stack overflow is not a fault of the code.
       if (!(error instanceof SyntaxError) || !("pos" in error)) return undefined
       return { mistake: error.message.replace(/ \(\d+:\d+\)$/, ""), at: Number(error.pos) }
     }

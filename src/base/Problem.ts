@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * One thing that is wrong, and what to do about it.
+ * Problem of a workflow and its fix.
  *
  * **Details**
  *

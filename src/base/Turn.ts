@@ -1,19 +1,19 @@
-/** The order in which calls go on that have something to do at the same moment. */
+/** Fair order of concurrent calls that need the processor. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** Waits for the caller's turn: before a call does what takes the processor. By default nobody waits. */
+/** Waits for the caller's turn before processor-intensive work. By default without waiting. */
 export const Turn = Context.Reference<Effect.Effect<void>>("effect-n8n-mcp/Turn", { defaultValue: () => Effect.void })
 
 /** Waits for the caller's turn. */
 export const wait: Effect.Effect<void> = Effect.flatten(Effect.service(Turn))
 
 /**
- * Turns of many callers: in each turn of the event loop every caller goes on with one thing, however many wait.
+ * Turns of many callers: in each turn of the event loop every caller gets one turn, however many calls it has.
  *
  * **Details**
  *
- * Fifty answers for one caller that come at once would else be worked off before anything of another is looked at.
+ * Otherwise fifty concurrent answers for one caller would be processed before any of another caller's.
  */
 export const make = (): (caller: string) => Effect.Effect<void> => {
   const waiting = new Map<string, Array<() => void>>()
@@ -33,6 +33,6 @@ export const make = (): (caller: string) => Effect.Effect<void> => {
       const all = waiting.get(caller)
       if (all === undefined) waiting.set(caller, [goOn])
       else all.push(goOn)
-      // Who goes away keeps the place, and does nothing with it.
+      // Cancelled callers stay queued; their turn is a no-op.
     })
 }
