@@ -1,18 +1,18 @@
-/** Who calls. */
+/** Callers of the server. */
 
 /**
- * Who is at the other end, as far as the transport knows.
+ * Caller, as far as the transport knows.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Caller {
-  /** The transport's name for them; over stdio there is one caller only, without a name. */
+  /** Name from the transport; the only caller over stdio has none. */
   readonly client: string | undefined
-  /** Who they are to every process of the server, such as the digest of their token; absent for the only one. */
+  /** Identity across all processes of the server, such as the digest of the token; absent for an only caller. */
   readonly principal?: string
-  /** Who they are to people, such as the subject of an OAuth token; for logs, and for what is kept of a change. */
+  /** Name for people, such as the subject of an OAuth token; for logs and recorded changes. */
   readonly subject?: string | undefined
-  /** They may change nothing, whatever the server offers. */
+  /** Whether the caller may change nothing, whatever the server offers. */
   readonly readOnly?: boolean
 }

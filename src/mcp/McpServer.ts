@@ -32,7 +32,7 @@ import * as Rpc from "./Rpc.ts"
 import { traced } from "./tracing.ts"
 
 /**
- * What the server offers.
+ * Contents of the server.
  *
  * @category resources
  * @since 0.1.0
@@ -40,13 +40,13 @@ import { traced } from "./tracing.ts"
 export interface Options<T extends Tool.Any> {
   readonly name: string
   readonly version: string
-  /** Shown to the model before any tool is loaded: how to find its way. At most 2,000 characters. */
+  /** Instructions for the model before any tool is loaded, at most 2,000 characters. */
   readonly instructions?: string | undefined
   readonly tools: ReadonlyArray<T>
-  /** Each is served only together with its tool. */
+  /** Resources; each is served only together with its tool. */
   readonly resources?: ReadonlyArray<Resource.Resource<Tool.Services<T>>> | undefined
   readonly prompts?: ReadonlyArray<Prompt.Prompt<Tool.Services<T>>> | undefined
-  /** Keeps what a client holds between a question and its answer; for this process alone if absent. */
+  /** Sealing of the state that a client holds between a question and its answer; by default for this process only. */
   readonly sealing?: Sealing.Sealing
 }
 
@@ -59,7 +59,7 @@ const bug: Envelope.Envelope = {
   hint: "The server's log (stderr) has the details. Another call may work."
 }
 
-/** How long calls took, in seconds, by tool and outcome; named as OpenTelemetry's conventions for MCP have it. */
+/** Duration of calls in seconds by tool and outcome, named by OpenTelemetry's conventions for MCP. */
 const duration = Metric.histogram("mcp.server.operation.duration", {
   description: "Duration of a tool call",
   attributes: { unit: "s", "mcp.method.name": "tools/call" },
@@ -80,7 +80,7 @@ const measured = <A, E, R>(tool: Tool.Any<R>, call: Effect.Effect<A, E, R>): Eff
     Effect.flatMap(([, result]) => Effect.fromResult(result))
   )
 
-/** Runs one tool; its failure is as a client sees it. Defects are logged and hidden. */
+/** Runs one tool and converts its failure for clients. Defects are logged and hidden. */
 const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure, R> =>
   tool.run(args).pipe(
     Effect.tapError((error) => Effect.logDebug(error.message)),
@@ -107,7 +107,7 @@ export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Call
     onFailure: ({ envelope }): CallToolResult => ({ isError: true, content: text(envelope) })
   })
 
-/** As {@link respond}, with what the tool's page shows, which no model reads. */
+/** Like {@link respond}, with the view for the tool's page, which no model reads. */
 const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   Effect.suspend(() => {
     let view: App.View | undefined
@@ -121,7 +121,7 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
     )
   })
 
-/** A union of tools is a tool with the union of their needs; the compiler does not see it. */
+/** A union of tools is a tool with the union of their services; the compiler cannot infer that. */
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
@@ -137,7 +137,7 @@ export const find = <T extends Tool.Any>(
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
 /**
- * The message about a tool that is not served.
+ * Message about a tool that is not served.
  *
  * @category functions
  * @since 0.1.0
@@ -145,7 +145,7 @@ export const find = <T extends Tool.Any>(
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
-/** What Claude Code reads of a tool's `_meta`. */
+/** Keys of a tool's `_meta` that Claude Code reads. */
 const hints = ({ isEntry, searchHint }: Tool.Any) => ({
   ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
   ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
@@ -167,13 +167,13 @@ export const listing = (tool: Tool.Any) => ({
   ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
 })
 
-/** As {@link listing}, for a client that shows pages. */
+/** Like {@link listing}, for a client that shows pages. */
 const listingWithApp = (tool: Tool.Any) => {
   const entry = listing(tool)
   return tool.app === undefined ? entry : { ...entry, _meta: { ...entry._meta, ui: { resourceUri: tool.app.uri } } }
 }
 
-/** The arguments of a call; the tool says what is wrong with those that are no object. Nothing and `null` are none. */
+/** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */
 const argumentsOf = ({ params }: Methods.Request): unknown => {
   const args = params["arguments"] ?? undefined
   return args === undefined || obj(args) !== undefined ? args : Arguments.wrap(args)
@@ -190,7 +190,7 @@ const makeServed = <T extends Tool.Any>(
     const resources = (options.resources ?? []).filter(isServed)
     const apps = tools.flatMap(({ app }) => app ?? [])
     const prompts = options.prompts ?? []
-    /** Those that the caller has; some may be refused to who only reads. */
+    /** Tools of this caller, before the read-only filter. */
     const served = Effect.map(
       Tool.Withheld,
       (withheld) => withheld.size === 0 ? tools : tools.filter(({ name }) => !withheld.has(name))
@@ -210,7 +210,7 @@ const makeServed = <T extends Tool.Any>(
           )
       )
 
-    /** What a request names, of what is served. */
+    /** Served item that a request names. */
     const targetOf = (method: string, params: Obj) => {
       const name = params["name"]
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
@@ -231,7 +231,7 @@ const makeServed = <T extends Tool.Any>(
         ])
       )
 
-    /** Answers with what the caller's n8n has. */
+    /** Answers from the caller's n8n. */
     const forCaller = (
       answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
     ): Methods.Method =>
@@ -297,9 +297,9 @@ const makeServed = <T extends Tool.Any>(
  *
  * **Details**
  *
- * `contextFor` gives what one call runs with: nothing of it is captured when the server starts, so each caller can have
- * an n8n of their own, and tools that change something or not (`Tool.ReadOnly`). When serving ends, calls in flight are
- * interrupted; a call that the client cancels is, too.
+ * `contextFor` returns the context of one call; nothing is captured when the server starts, so each caller can have an
+ * n8n of their own and may be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the
+ * client cancels them.
  *
  * @category functions
  * @since 0.1.0
@@ -311,7 +311,7 @@ export const serveWith = <T extends Tool.Any>(
   Effect.flatMap(makeServed(options, contextFor), (served) => McpTransport.use(({ serve }) => serve(served)))
 
 /**
- * Serves tools that all run with what is provided around: one n8n for every call.
+ * Serves tools with the ambient services: one n8n for every call.
  *
  * @category functions
  * @since 0.1.0
@@ -322,7 +322,7 @@ export const serve = <T extends Tool.Any>(
   Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))
 
 /**
- * A server on somebody's router: what it offers, where, and what a request must pass.
+ * Server on an app's router: its contents, paths and access.
  *
  * @category models
  * @since 0.1.0
@@ -330,11 +330,11 @@ export const serve = <T extends Tool.Any>(
 export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
 
 /**
- * Mounts a server on an existing `HttpRouter`, beside the app's other routes; each caller can have an n8n of their own.
+ * Mounts a server on an existing `HttpRouter` beside the app's other routes; each caller can have an n8n of their own.
  *
  * **Details**
  *
- * `contextFor` gives what one call runs with, as for `serveWith`; `access` of the options tells callers apart.
+ * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
  *
  * @category layers
  * @since 0.1.0
@@ -353,8 +353,8 @@ export const layerHttpWith = <T extends Tool.Any>(
  * **Details**
  *
  * `POST` at `path` (`/mcp`) is MCP's Streamable HTTP of both eras, without sessions; `GET` at `health` (`/health`)
- * tells name and version. Who may call is decided by the app's `HttpRouter.middleware`, or by `access`; pages may only
- * call from `allowedOrigins`.
+ * returns name and version. The app's `HttpRouter.middleware` or `access` decides who may call; browser pages may call
+ * only from `allowedOrigins`.
  *
  * **Example** (An app with two routes of its own kind)
  *

@@ -1,4 +1,4 @@
-/** How MCP messages reach the server. One layer per way: stdio, HTTP, memory. */
+/** Transports of MCP messages. One layer each for stdio, HTTP and memory. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import type * as Methods from "./Methods.ts"
 export { type Caller } from "./Caller.ts"
 
 /**
- * The caller asked for a tool that is not served.
+ * Error of a call of a tool that is not served.
  *
  * @category errors
  * @since 0.1.0
@@ -20,14 +20,14 @@ export { type Caller } from "./Caller.ts"
 export class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly message: string }> {}
 
 /**
- * A call that failed.
+ * Failed call.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Failure {
   readonly envelope: Envelope.Envelope
-  /** Not the call is at fault, but this server or its machine. */
+  /** Whether this server or its machine is at fault, not the call. */
   readonly isServerFault: boolean
 }
 
@@ -40,20 +40,20 @@ export interface Failure {
 export interface Protocol {
   readonly about: Methods.About
   readonly methods: Methods.Methods
-  /** Keeps what a client holds between a question and its answer. */
+  /** Sealing of the state that a client holds between a question and its answer. */
   readonly sealing: Sealing
 }
 
 /**
- * What a transport brings to its callers.
+ * Protocol that a transport serves to its callers.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Served extends Protocol {
-  /** The tools that the caller is offered, without MCP. */
+  /** Tools that are offered to the caller, without MCP. */
   readonly list: (caller: Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
-  /** Calls one tool, without MCP: its answer, or its failure. */
+  /** Calls one tool without MCP. */
   readonly call: (
     caller: Caller,
     name: string,
@@ -62,12 +62,12 @@ export interface Served extends Protocol {
 }
 
 /**
- * One way for messages to come and go.
+ * Transport of messages.
  *
  * @category services
  * @since 0.1.0
  */
 export class McpTransport extends Context.Service<McpTransport, {
-  /** Serves until the peer leaves. */
+  /** Serves until the peer disconnects. */
   readonly serve: (served: Served) => Effect.Effect<void>
 }>()("effect-n8n-mcp/McpTransport") {}

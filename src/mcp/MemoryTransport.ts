@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { McpTransport, type Served } from "./McpTransport.ts"
 
 /**
- * A linked pair; `client` receives the end for an SDK `Client`.
+ * Linked pair of transports; `client` receives the one for an SDK `Client`.
  *
  * @category layers
  * @since 0.1.0
@@ -14,7 +14,7 @@ import { McpTransport, type Served } from "./McpTransport.ts"
 export const layer = (client: Deferred.Deferred<Transport>): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*(served: Served) {
-      // A test that only needs an n8n loads no SDK.
+      // Imported here so that tests without a client do not load the SDK.
       const { InMemoryTransport } = yield* Effect.promise(() => import("@modelcontextprotocol/sdk/inMemory.js"))
       const Legacy = yield* Effect.promise(() => import("./eras/Legacy.ts"))
       const [near, far] = InMemoryTransport.createLinkedPair()

@@ -1,4 +1,4 @@
-/** What a server answers, method by method; it knows neither the era nor the transport of a client. */
+/** Methods of a server, independent of the client's era and transport. */
 import * as Effect from "effect/Effect"
 import * as App from "../answer/App.ts"
 import { arr, type Obj, obj } from "../base/Json.ts"
@@ -6,7 +6,7 @@ import type { Caller } from "./Caller.ts"
 import * as Rpc from "./Rpc.ts"
 
 /**
- * What the client, or the person behind it, is asked.
+ * Question to the client or its user.
  *
  * @category models
  * @since 0.1.0
@@ -14,12 +14,12 @@ import * as Rpc from "./Rpc.ts"
 export interface Question {
   readonly method: "elicitation/create" | "roots/list" | "sampling/createMessage"
   readonly params: Obj
-  /** An answer counts even if it comes before it was asked for. Default: `false`. */
+  /** Whether an answer given in advance counts. Default: `false`. */
   readonly isOpen?: boolean
 }
 
 /**
- * Questions or their answers, by names that the handler chooses: a question has the same name each time.
+ * Questions or their answers by names that the handler chooses; the same question has the same name each time.
  *
  * @category models
  * @since 0.1.0
@@ -27,7 +27,7 @@ export interface Question {
 export type Named<A> = { readonly [name: string]: A }
 
 /**
- * A request as its handler sees it.
+ * Request for a handler.
  *
  * @category models
  * @since 0.1.0
@@ -35,23 +35,23 @@ export type Named<A> = { readonly [name: string]: A }
 export interface Request {
   readonly params: Obj
   readonly caller: Caller
-  /** What the client declares that it can do. */
+  /** Capabilities that the client declares. */
   readonly capabilities: Obj
-  /** Tells the client something before the answer. */
+  /** Notifies the client before the answer. */
   readonly notify: (method: string, params: Obj) => Effect.Effect<void>
   /**
-   * Asks the client, all at once; fails where it has not declared that it can be asked.
+   * Asks the client all questions together; fails if the client has not declared the capability.
    *
    * **Gotchas**
    *
-   * A client of 2026-07-28 gets the questions as the result, and the handler begins anew with the answers: whatever is
-   * asked must be asked before anything is changed.
+   * A client of 2026-07-28 receives the questions as the result, and the handler restarts with the answers: ask before
+   * changing anything.
    */
   readonly ask: (questions: Named<Question>) => Effect.Effect<Named<unknown>, Rpc.RpcError>
 }
 
 /**
- * Answers the requests of one method.
+ * Handler of one method.
  *
  * @category models
  * @since 0.1.0
@@ -59,7 +59,7 @@ export interface Request {
 export type Method = (request: Request) => Effect.Effect<Obj, Rpc.RpcError>
 
 /**
- * The methods by name; those of the protocol itself are the eras'.
+ * Methods by name; those of the protocol itself belong to the eras.
  *
  * @category models
  * @since 0.1.0
@@ -78,7 +78,7 @@ export const showsApps = (capabilities: Obj): boolean => {
 }
 
 /**
- * What a client is told about the server.
+ * Description of the server for clients.
  *
  * @category models
  * @since 0.1.0
@@ -90,7 +90,7 @@ export interface About {
   readonly instructions?: string | undefined
 }
 
-/** The capability that each kind of question needs. */
+/** Capability required by each kind of question. */
 const needed = {
   "elicitation/create": "elicitation",
   "roots/list": "roots",
@@ -98,7 +98,7 @@ const needed = {
 } as const
 
 /**
- * Whether a client with these capabilities can be asked this.
+ * Whether a client with these capabilities can be asked this question.
  *
  * @category functions
  * @since 0.1.0
@@ -106,7 +106,7 @@ const needed = {
 export const canAsk = (capabilities: Obj, { method, params }: Question): boolean => {
   const capability = capabilities[needed[method]]
   if (typeof capability !== "object" || capability === null) return false
-  // One that names its modes has no others; without any it has forms.
+  // Named modes are the only ones; without any, forms are supported.
   const modes = Object.keys(capability)
   const mode = typeof params["mode"] === "string" ? params["mode"] : "form"
   return method !== "elicitation/create" || modes.includes(mode) ||
@@ -114,7 +114,7 @@ export const canAsk = (capabilities: Obj, { method, params }: Question): boolean
 }
 
 /**
- * Fails unless a client with these capabilities can be asked all of it.
+ * Fails unless a client with these capabilities can be asked all questions.
  *
  * @category functions
  * @since 0.1.0
@@ -131,7 +131,7 @@ export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effe
 }
 
 /**
- * What a client is told when this server, not the caller, is wrong.
+ * Message for a bug of this server.
  *
  * @category constants
  * @since 0.1.0

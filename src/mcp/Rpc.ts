@@ -1,9 +1,9 @@
-/** JSON-RPC 2.0 as MCP has it: messages, and errors with MCP's codes. */
+/** JSON-RPC 2.0 as MCP uses it: messages, and errors with MCP's codes. */
 import * as Data from "effect/Data"
 import { type Obj, obj } from "../base/Json.ts"
 
 /**
- * The codes of JSON-RPC, and those that MCP adds.
+ * Error codes of JSON-RPC and MCP.
  *
  * @category constants
  * @since 0.1.0
@@ -20,7 +20,7 @@ export const codes = {
 } as const
 
 /**
- * A request's id.
+ * Id of a request.
  *
  * @category models
  * @since 0.1.0
@@ -28,7 +28,7 @@ export const codes = {
 export type Id = string | number
 
 /**
- * A message that wants an answer.
+ * Message that expects an answer.
  *
  * @category models
  * @since 0.1.0
@@ -41,7 +41,7 @@ export interface Request {
 }
 
 /**
- * A message that wants none.
+ * Message that expects no answer.
  *
  * @category models
  * @since 0.1.0
@@ -53,7 +53,7 @@ export interface Notification {
 }
 
 /**
- * The answer to a request.
+ * Answer to a request.
  *
  * @category models
  * @since 0.1.0
@@ -66,7 +66,7 @@ export interface Response {
 }
 
 /**
- * A message of JSON-RPC 2.0.
+ * JSON-RPC 2.0 message.
  *
  * @category models
  * @since 0.1.0
@@ -74,7 +74,7 @@ export interface Response {
 export type Message = Request | Notification | Response
 
 /**
- * A request that is refused; `code` and `data` reach the client.
+ * Refusal of a request; `code` and `data` reach the client.
  *
  * @category errors
  * @since 0.1.0
@@ -86,7 +86,7 @@ export class RpcError extends Data.TaggedError("RpcError")<{
 }> {}
 
 /**
- * The parameters are not what the method takes.
+ * Refusal of invalid parameters.
  *
  * @category functions
  * @since 0.1.0
@@ -95,7 +95,7 @@ export const invalidParams = (message: string, data?: unknown): RpcError =>
   new RpcError({ code: codes.invalidParams, message, data })
 
 /**
- * The answer that refuses a request.
+ * Answer that refuses a request.
  *
  * @category functions
  * @since 0.1.0
@@ -112,7 +112,7 @@ export const failure = <I extends Id | null>(
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
 /**
- * The id of anything that has one.
+ * Id of a value that has one.
  *
  * @category functions
  * @since 0.1.0
@@ -123,7 +123,7 @@ export const idOf = (value: unknown): Id | undefined => {
 }
 
 /**
- * The value as a message, if it is one; what else it holds is left out.
+ * Value as a message, if it is one, without further keys.
  *
  * @category functions
  * @since 0.1.0
@@ -144,7 +144,7 @@ export const parse = (value: unknown): Message | undefined => {
 }
 
 /**
- * Whether a message wants an answer.
+ * Whether a message expects an answer.
  *
  * @category guards
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** A call's way back to the client: progress, and a person to ask. */
+/** Channel from a call to its client: progress and questions to the user. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { createHash } from "node:crypto"
@@ -24,7 +24,7 @@ const question = (message: string): Methods.Question => ({
   }
 })
 
-/** Its words name a question: another one is asked anew, and a call can ask several. */
+/** The text identifies a question, so that a call can ask several. */
 const nameOf = (message: string) => `confirm-${createHash("sha256").update(message).digest("base64url").slice(0, 12)}`
 
 const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) => {
@@ -36,7 +36,7 @@ const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) =>
   )
 }
 
-/** Gives a call its context. Where the client asked for progress, a call that reports none reports every second that it goes on. */
+/** Provides a call's context. If the client asked for progress, silent calls report once a second. */
 export const provide =
   (request: Methods.Request) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     const progressToken = obj(request.params["_meta"])?.["progressToken"]
@@ -60,7 +60,7 @@ export const provide =
         progress: (progress, total, message) =>
           Effect.suspend(() => {
             reportsItself = true
-            // Each has to be more than the one before, those of the beat included.
+            // Each value must exceed the previous one, heartbeats included.
             return notify({
               progress: beats + progress,
               message,

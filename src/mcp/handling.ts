@@ -1,18 +1,18 @@
-/** What the methods of a server share. */
+/** Helpers of a server's methods. */
 import * as Effect from "effect/Effect"
 import * as Envelope from "../answer/Envelope.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** Characters of an unknown name in an answer. */
+/** Maximum characters of an unknown name in an answer. */
 const maxNameChars = 100
 
-/** A name of the caller's, for a message: visible, and no longer than any real one. */
+/** Name sent by the caller, escaped and shortened for a message. */
 export const shorten = (name: string): string =>
   Visible.text(name.length > maxNameChars ? `${name.slice(0, maxNameChars)}…` : name)
 
-/** Where there is no envelope for failures they are protocol errors in the same words. */
+/** Protocol error with the text of a failure, for methods without an error envelope. */
 export const orRpcError = <A, R>(
   effect: Effect.Effect<A, Errors.Failure, R>,
   data?: object
@@ -25,7 +25,7 @@ export const orRpcError = <A, R>(
     return new Rpc.RpcError({ code, message: Visible.text(`${message}. ${hint}`), data })
   })
 
-/** A parameter that has to be a text. */
+/** Required text parameter. */
 export const text = (
   params: { readonly [name: string]: unknown },
   name: string

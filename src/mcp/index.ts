@@ -1,4 +1,4 @@
-/** What serves tools over MCP, ours and others: servers, transports, and what an answer is made with. */
+/** Servers and transports for tools over MCP, and the building blocks of answers. */
 export * as App from "../answer/App.ts"
 export * as Envelope from "../answer/Envelope.ts"
 export * as Hints from "../answer/Hints.ts"

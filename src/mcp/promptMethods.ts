@@ -1,4 +1,4 @@
-/** MCP's methods for prompts, and for the completion of arguments and ids. */
+/** Methods of MCP for prompts and completions. */
 import * as Effect from "effect/Effect"
 import type * as Prompt from "../answer/Prompt.ts"
 import type * as Resource from "../answer/Resource.ts"
@@ -53,10 +53,10 @@ export const get = <R>(prompts: ReadonlyArray<Prompt.Prompt<R>>, { params }: Req
     return yield* render(prompt, obj(params["arguments"]) ?? {})
   })
 
-/** The protocol's maximum. */
+/** Maximum of the protocol. */
 const maxCompletions = 100
 
-/** `completion/complete`; what fails has no completions. */
+/** `completion/complete`; failures have no completions. */
 export const complete = <R>(
   prompts: ReadonlyArray<Prompt.Prompt<R>>,
   resources: ReadonlyArray<Resource.Resource<R>>,

@@ -1,4 +1,4 @@
-/** MCP's methods for resources: lists, templates, reading. */
+/** Methods of MCP for resources: lists, templates, reading. */
 import * as Effect from "effect/Effect"
 import * as Resource from "../answer/Resource.ts"
 import * as Deadline from "../base/Deadline.ts"
@@ -12,7 +12,7 @@ const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mim
 const listed = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
   entries.map(({ id, title }) => ({ uri: Resource.uri(resource, id), name: title, mimeType: mimeTypeOf(resource) }))
 
-/** `resources/list`: those that are always there, then the first kind that can be listed; an n8n that does not answer has none. */
+/** `resources/list`: fixed resources, then those of the first listable kind; none if n8n does not answer. */
 export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {
   const cursor = str(params["cursor"])
   const fixed = cursor === undefined ? resources.flatMap((each) => listed(each, each.entries ?? [])) : []

@@ -1,7 +1,7 @@
 /**
  * MCP up to 2025-11-25, which begins with `initialize`: the official SDK's low-level `Server` in front of the methods.
  *
- * Nothing else loads the SDK, and this is loaded when a client needs it.
+ * This module alone loads the SDK, and only when a client needs it.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js"
@@ -26,7 +26,7 @@ import * as Rpc from "../Rpc.ts"
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-/** The methods check what they are asked; the SDK's own validator, one a server, would never be used. */
+/** The methods validate their input, so that the SDK's validator is never used. */
 const noValidator: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "not validated here" })
 }
@@ -90,7 +90,7 @@ export const connect = (
       () => Effect.promise(() => server.close())
     ))
 
-/** A connection; its messages go to `receive`, and the server's to `send`. */
+/** Connection: incoming messages go to `receive`, the server's messages to `send`. */
 export const converse = (
   protocol: Protocol,
   caller: Caller,
@@ -104,7 +104,7 @@ export const converse = (
   return Effect.as(connect(protocol, caller, transport), {
     receive: (message) => {
       const { data, error } = JSONRPCMessageSchema.safeParse(message)
-      // The SDK would say nothing to what it does not know.
+      // The SDK would not answer unknown messages.
       if (error === undefined) transport.onmessage?.(data)
       else if (Rpc.isRequest(message)) {
         const problems = error.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
@@ -114,7 +114,7 @@ export const converse = (
   })
 }
 
-/** Answers one request by a server of its own; interrupting it cancels the call. */
+/** Answers one request with a server of its own; interruption cancels the call. */
 export const answer = (
   protocol: Protocol,
   caller: Caller,

@@ -1,8 +1,8 @@
 /**
- * MCP 2026-07-28: each request brings its version and the client's capabilities, and stands alone.
+ * MCP 2026-07-28: each request contains its version and the client's capabilities.
  *
- * What a handler asks ends the request with `input_required`; the client repeats it with the answers, and the handler
- * begins anew and finds them.
+ * A question ends the request with `input_required`; the client repeats the request with the answers, and the handler
+ * restarts with them.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,25 +13,25 @@ import * as Methods from "../Methods.ts"
 import * as Rpc from "../Rpc.ts"
 import * as Versions from "./Versions.ts"
 
-/** An answer, with the status that HTTP gives it. */
+/** Answer with its HTTP status. */
 export interface Answer {
   readonly status: number
   readonly body: object
 }
 
-/** HTTP's headers by lower-case name. */
+/** HTTP headers by lower-case name. */
 type Headers = { readonly [name: string]: string | undefined }
 
-/** How long a client may keep a result, in milliseconds, and for whom. */
+/** Lifetime of a cached result in milliseconds, and its scope. */
 interface Cache {
   readonly ttlMs: number
   readonly cacheScope: "private" | "public"
 }
 
-/** Told by a process until it ends; a newer one may tell otherwise soon. */
+/** Lifetime of results that change only with the process. */
 const untilRestart = 10 * 60_000
 
-/** The results that clients may keep. What depends on the caller's n8n is theirs alone, and changes at any time. */
+/** Cacheable results. Results that depend on the caller's n8n are private and may change at any time. */
 const cached: { readonly [method: string]: Cache } = {
   "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
@@ -41,14 +41,14 @@ const cached: { readonly [method: string]: Cache } = {
   "resources/read": { ttlMs: 0, cacheScope: "private" }
 }
 
-/** The methods that may ask, with the parameter that `Mcp-Name` repeats. */
+/** Methods that may ask questions, with the parameter that `Mcp-Name` repeats. */
 const names: { readonly [method: string]: string } = {
   "tools/call": "name",
   "prompts/get": "name",
   "resources/read": "uri"
 }
 
-/** Whether a message is of this version, or of a newer one: it says so itself, or its header does. */
+/** Whether a message or its header names this version or a newer one. */
 export const isModern = (message: Rpc.Message, headers: Headers = {}): boolean =>
   Versions.metaOf(message)[Versions.meta.version] !== undefined ||
   "method" in message && message.method === "server/discover" ||
@@ -59,7 +59,7 @@ const decoded = (value: string | undefined): string | undefined => {
   return base64 === undefined ? value : Buffer.from(base64, "base64").toString("utf8")
 }
 
-/** The header that contradicts the request, or lacks. */
+/** Header that contradicts the request or is missing. */
 const mismatch = ({ method, params = {} }: Rpc.Request, version: string, headers: Headers): string | undefined => {
   const name = names[method]
   const repeated: ReadonlyArray<readonly [string, unknown]> = [
@@ -74,22 +74,22 @@ const problem = (request: Rpc.Request, headers: Headers | undefined): Rpc.RpcErr
   const meta = Versions.metaOf(request)
   const version = meta[Versions.meta.version]
   if (typeof version !== "string") {
-    return Rpc.invalidParams(`_meta needs ${Versions.meta.version}, or the connection an initialize first`)
+    return Rpc.invalidParams(`_meta needs ${Versions.meta.version}, or the connection must start with initialize`)
   }
   const header = headers === undefined ? undefined : mismatch(request, version, headers)
   if (header !== undefined) {
     return new Rpc.RpcError({
       code: Rpc.codes.headerMismatch,
-      message: `The header ${header} is missing, or says something else than the body`
+      message: `The header ${header} is missing or contradicts the body`
     })
   }
   if (version !== Versions.modern) return Versions.unsupported(version)
   if (obj(meta[Versions.meta.capabilities]) === undefined) {
-    return Rpc.invalidParams(`_meta needs ${Versions.meta.capabilities}: {} if the client can do nothing`)
+    return Rpc.invalidParams(`_meta needs ${Versions.meta.capabilities}: {} for a client without capabilities`)
   }
 }
 
-/** HTTP's status for what is refused before a method has it, and for what no method answers. */
+/** HTTP status of refusals before a method runs, and of unknown methods. */
 const statusOf = (code: number) =>
   code === Rpc.codes.methodNotFound ? 404 : code <= Rpc.codes.headerMismatch && code >= -32099 ? 400 : 200
 
@@ -98,13 +98,13 @@ const failed = (id: Rpc.Id, error: Rpc.RpcError, status = statusOf(error.code)):
   body: Rpc.failure(id, error)
 })
 
-/** Why a request is refused before it runs; `headers` are HTTP's. */
+/** Refusal of a request before it runs; `headers` are those of HTTP. */
 export const refusal = (request: Rpc.Request, headers: Headers | undefined): Answer | undefined => {
   const error = problem(request, headers)
   return error === undefined ? undefined : failed(request.id, error, 400)
 }
 
-/** The value as text, the same whatever the order of keys. */
+/** JSON with sorted keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)
@@ -115,13 +115,13 @@ const canonical = (value: unknown): string =>
 
 const digest = (value: unknown) => createHash("sha256").update(canonical(value)).digest("base64url")
 
-/** What a state is of: the same caller repeats the same request. */
+/** Subject of a sealed state: the caller and the request. */
 const aboutOf = ({ principal = "" }: Caller, { method, params = {} }: Rpc.Request) => {
   const { _meta, inputResponses: _, requestState: __, ...rest } = params
   return digest([principal, method, rest])
 }
 
-/** What was asked and answered in earlier rounds: digests of questions, and the answers to them, by name. */
+/** Earlier rounds: digests of questions and their answers, by name. */
 interface Rounds {
   readonly asked: Methods.Named<unknown>
   readonly answers: Methods.Named<unknown>
@@ -131,7 +131,7 @@ const rounds = Effect.fnUntraced(function*({ sealing }: Protocol, caller: Caller
   const { inputResponses = {}, requestState } = request.params ?? {}
   const responses = obj(inputResponses)
   if (responses === undefined || Object.values(responses).some((each) => obj(each) === undefined)) {
-    return yield* Rpc.invalidParams("inputResponses holds an object for each name in inputRequests")
+    return yield* Rpc.invalidParams("inputResponses must contain an object for each name in inputRequests")
   }
   if (requestState === undefined) return { earlier: { asked: {}, answers: {} }, responses }
   const content = typeof requestState === "string"
@@ -139,14 +139,14 @@ const rounds = Effect.fnUntraced(function*({ sealing }: Protocol, caller: Caller
     : undefined
   if (content === undefined) {
     return yield* Rpc.invalidParams(
-      "requestState is not of this caller and request, or was used, or has expired: call again without it"
+      "requestState belongs to another caller or request, was used, or has expired: call again without it"
     )
   }
   const earlier: Rounds = { asked: obj(content["asked"]) ?? {}, answers: obj(content["answers"]) ?? {} }
   return { earlier, responses }
 })
 
-/** Gives the answers that are there, else ends the request with the questions. */
+/** Returns the existing answers, or ends the request with the questions. */
 const asker = (
   capabilities: Obj,
   { earlier, responses }: Effect.Success<ReturnType<typeof rounds>>,
@@ -177,7 +177,7 @@ const discovered = ({ about }: Protocol) => ({
   ...(about.instructions === undefined ? {} : { instructions: about.instructions })
 })
 
-/** Answers a request that is not refused. Interrupting it cancels the call. */
+/** Answers a request that was not refused. Interruption cancels the call. */
 export const answer = (
   protocol: Protocol,
   caller: Caller,

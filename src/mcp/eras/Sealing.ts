@@ -1,6 +1,6 @@
 /**
- * What a client holds for the server between a question and its answer: it can be read, but not changed, and comes back
- * once, to any process that has the key.
+ * Sealed state that a client holds between a question and its answer: readable, tamper-proof, and accepted once by any
+ * process with the key.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,26 +11,26 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Obj, obj, str } from "../../base/Json.ts"
 
 /**
- * How long a person may take to answer, in milliseconds.
+ * Time to answer a question, in milliseconds.
  *
  * @internal
  */
 export const maxAge = 15 * 60_000
 
 /**
- * Seals and opens; `about` is what the text is of, and is not in it.
+ * Seals and opens texts; `about` is the subject of a text and not part of it.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Sealing {
   readonly seal: (content: Obj, about: string) => Effect.Effect<string>
-  /** The content, if the text is ours, of this, in time, and comes for the first time. */
+  /** Content of a text that is authentic, about this subject, not expired and unused. */
   readonly open: (sealed: string, about: string) => Effect.Effect<Obj | undefined>
 }
 
 /**
- * What the processes of a server share.
+ * State that the processes of a server share.
  *
  * @category models
  * @since 0.1.0
@@ -38,7 +38,7 @@ export interface Sealing {
 export interface Options {
   /** 32 random bytes. */
   readonly key: Redacted.Redacted<Uint8Array>
-  /** Notes that a text was used, until it expires (milliseconds since 1970); `false` if it was before. */
+  /** Marks a text as used until it expires (epoch milliseconds); `false` if it was used before. */
   readonly use: (id: string, expires: number) => Effect.Effect<boolean>
 }
 
@@ -65,7 +65,7 @@ export const make = ({ key, use }: Options): Sealing => {
         const [body = "", tag = "", ...others] = sealed.split(".")
         const expected = mac(body, about)
         const actual = bytesOf(tag)
-        // Node's decoder ignores what is no base64: the text itself has to be the one that was sent.
+        // Node's decoder ignores invalid base64, so the text itself is compared.
         const isOurs = others.length === 0 && actual.toString("base64url") === tag &&
           actual.length === expected.length && timingSafeEqual(actual, expected)
         if (!isOurs) return undefined
@@ -77,7 +77,7 @@ export const make = ({ key, use }: Options): Sealing => {
 }
 
 /**
- * For one process: its key ends with it.
+ * Sealing for one process, with a key that ends with it.
  *
  * @category functions
  * @since 0.1.0
@@ -95,12 +95,11 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
 })
 
 /**
- * For every process that has the folder: its key is a file there, as is each text that was used.
+ * Sealing for every process with this folder, which contains the key and a file for each used text.
  *
  * **Details**
  *
- * The folder is made when something is first sealed or opened. Where it cannot be written, this process seals alone and
- * says so in the log.
+ * The folder is created at first use. If it cannot be written, this process seals on its own and logs a warning.
  *
  * @category functions
  * @since 0.1.0
@@ -115,7 +114,7 @@ export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.
 
     const readKey = Effect.filterOrFail(fs.readFile(keyFile), (key) => key.length === 32, () => "the key is damaged")
 
-    /** Written beside its place and linked there: nobody reads half a key, and the first of several processes wins. */
+    /** Written to a temporary file and linked: no process reads a partial key, and the first of several wins. */
     const makeKey = Effect.gen(function*() {
       const draft = `key-${randomBytes(8).toString("hex")}`
       yield* create(draft, randomBytes(32))
@@ -138,7 +137,7 @@ export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.
         Effect.catch(({ reason }) =>
           reason._tag === "AlreadyExists"
             ? Effect.succeed(false)
-            : Effect.as(Effect.logWarning(`an answer cannot be taken: ${reason.message}`), false)
+            : Effect.as(Effect.logWarning(`an answer cannot be accepted: ${reason.message}`), false)
         )
       )
 
@@ -146,7 +145,7 @@ export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.
       Effect.andThen(Effect.catch(readKey, () => makeKey)),
       Effect.map((key) => make({ key: Redacted.make(key), use })),
       Effect.catch((error) =>
-        Effect.andThen(Effect.logWarning("answers to questions are this process's own", error), memory)
+        Effect.andThen(Effect.logWarning("answers to questions are accepted by this process only", error), memory)
       )
     )
     const sealing = yield* Effect.cached(open)

@@ -1,4 +1,4 @@
-/** What clients hold, for every process that shares a database. */
+/** Sealing for every process that shares a database. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
@@ -6,12 +6,12 @@ import { Database } from "../../base/Database.ts"
 import * as Sealing from "./Sealing.ts"
 
 /**
- * Its key is in the database, as is each text that was used.
+ * Sealing with the key and the used texts in the database.
  *
  * **Details**
  *
- * Until the database has been reached, this process seals alone. While it is down no answer is taken that others may
- * have taken.
+ * Until the database is reached, this process seals on its own. While it is down, answers that another process may have
+ * accepted are refused.
  */
 export const make: Effect.Effect<Sealing.Sealing, never, Database> = Effect.gen(function*() {
   const database = yield* Database

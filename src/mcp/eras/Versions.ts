@@ -1,28 +1,28 @@
-/** The protocol's versions, and how a request says which it is of. */
+/** Versions of the protocol, and the version of a request. */
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Rpc from "../Rpc.ts"
 
-/** The version whose requests each bring all that they need. */
+/** Version with self-contained requests. */
 export const modern = "2026-07-28"
 
-/** Those that begin with `initialize`: the SDK's, which is not loaded for the list. */
+/** Versions that start with `initialize`: the SDK's, listed here without loading it. */
 export const legacy: ReadonlyArray<string> = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"]
 
-/** All, the newest first. */
+/** All versions, newest first. */
 export const supported: ReadonlyArray<string> = [modern, ...legacy]
 
-/** What a request says of itself in `_meta`. */
+/** Keys of a request's `_meta`. */
 export const meta = {
   version: "io.modelcontextprotocol/protocolVersion",
   capabilities: "io.modelcontextprotocol/clientCapabilities",
   server: "io.modelcontextprotocol/serverInfo"
 } as const
 
-/** The `_meta` of a message. */
+/** `_meta` of a message. */
 export const metaOf = (message: Rpc.Message): Obj =>
   obj("method" in message ? message.params?.["_meta"] : undefined) ?? {}
 
-/** Refuses a version that is not spoken. */
+/** Refusal of an unsupported version. */
 export const unsupported = (requested: string): Rpc.RpcError =>
   new Rpc.RpcError({
     code: Rpc.codes.unsupportedVersion,

@@ -1,4 +1,4 @@
-/** Who may call: bearer tokens, each bound to a client's name. */
+/** Access by bearer tokens, each bound to a client's name. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -6,7 +6,7 @@ import type { Caller } from "../McpTransport.ts"
 import * as Refusal from "./refusal.ts"
 
 /**
- * One valid token and its client. A client may have several, so that one can be replaced.
+ * Valid token and its client. A client may have several, so that one can be replaced.
  *
  * @category models
  * @since 0.1.0
@@ -18,20 +18,20 @@ export interface Grant {
 }
 
 /**
- * A caller with access.
+ * Caller with access.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Known extends Caller {
-  /** Identifies the token, or the person behind several; limits count by it. */
+  /** Key of the token, or of the person behind several; limits count by it. */
   readonly key: string
-  /** The answer to a call that changes something, where the token does not allow it. */
+  /** Answer to a call that changes something without permission. */
   readonly writeRefusal?: Refusal.Refusal
 }
 
 /**
- * The caller of an `Authorization` header, or the answer to one without access.
+ * Returns the caller of an `Authorization` header, or the refusal.
  *
  * @category models
  * @since 0.1.0
@@ -43,7 +43,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest()
 const pattern = /^Bearer +(\S+) *$/i
 
 /**
- * The token of an `Authorization` header.
+ * Token of an `Authorization` header.
  *
  * @internal
  */
@@ -52,12 +52,12 @@ export const bearer = (authorization: string | undefined): string | undefined =>
 const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(authorization !== undefined))
 
 /**
- * The access that these grants give, and `others` for any other token; without both, everybody has access, as the
- * client `openTo`.
+ * Access by these grants, and by `others` for any other token; without both, everyone has access as the client
+ * `openTo`.
  *
  * **Details**
  *
- * All digests are compared, in constant time: the duration tells nothing about a token.
+ * All digests are compared in constant time, so that the duration reveals nothing about a token.
  *
  * @category constructors
  * @since 0.1.0

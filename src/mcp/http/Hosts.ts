@@ -1,12 +1,12 @@
-/** The server's own hosts, and the origins whose pages may call it; other pages must not (DNS rebinding). */
+/** Hosts of the server, and origins whose pages may call it (against DNS rebinding). */
 
-/** The server's names. */
+/** Names of the server. */
 export interface Names {
-  /** The address to listen on. */
+  /** Address to listen on. */
   readonly host: string
-  /** Further names; one without a port is valid for every port. */
+  /** Further names; a name without a port is valid for every port. */
   readonly allowedHosts: ReadonlyArray<string>
-  /** Origins of pages that may call, such as `https://app.example.com`. */
+  /** Origins of pages that may call the server, such as `https://app.example.com`. */
   readonly allowedOrigins: ReadonlyArray<string>
 }
 
@@ -14,15 +14,15 @@ const hostHeader = /^(\[[\da-f:.]+\]|[^\s:/@?#\\]+)(?::(\d{1,5}))?$/i
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
 
-/** Whether only this machine reaches what listens on the address. */
+/** Whether an address is reachable only from this machine. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 
-/** Every address of this machine, and no name of it. */
+/** Whether the address is a wildcard. */
 const wildcard: ReadonlySet<string> = new Set(["0.0.0.0", "::"])
 
 const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:(?=[\d.]+$)/, "")
 
-/** Whether a request's `Host` is a name of this server: its own, the address that was called, or a listed one. */
+/** Whether a request's `Host` is this server's own, the called address, or a listed name. */
 export const isOwnHost = (names: Names, header: string | undefined, calledAddress: string | undefined): boolean => {
   const [, name, port] = hostHeader.exec(header ?? "") ?? []
   if (name === undefined) return false
@@ -35,7 +35,7 @@ export const isOwnHost = (names: Names, header: string | undefined, calledAddres
   })
 }
 
-/** Whether the page is one of the server's own host and port, or of a listed origin. */
+/** Whether an origin is the server's own or a listed one. */
 export const isOwnOrigin = (names: Names, origin: string, host: string | undefined): boolean => {
   if (names.allowedOrigins.some((allowed) => allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase())) {
     return true
@@ -45,7 +45,7 @@ export const isOwnOrigin = (names: Names, origin: string, host: string | undefin
 
 const singleHeaders = ["host", "authorization"]
 
-/** A header that decides about access and is there twice: a proxy may have read the other one. */
+/** Duplicated header that decides about access: a proxy may have read the other value. */
 export const ambiguous = (rawHeaders: ReadonlyArray<string>): string | undefined => {
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   return singleHeaders.find((name) => names.indexOf(name) !== names.lastIndexOf(name))

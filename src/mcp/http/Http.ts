@@ -1,13 +1,13 @@
 /**
- * MCP over HTTP, stateless: each request brings all that it needs, so any number of processes stand behind one balancer.
+ * MCP over HTTP, stateless, so that any number of processes can run behind one load balancer.
  *
  * | | |
  * | --- | --- |
- * | `GET /health` | that it serves, its name and version, and whether n8n and the database answer |
- * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream when the call brought a progressToken |
+ * | `GET /health` | name and version, and whether n8n and the database answer |
+ * | `POST /mcp` | Streamable HTTP of both eras: one JSON answer, or an event stream if the call has a progressToken |
  * | `POST /mcp/tools` | `{tools:[{name,description,inputSchema,outputSchema}]}` |
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
- * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients get a token (RFC 9728) |
+ * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients obtain a token (RFC 9728) |
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -31,15 +31,15 @@ import * as RequestBody from "./requestBody.ts"
 import { cors, type Health, health, posted } from "./route.ts"
 
 /**
- * Who may call, how much, and under which names the server is reached.
+ * Access, limits and host names of the server.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options extends Gate.Options, Hosts.Names, Health {
-  /** Where calls are counted; in this process alone if absent. */
+  /** Store of rate limits; by default in this process only. */
   readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
-  /** What clients read, and under which paths, to learn where they get a token (RFC 9728). */
+  /** Metadata for clients about where to obtain a token, and its paths (RFC 9728). */
   readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
@@ -48,7 +48,7 @@ interface Route<R> {
   readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
 }
 
-/** The exact path decides: a router would decode it and ignore its case, which a proxy's rules may not. */
+/** Compares exact paths: a router would decode them and ignore case, unlike a proxy's rules. */
 const dispatch = <R>(routes: Readonly<Record<string, Route<R>>>) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -62,7 +62,7 @@ const dispatch = <R>(routes: Readonly<Record<string, Route<R>>>) =>
     return yield* Effect.interruptible(route.answer)
   })
 
-/** Refuses requests to another host, and those of other sites' pages. */
+/** Refuses requests to another host and from other sites' pages. */
 const checkSource = (names: Hosts.Names) =>
   Effect.gen(function*() {
     const { headers, source } = yield* HttpServerRequest.HttpServerRequest
@@ -70,7 +70,7 @@ const checkSource = (names: Hosts.Names) =>
     const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
     const twice = Hosts.ambiguous(rawHeaders)
     if (twice !== undefined) {
-      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' is there twice.`, Rpc.codes.invalidRequest))
+      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' occurs twice.`, Rpc.codes.invalidRequest))
     }
     if (!Hosts.isOwnHost(names, host, socket?.localAddress)) return yield* Effect.fail(Refusal.foreignHost(host))
     if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
@@ -79,7 +79,7 @@ const checkSource = (names: Hosts.Names) =>
   })
 
 /**
- * Serves on the ambient `HttpServer`; when it ends, calls in flight are answered and new connections refused.
+ * Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused.
  *
  * @category layers
  * @since 0.1.0
@@ -128,11 +128,11 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
                 const path = AccessLog.pathOf(request)
                 return Object.hasOwn(answers, path) ? `${request.method} ${path}` : request.method
               }),
-              // Balancers ask all the time.
+              // Load balancers poll it.
               Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) =>
                 AccessLog.pathOf(request) === "/health")
             )
-            // Runs before the server stops to listen; what comes on an open connection still is answered, and is its last.
+            // Runs before the server stops listening; the next answer on an open connection is its last.
             yield* Effect.addFinalizer(() =>
               Effect.sync(() => void (draining = true))
             )

@@ -1,4 +1,4 @@
-/** The identity provider whose tokens are taken: what it says of itself, and its keys. */
+/** Metadata and keys of the identity provider. */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ import * as Semaphore from "effect/Semaphore"
 import { createLocalJWKSet, type JSONWebKeySet } from "jose"
 import * as Hosts from "./Hosts.ts"
 
-/** The issuer gives no keys. */
+/** Failure to read the issuer's metadata or keys. */
 export class IssuerError extends Data.TaggedError("IssuerError")<{ readonly message: string }> {}
 
-/** What is read of an issuer's metadata (RFC 8414, or OpenID Connect Discovery). */
+/** Relevant part of an issuer's metadata (RFC 8414 or OpenID Connect Discovery). */
 export const Metadata = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
 
 const KeySet = Schema.Struct({
@@ -21,20 +21,20 @@ const KeySet = Schema.Struct({
   ]))
 })
 
-/** Public keys, as jose selects among them. */
+/** Public keys for jose. */
 export type Keys = ReturnType<typeof createLocalJWKSet>
 
-/** The issuer's two spellings: providers differ in the slash at the end. */
+/** Both spellings of the issuer: providers differ in the trailing slash. */
 export const spellings = (issuer: string): [string, string] => {
   const bare = issuer.replace(/\/+$/, "")
   return [bare, `${bare}/`]
 }
 
-/** Whether tokens and keys are safe on their way: over TLS, or within this machine. */
+/** Whether a URL is safe for tokens and keys: TLS, or this machine. */
 export const isSafe = ({ hostname, protocol }: URL): boolean =>
   protocol === "https:" || protocol === "http:" && Hosts.isLoopback(hostname.replace(/^\[|\]$/g, ""))
 
-/** Where the metadata may be, in the order in which MCP's clients look. */
+/** Possible locations of the metadata, in the order that MCP clients try them. */
 const places = (issuer: string): ReadonlyArray<string> => {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/+$/, "")
@@ -45,7 +45,7 @@ const places = (issuer: string): ReadonlyArray<string> => {
   ]
 }
 
-/** How long the issuer may take for one answer. */
+/** Time limit of one answer from the issuer. */
 const patience = "5 seconds"
 
 const get = <A, I extends Record<string, unknown>>(url: string, schema: Schema.Codec<A, I>) =>
@@ -60,12 +60,12 @@ const get = <A, I extends Record<string, unknown>>(url: string, schema: Schema.C
     Effect.timeout(patience),
     Effect.mapError((error) =>
       new IssuerError({
-        message: error._tag === "SchemaError" ? `${url} gives something else` : `${url}: ${error.message}`
+        message: error._tag === "SchemaError" ? `${url} returns something else` : `${url}: ${error.message}`
       })
     )
   )
 
-/** The metadata of an issuer, and when it was sent by the issuer's clock; fails where it is another's. */
+/** Reads an issuer's metadata and the time of its clock; fails if the metadata names another issuer. */
 export const metadata = Effect.fn("Issuer.metadata")(function*(issuer: string) {
   const [first = "", ...others] = places(issuer)
   const { body, date } = yield* others.reduce(
@@ -76,27 +76,27 @@ export const metadata = Effect.fn("Issuer.metadata")(function*(issuer: string) {
     return yield* new IssuerError({ message: `it calls itself '${body.issuer.slice(0, 200)}'` })
   }
   if (!URL.canParse(body.jwks_uri) || !isSafe(new URL(body.jwks_uri))) {
-    return yield* new IssuerError({ message: `its keys are at no https address: '${body.jwks_uri.slice(0, 200)}'` })
+    return yield* new IssuerError({ message: `its keys are not at an https address: '${body.jwks_uri.slice(0, 200)}'` })
   }
   return { keysUrl: body.jwks_uri, date }
 })
 
-/** The keys at an address of an issuer's metadata. */
+/** Reads the keys at an address from an issuer's metadata. */
 export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) => body)
 
-/** Milliseconds between two readings, whatever callers send; how long keys are used before they are read anew. */
+/** Minimum milliseconds between two reads, and maximum age of keys. */
 const pause = 5_000
 const maxAge = 10 * 60_000
 
-/** The keys of an issuer, read when they are needed. */
+/** Keys of an issuer, read on demand. */
 export interface KeyStore {
-  /** Those in hand, however old; without any they are read. Old ones are read anew behind the call. */
+  /** Cached keys, read if there are none; old keys are refreshed in the background. */
   readonly current: Effect.Effect<Keys, IssuerError>
-  /** Read anew, unless they just were; fails where they cannot be. */
+  /** Refreshed keys, unless they were just read; fails if they cannot be read. */
   readonly renewed: Effect.Effect<Keys, IssuerError>
 }
 
-/** Keeps the keys of an issuer; it may be down now or later. */
+/** Caches the keys of an issuer, which may be down now or later. */
 export const make = Effect.fnUntraced(function*(issuer: string) {
   const http = yield* HttpClient.HttpClient
   const scope = yield* Effect.scope
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
     Effect.flatMap(({ keysUrl }) => keysAt(keysUrl)),
     Effect.map((set) => createLocalJWKSet(set as unknown as JSONWebKeySet)),
     Effect.provideService(HttpClient.HttpClient, http),
-    // It belongs to others, and it learns no trace of ours.
+    // A third party must not receive our trace headers.
     Effect.provideService(HttpClient.TracerPropagationEnabled, false)
   )
 
@@ -126,14 +126,18 @@ export const make = Effect.fnUntraced(function*(issuer: string) {
       onFailure: (error) =>
         Effect.suspend(() => {
           last = { at, error }
-          return Effect.annotateLogs(Effect.logWarning("the OAuth issuer gives no keys"), "reason", error.message)
+          return Effect.annotateLogs(
+            Effect.logWarning("the OAuth issuer's keys cannot be read"),
+            "reason",
+            error.message
+          )
         })
     })
   }))
 
   const keys = Effect.suspend(() =>
     inHand === undefined
-      ? Effect.fail(last?.error ?? new IssuerError({ message: "its keys are not read yet" }))
+      ? Effect.fail(last?.error ?? new IssuerError({ message: "its keys have not been read yet" }))
       : Effect.succeed(inHand.keys)
   )
 

@@ -1,10 +1,10 @@
 /**
- * MCP as routes of somebody's `HttpRouter`: that app listens, logs, and says with its middleware who may call.
+ * MCP as routes of an app's `HttpRouter`: the app listens, logs, and decides with its middleware who may call.
  *
  * **Details**
  *
- * Requests of pages are refused, unless their origin is listed: else a page that a person looks at could call a server
- * on that person's machine (DNS rebinding). Programs send no `Origin`.
+ * Requests from browser pages are refused unless their origin is listed, since a page could otherwise call a server on
+ * the user's machine (DNS rebinding). Programs send no `Origin`.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -21,17 +21,17 @@ import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
 import { cors, type Health, health, posted } from "./route.ts"
 
-/** Where it is mounted, and what a request must pass besides the app's own middleware. */
+/** Paths and access, besides the app's own middleware. */
 export interface Options extends Partial<Gate.Options>, Health {
-  /** Where MCP is served: `/mcp` if absent. */
+  /** Path of MCP. Default: `/mcp`. */
   readonly path?: HttpRouter.PathInput
-  /** Where name and version are told: `/health` if absent; nowhere if `false`. */
+  /** Path of name and version, or `false` for none. Default: `/health`. */
   readonly health?: HttpRouter.PathInput | false
-  /** Origins of pages that may call, such as `https://app.example.com`; none if absent. */
+  /** Origins of pages that may call, such as `https://app.example.com`. Default: none. */
   readonly allowedOrigins?: ReadonlyArray<string>
 }
 
-/** Calls at once, if nothing else is said. */
+/** Default maximum of concurrent calls. */
 const maxInFlight = 256
 
 /** Adds the routes. */

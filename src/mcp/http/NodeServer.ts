@@ -1,4 +1,4 @@
-/** Node's HTTP server, hardened: slow clients, and those that send no HTTP, are refused in JSON and cut off. */
+/** Hardened HTTP server of Node: slow and non-HTTP clients get a refusal in JSON and are disconnected. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import type * as HttpServer from "effect/http/HttpServer"
@@ -7,22 +7,22 @@ import * as Layer from "effect/Layer"
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 
-/** Milliseconds that the headers, and the whole of a request, may take to arrive. */
+/** Time limits in milliseconds for receiving the headers and the whole request. */
 const timeouts = { headers: 10_000, request: 30_000 }
 
-/** Longer than a balancer keeps a connection idle (nginx: a minute): else one is cut as a call is put on it. */
+/** Idle timeout, longer than a load balancer's (nginx: a minute), which could send a call on a closing connection. */
 const idleMillis = 75_000
 
-/** Maximum bytes of headers; Node's default, explicit because larger ones are answered here. */
+/** Maximum bytes of headers: Node's default, explicit because larger ones are answered here. */
 const maxHeaderBytes = 16 * 1024
 
-/** Milliseconds that a refused client may take to read why; without a bound it holds the socket as long as it likes. */
+/** Milliseconds for a refused client to read the answer before its socket is destroyed. */
 const refusalMillis = 500
 
-/** Seconds for calls in flight when the server ends; Docker kills after 10. */
+/** Seconds for calls in flight at shutdown; Docker kills after 10. */
 const drainSeconds = 8
 
-/** Milliseconds that idle connections stay open when the server ends: a balancer may just have put a call on one. */
+/** Milliseconds that idle connections stay open at shutdown, in case a load balancer has just used one. */
 const lingerMillis = 1_000
 
 const problemOf = ({ code }: NodeJS.ErrnoException) => {
@@ -51,11 +51,11 @@ const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
     "",
     text
   ].join("\r\n"))
-  // Destroyed at once, the answer could be lost with what the client has sent and nobody reads.
+  // Immediate destruction could lose the answer together with unread input.
   setTimeout(() => socket.destroy(), refusalMillis)
 }
 
-/** Answers requests that do not reach Effect's server. */
+/** Answers requests outside Effect's server. */
 const answer = (response: ServerResponse, status: number, text: string) => {
   response.writeHead(status, {
     "content-type": "application/json",
@@ -72,11 +72,11 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: idleMillis,
-    // Without one it is refused as any other host: in JSON.
+    // A missing host is refused in JSON like any other.
     requireHostHeader: false
   })
   if (maxConnections !== undefined) server.maxConnections = maxConnections
-  // `close` cuts them at once, and with them what was sent in this moment.
+  // `close` would end them immediately, with requests just sent.
   const closeIdle = server.closeIdleConnections.bind(server)
   server.closeIdleConnections = () => void setTimeout(closeIdle, linger).unref()
   server.on("clientError", refuse)
@@ -84,17 +84,17 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
     "checkExpectation",
     (_request, response) => answer(response, 417, body("Only 100-continue can be expected.", "INVALID_REQUEST_FORMAT"))
   )
-  // It listens a moment before and after it serves: without this nobody would answer then.
+  // The server listens shortly before and after it serves; requests then get a 503.
   server.on("request", (_request, response) => {
     if (server.listenerCount("request") > 1) return
     response.setHeader("retry-after", "1")
-    answer(response, 503, body("This server does not serve at the moment: call again.", "UNAVAILABLE"))
+    answer(response, 503, body("This server is starting or stopping: call again.", "UNAVAILABLE"))
   })
   return server
 }
 
 /**
- * Where to listen.
+ * Address and limits of the server.
  *
  * @category models
  * @since 0.1.0
@@ -102,14 +102,14 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
 export interface Options {
   readonly host: string
   readonly port: number
-  /** Maximum open connections; further ones are closed as they come. No limit if absent. */
+  /** Maximum open connections; further ones are closed immediately. Default: unlimited. */
   readonly maxConnections?: number
-  /** Milliseconds that idle connections stay open when the server ends; a second if absent. */
+  /** Milliseconds that idle connections stay open at shutdown. Default: 1,000. */
   readonly linger?: number
 }
 
 /**
- * Listens; when it ends, it takes no connection any more, waits some seconds for calls in flight, then cuts the rest.
+ * Listens; at shutdown it accepts no connections, waits some seconds for calls in flight, then closes the rest.
  *
  * @category layers
  * @since 0.1.0

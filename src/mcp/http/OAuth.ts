@@ -1,6 +1,6 @@
 /**
- * An OAuth 2.1 resource server: takes access tokens (JWT, RFC 9068) of one issuer, and tells clients where they get
- * them (RFC 9728). Never an issuer.
+ * OAuth 2.1 resource server: accepts access tokens (JWT, RFC 9068) of one issuer and directs clients to it (RFC 9728).
+ * Never an issuer.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -12,10 +12,10 @@ import { type Access, bearer, type Known } from "./Access.ts"
 import * as Issuer from "./Issuer.ts"
 import * as Refusal from "./refusal.ts"
 
-/** What a token may do; whoever may write may read too. */
+/** Rights of a token; write includes read. */
 export const scopes = { read: "n8n:read", write: "n8n:write" } as const
 
-/** Signatures that only the holder of a private key makes. */
+/** Accepted signature algorithms, all asymmetric. */
 export const algorithms: ReadonlyArray<string> = [
   "RS256",
   "RS384",
@@ -30,31 +30,31 @@ export const algorithms: ReadonlyArray<string> = [
   "Ed25519"
 ]
 
-/** Seconds that the clocks of issuer and server may differ. */
+/** Tolerated difference between the clocks of issuer and server, in seconds. */
 export const clockTolerance = 30
 
-/** The server, as an authorization server and clients know it. */
+/** Server as a protected resource. */
 export interface Resource {
-  /** Its canonical address, which tokens must have as their audience. */
+  /** Canonical address, the required audience of tokens. */
   readonly id: string
-  /** The address of its metadata. */
+  /** Address of its metadata. */
   readonly metadataUrl: string
-  /** The paths of its metadata. */
+  /** Paths of its metadata. */
   readonly paths: ReadonlyArray<string>
   readonly metadata: object
-  /** The scopes that a client asks for. */
+  /** Scopes for clients to request. */
   readonly scope: string
 }
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-/** The path of MCP at a public address, which is with or without `/mcp`. */
+/** Path of MCP at a public address, which may end in `/mcp` or not. */
 export const pathAt = ({ pathname }: URL): string => {
   const base = pathname.replace(/\/+$/, "")
   return base.endsWith("/mcp") ? base : `${base}/mcp`
 }
 
-/** The resource at a public address; a read-only one offers no scope to write. */
+/** Resource at a public address; a read-only one has no write scope. */
 export const resource = (
   { issuer, publicUrl, readOnly }: { readonly issuer: string; readonly publicUrl: URL; readonly readOnly: boolean }
 ): Resource => {
@@ -76,29 +76,29 @@ export const resource = (
   }
 }
 
-/** The profile that a token leads to. */
+/** Profile selected by a token. */
 export interface Target {
-  /** The caller's name for `McpServer`. */
+  /** Name of the caller for `McpServer`. */
   readonly client: string | undefined
-  /** Whether nothing is changed there, whatever a token allows. */
+  /** Whether the profile is read-only, whatever a token allows. */
   readonly readOnly: boolean
 }
 
-/** What decides about tokens. */
+/** Settings for validating tokens. */
 export interface Options {
-  /** Its identifier, an address. */
+  /** Identifier of the issuer, a URL. */
   readonly issuer: string
   readonly resource: Resource
-  /** The claim that names the profile. */
+  /** Claim with the name of the profile. */
   readonly profileClaim: string
-  /** The target of the claim's value, which may be absent; `undefined` refuses the token. */
+  /** Target for the claim's value, which may be absent; `undefined` refuses the token. */
   readonly targetOf: (profile: string | undefined) => Target | undefined
 }
 
-/** jose does not accept a token. */
+/** Refusal of a token by jose. */
 class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknown }> {}
 
-/** A token that is not taken. */
+/** Refusal of a token. */
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
 const reasonOf = (error: unknown, resource: Resource): string => {
@@ -111,14 +111,14 @@ const reasonOf = (error: unknown, resource: Resource): string => {
     if (claim === "nbf") return "It is not valid yet"
     return `Its claim ${["sub", "exp", "iat"].includes(claim) ? claim : "set"} is missing or wrong`
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) return "Its algorithm is not taken"
+  if (error instanceof errors.JOSEAlgNotAllowed) return "Its algorithm is not accepted"
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) {
-    return "No key of the issuer has signed it"
+    return "It was not signed by a key of the issuer"
   }
   return "It is no signed JWT"
 }
 
-/** Several keys of an issuer may match a token that names none. */
+/** Tries all matching keys for a token that names none. */
 const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOptions): Promise<JWTPayload> => {
   try {
     return (await jwtVerify(token, keys, options)).payload
@@ -135,7 +135,7 @@ const verified = async (token: string, keys: Issuer.Keys, options: JWTVerifyOpti
   }
 }
 
-/** What a token's scopes are; providers write them as one text or as a list, under either name. */
+/** Scopes of a token, as text or list under either claim name. */
 const scopesOf = ({ scope, scp }: JWTPayload): ReadonlyArray<string> =>
   [scope, scp].flatMap((value) =>
     typeof value === "string"
@@ -147,18 +147,18 @@ const scopesOf = ({ scope, scp }: JWTPayload): ReadonlyArray<string> =>
 
 const maxSubjectChars = 255
 
-/** A text within quotes in a header. */
+/** Quoted text in a header. */
 const quoted = (text: string) => text.replace(/[^\x20-\x7e]|["\\]/g, "")
 
 const unavailable: Refusal.Refusal = {
   status: 503,
   code: "UNAVAILABLE",
   message:
-    "The identity provider cannot be reached, so this token cannot be examined: call again in a moment. Whoever runs the server finds the reason in its log, and with doctor.",
+    "The identity provider cannot be reached, so this token cannot be verified: call again in a moment. The operator finds the reason in the log and with doctor.",
   headers: { "retry-after": "5" }
 }
 
-/** The access that tokens of the issuer give; `renewed` keys are read when a token's is unknown. */
+/** Access by tokens of the issuer; unknown keys cause a refresh. */
 export const access = ({ issuer, profileClaim, resource, targetOf }: Options, keys: Issuer.KeyStore): Access => {
   const spellings = Issuer.spellings(issuer)
   const challenge = (details: string) => ({
@@ -167,8 +167,8 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
   const unauthorized = (problem: string | undefined): Refusal.Refusal => ({
     ...Refusal.unauthorized(problem !== undefined),
     message: problem === undefined
-      ? "A token is needed: log in, for which the header WWW-Authenticate names the identity provider's metadata."
-      : `This token is not taken: ${problem}.`,
+      ? "A token is required: log in; the header WWW-Authenticate names the identity provider's metadata."
+      : `This token is not accepted: ${problem}.`,
     headers: challenge(
       `${
         problem === undefined ? "" : `, error="invalid_token", error_description="${quoted(problem)}"`
@@ -183,10 +183,10 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
   })
   const writeRefusal = insufficient(
     `${scopes.read} ${scopes.write}`,
-    `This token may only read: a call that changes something needs one with the scope ${scopes.write}.`
+    `This token may only read: calls that change something need the scope ${scopes.write}.`
   )
 
-  /** Another issuer's token is refused before it makes anybody read keys. */
+  /** Tokens of other issuers are refused before any keys are read. */
   const checkIssuer = (token: string) =>
     Effect.try({
       try: () => decodeJwt(token).iss,
@@ -238,7 +238,7 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
       return yield* Effect.fail<Refusal.Refusal>({
         status: 403,
         code: "FORBIDDEN",
-        message: `This token leads to no n8n: its claim '${profileClaim}' names no profile of this server.`
+        message: `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
       })
     }
     const principal = createHash("sha256").update(JSON.stringify([spellings[0], subject])).digest("base64url")

@@ -1,4 +1,4 @@
-/** Limits that hold over all processes that share a database. */
+/** Rate limits across all processes that share a database. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,10 +7,10 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import { createHash } from "node:crypto"
 import { Database } from "../../base/Database.ts"
 
-/** Milliseconds for which each process counts alone after the database has not answered: no call waits for it meanwhile. */
+/** Milliseconds for which a process counts on its own after the database did not answer. */
 const pause = 5_000
 
-/** How long a call waits for the database that counts it: one that hangs must not hold every call. */
+/** Time limit of a database call, so that a hanging database does not delay every call. */
 const patience = "1 second"
 
 const hash = (key: string) => createHash("sha256").update(key).digest("hex")
@@ -22,11 +22,11 @@ interface Row {
 }
 
 /**
- * Keeps token buckets in the table `n8n_mcp_limits`, by the database's clock.
+ * Stores token buckets in the table `n8n_mcp_limits`, by the database's clock.
  *
  * **Details**
  *
- * Each call is one statement. While the database is down each process counts alone. Only token buckets are shared.
+ * Each call is one statement. While the database is down, each process counts alone. Only token buckets are shared.
  */
 export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Database> = Layer.effect(
   RateLimiter.RateLimiterStore,

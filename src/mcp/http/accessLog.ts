@@ -1,4 +1,4 @@
-/** One line for each request, once its answer is sent. */
+/** Access log: one line for each request after its answer. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -11,12 +11,12 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Ref from "effect/Ref"
 import { randomUUID } from "node:crypto"
 
-/** What the request's handlers add to its line. */
+/** Details that handlers add to a request's line. */
 interface Details {
   readonly client?: string | undefined
-  /** Who it is to people. */
+  /** Name of the caller for people. */
   readonly subject?: string | undefined
-  /** The tool that is called, else MCP's method. */
+  /** Called tool, or MCP's method. */
   readonly call?: string | undefined
 }
 
@@ -24,13 +24,13 @@ const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>
   defaultValue: () => () => Effect.void
 })
 
-/** Adds to the current request's line. */
+/** Adds details to the current request's line. */
 export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
 
-/** A request's id as a balancer sets it; anything else is replaced. */
+/** Request id from a load balancer; invalid ones are replaced. */
 const requestId = /^[\w.:-]{1,128}$/
 
-/** The path alone, without an origin, and without a query, which may hold secrets. */
+/** Path without origin and query, which may contain secrets. */
 export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string =>
   url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "").replace(/(?<=.)\/+$/, "")
 
@@ -40,7 +40,7 @@ const statusOf = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown
   return aborted || Cause.hasInterruptsOnly(exit.cause) ? 499 : 500
 }
 
-/** Logs the request on its way out, and answers its id as `x-request-id`. */
+/** Logs the request after its answer and returns its id as `x-request-id`. */
 export const middleware = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest | R> =>

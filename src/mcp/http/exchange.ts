@@ -1,4 +1,4 @@
-/** One request, in either era; nothing is kept between requests. */
+/** Handling of one request in either era, without state between requests. */
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -20,7 +20,7 @@ const both = "Not Acceptable: Client must accept both application/json and text/
 
 const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Message, Refusal.Refusal> => {
   if (Array.isArray(body)) {
-    return Effect.fail(Refusal.invalid("One message a request: MCP has no batches.", Rpc.codes.invalidRequest))
+    return Effect.fail(Refusal.invalid("Send one message per request: MCP has no batches.", Rpc.codes.invalidRequest))
   }
   const accept = headers["accept"] ?? ""
   if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
@@ -32,12 +32,12 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
     : Effect.succeed(message)
 }
 
-/** Answers, telling what comes before. */
+/** Answers with preceding notifications. */
 type Answering = (notify: (message: Rpc.Notification) => void) => Effect.Effect<Modern.Answer>
 
 const eventHeaders = { "cache-control": "no-cache", "x-accel-buffering": "no" }
 
-/** An answer in parts; closing the stream cancels the call. */
+/** Streamed answer; closing the stream cancels the call. */
 const events = (answering: Answering) =>
   Effect.map(Effect.context<never>(), (context) =>
     HttpServerResponse.stream(
@@ -65,7 +65,7 @@ const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answe
     Effect.map((body) => ({ status: 200, body }))
   )
 
-/** Streamable HTTP, for one message. */
+/** Handles one message of Streamable HTTP. */
 export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Known, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)
@@ -73,7 +73,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   yield* AccessLog.note({
     call: method === "tools/call" && "params" in message ? str(message.params?.["name"]) : method
   })
-  // A server that was made for this message waits for no notification and no answer.
+  // Notifications and answers need no reply: the server exists for this message only.
   if (!Rpc.isRequest(message)) return HttpServerResponse.empty({ status: 202 })
   const isModern = Modern.isModern(message, headers)
   const version = headers["mcp-protocol-version"]
@@ -86,7 +86,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   const answering: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : legacy(protocol, caller, message)
-  // Progress needs an event stream; without it one JSON answer is simpler for everybody on the way.
+  // Progress needs an event stream; otherwise one JSON answer is simpler for proxies.
   return Versions.metaOf(message)["progressToken"] === undefined
     ? json(yield* answering(() => undefined))
     : yield* events(answering)

@@ -1,4 +1,4 @@
-/** The older server's interface: the tools, without MCP. */
+/** Interface of the older server: tools without MCP. */
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
@@ -10,7 +10,7 @@ import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 import * as Scopes from "./scopes.ts"
 
-/** What a client of this interface needs of each tool. */
+/** Listing of a tool in this interface. */
 export const tools = ({ list }: Served, caller: Caller) =>
   Effect.map(list(caller), (tools) =>
     HttpServerResponse.jsonUnsafe({
@@ -22,7 +22,7 @@ export const tools = ({ list }: Served, caller: Caller) =>
       }))
     }))
 
-/** A tool's failures over HTTP; those of this server are bugs. */
+/** Failure of a tool over HTTP; failures of this server are bugs. */
 const failures: Readonly<Record<string, Pick<Refusal.Refusal, "status" | "code">>> = {
   ValidationError: { status: 400, code: "INVALID_TOOL_PARAMETERS" },
   NotFoundError: { status: 404, code: "TOOL_EXECUTION_ERROR" },
@@ -34,9 +34,9 @@ const failure = ({ envelope, isServerFault }: Failure): Refusal.Refusal => {
   return { status, code, message: envelope.message, details: envelope }
 }
 
-const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools tells the tools."
+const usage = "The body is {\"name\": \"list_workflows\", \"parameters\": {…}}; POST /mcp/tools lists the tools."
 
-/** Calls `{name, parameters}`; the answer is the tool's own. */
+/** Calls `{name, parameters}` and returns the tool's answer. */
 export const call = Effect.fnUntraced(function*(served: Served, caller: Known, body: unknown) {
   const { name, parameters = {}, ...others } = obj(body) ?? {}
   if (typeof name !== "string" || obj(parameters) === undefined || Object.keys(others).length > 0) {

@@ -1,4 +1,4 @@
-/** What a request must pass before it reaches a tool: whose it is, how often, and how many at once. */
+/** Gate in front of the tools: identity, rate limit and concurrency of callers. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,21 +9,21 @@ import type { Access, Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Who may call, and how much. */
+/** Access and limits. */
 export interface Options {
   readonly access: Access
-  /** Maximum calls of one token in a minute; `undefined` is no limit. */
+  /** Maximum calls per token and minute; `undefined` for unlimited. */
   readonly callsPerMinute: number | undefined
-  /** Maximum concurrent calls, all clients. */
+  /** Maximum concurrent calls of all clients. */
   readonly maxInFlight: number
-  /** Maximum concurrent calls of one token, so that it leaves places to the others; `maxInFlight` if absent. */
+  /** Maximum concurrent calls per token. Default: `maxInFlight`. */
   readonly maxInFlightPerToken?: number
 }
 
-/** Callers without a valid token share one limit: they cannot be told apart, and guessing must not be fast. */
+/** Key of all callers without a valid token: a shared limit slows down guessing. */
 const strangers = "strangers"
 
-/** `identify` says whose request it is; `admit` holds a place for it until its answer is sent, and gives its turns. */
+/** `identify` returns the caller of a request; `admit` reserves a place until it is answered, and schedules its turns. */
 export const make = Effect.fnUntraced(
   function*({ access, callsPerMinute, maxInFlight, maxInFlightPerToken = maxInFlight }: Options) {
     const limiter = yield* RateLimiter.RateLimiter
@@ -37,11 +37,11 @@ export const make = Effect.fnUntraced(
         )
       )
 
-    /** Calls in flight, of each token. */
+    /** Calls in flight per token. */
     const inFlight = new Map<string, number>()
     let all = 0
     const turns = Turn.make()
-    /** Alone, a caller goes on at once. */
+    /** A single caller continues without waiting. */
     const turnOf = (key: string) => Effect.suspend(() => inFlight.size > 1 ? turns(key) : Effect.void)
 
     const admit = ({ key }: Known) =>

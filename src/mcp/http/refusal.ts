@@ -1,10 +1,10 @@
-/** Answers to requests that reach no tool: always JSON, never a stack. */
+/** Refusals of requests: always JSON, never a stack trace. */
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { pathOf } from "./accessLog.ts"
 
-/** The error codes of the older server's HTTP interface, and further ones. */
+/** Error codes of the older server's HTTP interface, and further ones. */
 export type Code =
   | "TOOL_NOT_FOUND"
   | "INVALID_REQUEST_FORMAT"
@@ -18,18 +18,18 @@ export type Code =
   | "TOO_MANY_REQUESTS"
   | "UNAVAILABLE"
 
-/** Why a request is not served. */
+/** Refusal of a request. */
 export interface Refusal {
   readonly status: number
   readonly code: Code
   readonly message: string
   readonly details?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON-RPC's own code; -32000 if absent. */
+  /** JSON-RPC error code. Default: -32000. */
   readonly rpcCode?: number
 }
 
-/** A refusal as clients expect it: a JSON-RPC error where MCP is spoken, else `{error:{message,code,details}}`. */
+/** Response of a refusal: a JSON-RPC error for MCP, otherwise `{error:{message,code,details}}`. */
 const response = (isRpc: boolean, refusal: Refusal): HttpServerResponse.HttpServerResponse => {
   const { code, details, headers = {}, message, rpcCode = -32000, status } = refusal
   const body = isRpc
@@ -38,7 +38,7 @@ const response = (isRpc: boolean, refusal: Refusal): HttpServerResponse.HttpServ
   return HttpServerResponse.jsonUnsafe(body, { status, headers })
 }
 
-/** Answers refusals and bugs in the form of the request's path; MCP is spoken where `isRpc`. */
+/** Answers refusals and bugs in the format of the request's path, JSON-RPC if `isRpc`. */
 export const answered = (isRpc: (path: string) => boolean) =>
 <R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>
@@ -54,13 +54,13 @@ export const answered = (isRpc: (path: string) => boolean) =>
 export const notFound: Refusal = {
   status: 404,
   code: "NOT_FOUND",
-  message: "There is nothing here. There are GET /health, POST /mcp, POST /mcp/tools and POST /mcp/execute."
+  message: "Not found. This server has GET /health, POST /mcp, POST /mcp/tools and POST /mcp/execute."
 }
 
 export const notAllowed = (allow: string): Refusal => ({
   status: 405,
   code: "METHOD_NOT_ALLOWED",
-  message: `Only ${allow} is taken here.`,
+  message: `Only ${allow} is allowed here.`,
   headers: { allow }
 })
 
@@ -89,8 +89,8 @@ export const unauthorized = (hasToken: boolean): Refusal => ({
   status: 401,
   code: "UNAUTHORIZED",
   message: hasToken
-    ? "This token is not one of this server's."
-    : "A token is needed: send the header 'Authorization: Bearer <token>'.",
+    ? "This token is not valid for this server."
+    : "A token is required: send the header 'Authorization: Bearer <token>'.",
   headers: { "www-authenticate": `Bearer realm="effect-n8n-mcp"${hasToken ? ", error=\"invalid_token\"" : ""}` }
 })
 
@@ -99,13 +99,13 @@ export const foreignHost = (host: string | undefined): Refusal => ({
   code: "FORBIDDEN",
   message: host === undefined
     ? "A Host header is needed."
-    : `Host '${host}' is not this server's. Whoever runs it lists its names with --allowed-hosts.`
+    : `Host '${host}' is not a name of this server. The operator can add it with --allowed-hosts.`
 })
 
 export const foreignOrigin = (origin: string): Refusal => ({
   status: 403,
   code: "FORBIDDEN",
-  message: `Pages of '${origin}' may not call this server. Whoever runs it lists them with --allowed-origins.`
+  message: `Pages of '${origin}' may not call this server. The operator can allow them with --allowed-origins.`
 })
 
 export const notJson: Refusal = {
@@ -117,7 +117,7 @@ export const notJson: Refusal = {
 export const encoded: Refusal = {
   status: 415,
   code: "INVALID_REQUEST_FORMAT",
-  message: "Content-Encoding is not supported: send the body as it is.",
+  message: "Content-Encoding is not supported: send the body uncompressed.",
   headers: { "accept-encoding": "identity" }
 }
 

@@ -1,10 +1,10 @@
-/** A request's JSON. */
+/** JSON body of a request. */
 import { isJsonContentType } from "@modelcontextprotocol/sdk/shared/mediaType.js"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Refusal from "./refusal.ts"
 
-/** Maximum size of a body, in bytes: that of the largest file that is read. */
+/** Maximum size of a body in bytes, equal to that of a file. */
 export const maxBytes = 10 * 1024 * 1024
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -16,7 +16,7 @@ const parse = (bytes: ArrayBuffer) =>
       Refusal.invalid(error instanceof SyntaxError ? "The body is not JSON." : "The body is not UTF-8.", -32700)
   })
 
-/** The body, parsed, or why it is refused. */
+/** Parses the body, or refuses it. */
 export const json: Effect.Effect<unknown, Refusal.Refusal, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request) => {

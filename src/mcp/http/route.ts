@@ -1,4 +1,4 @@
-/** What the routes of our own server and those on somebody's router have in common. */
+/** Routes shared by our own server and servers mounted on a router. */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
@@ -10,15 +10,15 @@ import type { Known } from "./Access.ts"
 import type * as Gate from "./gate.ts"
 import * as RequestBody from "./requestBody.ts"
 
-/** What else `/health` tells: one word each, soon; nothing of what is absent. */
+/** Further words of `/health`, computed quickly. */
 export interface Health {
-  /** Of n8n. */
+  /** State of n8n. */
   readonly n8n?: Effect.Effect<string> | undefined
-  /** Of the database that holds the state. */
+  /** State of the database. */
   readonly state?: Effect.Effect<string> | undefined
 }
 
-/** What `/health` answers: the server's name and version, and a word about what it depends on; it is fine without. */
+/** Answer of `/health`: name and version, and a word about each dependency; the status stays ok without them. */
 export const health = (
   { about }: Protocol,
   { n8n, state }: Health
@@ -28,7 +28,7 @@ export const health = (
     (words) => HttpServerResponse.jsonUnsafe({ status: "ok", name: about.name, version: about.version, ...words })
   )
 
-/** Answers a body that is posted. It takes no place before it is whole: whoever sends it slowly keeps nobody out. */
+/** Answers a posted body. The call takes a place only when the body is complete, so that slow senders block no one. */
 export const posted =
   ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
   <E, R>(answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
@@ -40,10 +40,10 @@ export const posted =
       return yield* Effect.provideService(answer(caller, body), Turn, turn)
     })
 
-/** What a page's client has to send with each request. */
+/** Headers that a browser client sends. */
 const protocolHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 
-/** Lets pages of these origins read answers. */
+/** CORS for pages of these origins. */
 export const cors = (allowedOrigins: ReadonlyArray<string>) =>
   allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
     allowedOrigins: (origin) => allowedOrigins.includes(origin),

@@ -1,10 +1,10 @@
-/** What a token does not allow is refused before it reaches a tool, so that the client can get another token. */
+/** Scope check before a tool runs, so that the client can request another token. */
 import * as Effect from "effect/Effect"
 import type { Served } from "../McpTransport.ts"
 import type { Known } from "./Access.ts"
 import type * as Refusal from "./refusal.ts"
 
-/** Refuses a call of a tool that changes something, where the caller's token only reads. */
+/** Refuses a call of a tool that changes something if the token only allows reading. */
 export const check = (
   { list }: Pick<Served, "list">,
   { writeRefusal, ...caller }: Known,

@@ -1,9 +1,9 @@
 /**
- * MCP over stdin and stdout: one JSON-RPC message a line, of either era on one connection.
+ * MCP over stdin and stdout: one JSON-RPC message per line, of either era on one connection.
  *
- * The SDK's own stdio transport ends itself, silently, at a message over 10 MB, answers nothing to what is no message,
- * and does not notice the end of stdin. This one reads lines up to 64 MB, answers an invalid one with an error, and ends
- * when stdin does, after the calls in flight were answered.
+ * The SDK's stdio transport dies silently at a message over 10 MB, does not answer invalid messages, and ignores the end
+ * of stdin. This one reads lines up to 64 MB, answers invalid lines with an error, and ends with stdin after answering
+ * the calls in flight.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -15,30 +15,30 @@ import * as Modern from "../eras/Modern.ts"
 import { McpTransport, type Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 
-/** A workflow with all its pinned data has some MB; more is a mistake or an attack. */
+/** Maximum bytes of a line: a workflow with all its pinned data has some MB. */
 const maxLineBytes = 64 * 1024 * 1024
-/** How long calls in flight may take once stdin has ended. */
+/** Time limit for calls in flight after the end of stdin. */
 const drainMillis = 700
 
 const newline = 0x0a
 
-/** Lines in, lines out. */
+/** Conversion between bytes and lines. */
 class Lines {
   onmessage?: (message: Rpc.Message) => void
   onclose?: () => void
 
-  /** The beginning of an incomplete line. */
+  /** Beginning of an incomplete line. */
   #pending: Array<Buffer> = []
   #pendingBytes = 0
   #skipping = false
   #ended = false
-  /** Requests without an answer yet. */
+  /** Number of requests in progress. */
   readonly #open = new Set<Rpc.Id>()
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
   readonly #input: Readable
   readonly #output: Writable
 
-  /** What calls wait for before they can run. */
+  /** Effect that calls wait for before they run. */
   readonly #ready: Effect.Effect<unknown>
 
   constructor(input: Readable, output: Writable, ready: Effect.Effect<unknown>) {
@@ -51,7 +51,7 @@ class Lines {
     this.#input.on("data", this.#read)
     this.#input.once("end", this.#end)
     this.#input.once("error", this.#end)
-    // The reader is gone.
+    // The reader has closed the pipe.
     this.#output.once("error", () => this.#close())
   }
 
@@ -144,7 +144,7 @@ class Lines {
   }
 }
 
-/** The request that a message cancels. */
+/** Id of the request that a message cancels. */
 const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined
   return Rpc.idOf({ id: message.params?.["requestId"] })
@@ -152,13 +152,13 @@ const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
 
 const caller = { client: undefined }
 
-/** Answers the requests of both eras; what begins with `initialize` goes to the SDK, which is loaded for it. */
+/** Answers the requests of both eras; sessions that start with `initialize` load the SDK. */
 const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
   const fibers = yield* FiberSet.make()
   const run = yield* FiberSet.runtime(fibers)()
   const runPromise = yield* FiberSet.runtimePromise(fibers)()
   const scope = yield* Effect.scope
-  /** The calls of modern requests, to be cancelled. */
+  /** Fibers of modern requests, for cancellation. */
   const calls = new Map<Rpc.Id, Fiber.Fiber<unknown>>()
   let legacy: Promise<(message: Rpc.Message) => void> | undefined
 
@@ -174,7 +174,7 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
     if (calls.has(request.id)) {
       return lines.send(Rpc.failure(request.id, {
         code: Rpc.codes.invalidRequest,
-        message: "A request with this id is not answered yet"
+        message: "A request with this id is still in progress"
       }))
     }
     const call = Modern.answer(served, caller, request, (message) => lines.send(message)).pipe(
@@ -182,7 +182,7 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
       Effect.ensuring(Effect.sync(() => calls.delete(request.id)))
     )
     const fiber = run(call)
-    // It may have been answered at once.
+    // It may have been answered immediately.
     if (fiber.pollUnsafe() === undefined) calls.set(request.id, fiber)
   }
 
@@ -200,7 +200,7 @@ const converse = Effect.fnUntraced(function*(served: Served, lines: Lines) {
 })
 
 /**
- * Serves on two streams; ends when the input does and what is in flight is answered, or has had its time once `ready`.
+ * Serves on two streams; ends with the input after the calls in flight are answered or their time is up, once `ready`.
  * @internal
  */
 export const layerStreams = (

@@ -121,7 +121,7 @@ describe("a token", () => {
         const refusal = yield* Effect.flip(access(yield* sign(key, {}, { typ })))
         assert.deepStrictEqual([refusal.status, refusal.message], [
           401,
-          "This token is not taken: Its type is not at+jwt."
+          "This token is not accepted: Its type is not at+jwt."
         ])
       }
     }))

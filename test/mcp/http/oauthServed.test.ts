@@ -120,7 +120,7 @@ layer(Logger.layer([]), { excludeTestServices: true })("behind an identity provi
         inputResponses: { [name]: { action: "accept", content: { confirm: true } } }
       }
       const mallory = yield* call(yield* as({ sub: "mallory" }), yes)
-      assert.include(JSON.stringify(mallory.json), "requestState is not of this caller")
+      assert.include(JSON.stringify(mallory.json), "requestState belongs to another caller")
       const refreshed = yield* call(yield* as({ exp: future - 1, jti: "another" }), yes)
       assert.include(JSON.stringify(refreshed.json), "\\\"success\\\":true")
     }))
