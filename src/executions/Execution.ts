@@ -1,7 +1,7 @@
 /**
- * One execution as n8n keeps it: for each node the runs it made, each with a source, outputs and perhaps an error.
+ * Execution as n8n stores it: the runs of each node, with their sources, outputs and errors.
  *
- * All knowledge of run data is here. `data.resultData.runData` is `{[nodeName]: run[]}`: a node in a loop has many runs.
+ * This module owns the format of run data. `data.resultData.runData` is `{[nodeName]: run[]}`: a node in a loop has many.
  * A run names neither its node's type nor its parameters (these are in `workflowData`) nor its input (that is the
  * output of the nodes its `source` names).
  */
@@ -12,7 +12,7 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { plain } from "./errorText.ts"
 
 /**
- * Where a run's input came from.
+ * Source of a run's input.
  *
  * @category models
  * @since 0.1.0
@@ -24,7 +24,7 @@ export interface Source {
 }
 
 /**
- * One output of a run: how many items left it.
+ * Output of a run with its number of items.
  *
  * @category models
  * @since 0.1.0
@@ -34,7 +34,7 @@ export interface Output extends Connections.Port {
 }
 
 /**
- * One run of one node. `order` is the position among all runs of the execution.
+ * Run of a node. `order` is the position among all runs of the execution.
  *
  * @category models
  * @since 0.1.0
@@ -47,16 +47,16 @@ export interface Run {
   readonly executionTime: number
   readonly order: number
   readonly status: string
-  /** By input index; `undefined` where n8n names none. */
+  /** Sources by input index; `undefined` where n8n records none. */
   readonly sources: ReadonlyArray<Source | undefined>
   readonly outputs: ReadonlyArray<Output>
-  /** A sub-node's input; sub-nodes have no source to read it from. */
+  /** Input of a sub-node, which has no source. */
   readonly override: ReadonlyArray<Output>
   readonly error: unknown
 }
 
 /**
- * A list of items: one of a run's outputs, or of the input that n8n noted itself.
+ * List of items: an output of a run, or the input recorded by n8n.
  *
  * @category models
  * @since 0.1.0
@@ -69,7 +69,7 @@ export interface Slot {
 }
 
 /**
- * An execution, ready to be queried.
+ * Execution, ready for queries.
  *
  * @category models
  * @since 0.1.0
@@ -84,22 +84,21 @@ export interface Execution {
   readonly waitTill: string | undefined
   /** Milliseconds. */
   readonly duration: number | undefined
-  /** The workflow as it ran; absent where n8n kept no data. */
+  /** Workflow as it ran; absent if n8n stored no data. */
   readonly workflow: RanWorkflow | undefined
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
   readonly error: unknown
   readonly lastNode: string | undefined
   /**
-   * The items of one slot from `offset`, at most `limit`; whole, as n8n stored them. Fewer where they are so large that
-   * no answer could hold more.
+   * At most `limit` items of a slot from `offset`, as n8n stored them; fewer if more would exceed any answer.
    */
   readonly items: (slot: Slot, offset: number, limit: number) => ReadonlyArray<unknown>
-  /** All items of one slot in order, some at a time: for one pass over them, of which nothing stays. */
+  /** All items of a slot in order, in segments, for one pass without retaining them. */
   readonly segments: (slot: Slot, from?: number) => Iterable<Segment>
 }
 
 /**
- * Some items of a slot that lie together: the position of the first, their JSON with commas between, and the items.
+ * Consecutive items of a slot: the position of the first, their JSON separated by commas, and the items.
  *
  * @category models
  * @since 0.1.0
@@ -111,7 +110,7 @@ export interface Segment {
 }
 
 /**
- * `workflowData`: nodes and connections as they ran.
+ * Nodes and connections as they ran (`workflowData`).
  *
  * @category schemas
  * @since 0.1.0
@@ -124,7 +123,7 @@ export const RanWorkflow = Schema.Struct({
 export type RanWorkflow = typeof RanWorkflow.Type
 
 /**
- * Which of two runs came first; older executions know only the time.
+ * Order of two runs; older executions record only the time.
  *
  * @category functions
  * @since 0.1.0
@@ -133,7 +132,7 @@ export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
   (a?.order ?? -1) - (b?.order ?? -1) || (a?.startTime ?? 0) - (b?.startTime ?? 0)
 
 /**
- * The name a person sees on an output of a run; a run with more outputs than there are names has others.
+ * Name of a run's output in the editor; other names apply if the run has more outputs.
  *
  * @category functions
  * @since 0.1.0
@@ -151,7 +150,7 @@ export const outputName = (
 }
 
 /**
- * The node whose last run began last.
+ * Node whose last run started last.
  *
  * @category functions
  * @since 0.1.0
@@ -160,7 +159,7 @@ export const lastToRun = ({ runs }: Execution): string | undefined =>
   [...runs].toSorted(([, a], [, b]) => byOrder(b.at(-1), a.at(-1)))[0]?.[0]
 
 /**
- * A node's items over all its runs and outputs.
+ * Number of a node's items over all runs and outputs.
  *
  * @category functions
  * @since 0.1.0
@@ -169,7 +168,7 @@ export const itemCount = (runs: ReadonlyArray<Run>): number =>
   runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
 
 /**
- * `error` when any run failed, else what the last run says.
+ * Status of a node: `error` if any run failed, else that of the last run.
  *
  * @category functions
  * @since 0.1.0
@@ -178,7 +177,7 @@ export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
   runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
 
 /**
- * The execution as if these nodes, which have not failed, were not in the workflow.
+ * Execution without these nodes, which must not have failed.
  *
  * @category functions
  * @since 0.1.0
@@ -194,7 +193,7 @@ export const without = (execution: Execution, names: ReadonlyArray<string>): Exe
 }
 
 /**
- * An error of n8n's, reduced to its informative keys, in plain text: no stacks, request dumps or node copies.
+ * Error of n8n reduced to its informative keys, as plain text without stacks, request dumps or copies of nodes.
  *
  * @category schemas
  * @since 0.1.0
@@ -206,14 +205,14 @@ export const ErrorDetail = Schema.Struct({
   httpCode: Schema.optionalKey(Schema.String),
   messages: Schema.optionalKey(Schema.Array(Schema.String)),
   itemIndex: Schema.optionalKey(Schema.Int),
-  /** The node that an expression names. */
+  /** Node that an expression refers to. */
   nodeCause: Schema.optionalKey(Schema.String),
   lineNumber: Schema.optionalKey(Schema.Int)
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
 /**
- * Reads an error of a run or of the whole execution.
+ * Reads an error of a run or of the execution.
  *
  * @category functions
  * @since 0.1.0
@@ -239,7 +238,7 @@ export const errorDetail = (error: unknown): ErrorDetail => {
 }
 
 /**
- * Where and why an execution failed: `run` is absent when no node's run shows the error.
+ * Failure of an execution; `run` is absent if no run has the error.
  *
  * @category models
  * @since 0.1.0
@@ -251,7 +250,7 @@ export interface Failure {
 }
 
 /**
- * The failing node and run: the last run with an error, else what n8n notes about the execution itself.
+ * Failing node and run: the last run with an error, else the error recorded for the execution.
  *
  * @category functions
  * @since 0.1.0
@@ -269,7 +268,7 @@ export const failure = (execution: Execution): Failure | undefined => {
 }
 
 /**
- * One part of what a run received.
+ * Part of a run's input.
  *
  * @category models
  * @since 0.1.0
@@ -278,15 +277,14 @@ export interface InputPart {
   /** Input index of the node. */
   readonly input: number
   readonly type: string
-  /** Absent where n8n noted the input itself (sub-nodes). */
+  /** Absent if n8n recorded the input itself (sub-nodes). */
   readonly source: Source | undefined
   readonly count: number
   readonly slot: Slot
 }
 
 /**
- * What a run really received: through its `source`, the named output of the named run; for a sub-node the input that
- * n8n noted (`inputOverride`).
+ * Actual input of a run: the output of the run named in `source`; for a sub-node the recorded input (`inputOverride`).
  *
  * @category functions
  * @since 0.1.0
@@ -317,7 +315,7 @@ export const inputs = (execution: Execution, node: string, run: Run): ReadonlyAr
 }
 
 /**
- * One item as a reader wants it: binary data as a stub, without the pairing that n8n keeps for its editor.
+ * Item for readers: binary data as a stub, without n8n's item links.
  *
  * @category schemas
  * @since 0.1.0
@@ -348,7 +346,7 @@ const binaryStub = (file: unknown) => {
 }
 
 /**
- * Makes a stored item readable.
+ * Converts a stored item for readers.
  *
  * @category functions
  * @since 0.1.0
@@ -366,7 +364,7 @@ export const item = (stored: unknown): Item => {
 }
 
 /**
- * Items of several slots as one list: `offset` and `limit` count over all of them, in order.
+ * Items of several slots as one list: `offset` and `limit` count across slots in order.
  *
  * @category functions
  * @since 0.1.0

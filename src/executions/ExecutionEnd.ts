@@ -1,4 +1,4 @@
-/** Waits until an execution is over. */
+/** Waiting for an execution to end. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -9,16 +9,15 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 
 const polling = Schedule.spaced("1 second")
 
-/** The call has to answer within 50 seconds, with the data read. */
+/** Milliseconds of waiting, which leave time to read the data within the 50 seconds of a call. */
 const maxSeconds = 40
 
 /**
- * Returns when the execution is over or the time is up, and tells the caller meanwhile.
+ * Waits until the execution has ended or the time is up, and reports progress.
  *
  * **Details**
  *
- * It asks n8n for the status alone, once a second, for at most 40 seconds. An execution that n8n does not have is not
- * waited for.
+ * Polls the status only, once a second, for at most 40 seconds. Does not wait for an unknown execution.
  */
 export const wait = Effect.fn("ExecutionEnd.wait")(
   function*(id: string, seconds: number): Effect.fn.Return<void, Errors.N8nError, N8nClient> {

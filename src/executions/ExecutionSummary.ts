@@ -1,4 +1,4 @@
-/** Step one of debugging: an execution node by node, in a few hundred tokens. */
+/** First step of debugging: a summary of an execution by node, in a few hundred tokens. */
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
@@ -11,17 +11,17 @@ const NodeRow = Schema.Struct({
   nodeName: Schema.String,
   nodeType: Schema.String,
   status: Schema.String,
-  /** All items it put out, over all runs and outputs. */
+  /** Number of items over all runs and outputs. */
   items: Schema.Int,
-  /** Only when it ran more than once. */
+  /** Number of runs, if more than one. */
   runs: Schema.optionalKey(Schema.Int),
-  /** Items that left by the error output: the node counts as successful, these did not succeed. */
+  /** Number of items on the error output of a node that counts as successful. */
   errorItems: Schema.optionalKey(Schema.Int)
 })
 type NodeRow = typeof NodeRow.Type
 
 /**
- * Why an execution failed, and of which item.
+ * Reason why an execution failed, and the failing item.
  *
  * @category schemas
  * @since 0.1.0
@@ -29,24 +29,24 @@ type NodeRow = typeof NodeRow.Type
 export const Failure = Schema.Struct({
   node: Schema.optionalKey(Schema.String),
   nodeType: Schema.optionalKey(Schema.String),
-  /** Only when the node ran more than once. */
+  /** Index of the run, if the node ran more than once. */
   runIndex: Schema.optionalKey(Schema.Int),
   error: Execution.ErrorDetail,
-  /** The item that failed: the one that n8n blames, or the only one that the failing run received. */
+  /** Failing item: the one that n8n names, or the only input item of the run. */
   inputItem: Schema.optionalKey(Schema.Json),
-  /** Where n8n does not say which item failed: how many the failing run received. */
+  /** Number of input items of the failing run, if n8n does not name the failing item. */
   inputCount: Schema.optionalKey(Schema.Int),
   itemUnknown: Schema.optionalKey(Schema.Literal(true))
 })
 export type Failure = typeof Failure.Type
 
 /**
- * The summary. `duration` is in milliseconds, times are ISO 8601.
+ * Summary of an execution. `duration` is in milliseconds, times are ISO 8601.
  *
  * **Details**
  *
- * `statistics.totalNodes` counts the workflow's nodes as it ran, `executedNodes` those that ran. `availableNodes` has
- * the failed nodes first, then the last to run; the rest is fetched by `nodeOffset`.
+ * `statistics.totalNodes` counts the nodes of the workflow as it ran, `executedNodes` those that ran. `availableNodes`
+ * lists failed nodes first, then the last to run; `nodeOffset` returns the rest.
  *
  * @category schemas
  * @since 0.1.0
@@ -87,7 +87,7 @@ const errorItems = (
       .reduce((sum, output) => sum + output.count, 0)
 
 /**
- * The nodes whose outputs a summary needs names of: those that send errors on.
+ * Nodes whose output names a summary needs: those with an error output.
  *
  * @category functions
  * @since 0.1.0
@@ -105,7 +105,7 @@ const byInterest = (execution: Execution.Execution) =>
   })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || Execution.byOrder(b.last, a.last))
 
 /**
- * Why it failed, as a summary shows it.
+ * Failure for a summary.
  *
  * @category functions
  * @since 0.1.0
@@ -130,7 +130,7 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
 }
 
 /**
- * What a reader of the summary should look at next.
+ * Recommended next step after the summary.
  *
  * @category models
  * @since 0.1.0
@@ -141,16 +141,16 @@ export type NextStep =
     readonly _tag: "FindItem"
     readonly nodeName: string
     readonly inputCount: number
-    /** A field of the input: of an error about null the one that few items lack, else the one named, else the first. */
+    /** Field of the input: for an error about null the one that few items lack, else the named one, else the first. */
     readonly field: string
   }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
   | { readonly _tag: "SameAgain" }
 
-/** How many items are read to see which field sets the failed one apart. */
+/** Number of items read to find the field that distinguishes the failing item. */
 const maxRead = 1_000
 
-/** The field that the fewest items lack, and not all: a null that the code did not expect. */
+/** Field that some, but the fewest, items lack: probably an unexpected null. */
 const rarelyEmpty = (items: ReadonlyArray<Execution.Item>): string | undefined => {
   const objects = items.map(({ json }) => obj(json) ?? {})
   const names = new Set(objects.flatMap((json) => Object.keys(json)))
@@ -173,7 +173,7 @@ const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }:
 }
 
 /**
- * The failing node, else the last one to run; where none ran, the workflow or the same execution later.
+ * Failing node, else the last one to run; if none ran, the workflow, or the same execution later.
  *
  * @category functions
  * @since 0.1.0
@@ -196,7 +196,7 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
 }
 
 /**
- * Summarises an execution; `workflowName` for one that n8n kept no data of, `nodeOffset` skips that many rows.
+ * Summarises an execution; `workflowName` is its workflow's name, `nodeOffset` skips rows.
  *
  * @category functions
  * @since 0.1.0

@@ -1,10 +1,10 @@
 /**
- * Executions with their data, read as they arrive and cached compressed, so that the second look costs no request.
+ * Executions with their data, scanned while streaming and cached compressed: reading one again needs no request.
  *
  * **Details**
  *
- * Only executions that are over are cached: they never change. The cache is keyed by instance and id and bounded by
- * bytes in memory; the least recently used go first.
+ * Only finished executions are cached, since they never change. The cache is keyed by instance and id and bounded in
+ * bytes; the least recently used are evicted first.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -32,20 +32,18 @@ export type { Failure } from "./FailureGroups.ts"
  * @since 0.1.0
  */
 export interface Service {
-  /** The execution, from the cache when it is over and was read before. */
+  /** Reads an execution, from the cache if it has ended and was read before. */
   readonly get: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
-  /** Reads an execution that n8n is about to delete, over or not, and caches it: `get` then answers with it. */
+  /** Reads and caches an execution that n8n is about to delete, ended or not, for later calls of `get`. */
   readonly keep: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
   /**
-   * Why an execution that is over failed; `undefined` where n8n notes no error. Reads no further than the error, and
-   * never twice.
+   * Reads why a finished execution failed; `undefined` without an error. Reads only as far as the error, and only once.
    */
   readonly failure: (id: string) => Effect.Effect<Failure | undefined, Errors.N8nError, N8nClient>
 }
 
 /**
- * The execution cache. It has no client of its own: each call brings the n8n that it asks, so that one process can
- * serve several.
+ * Cache of executions. Each call provides the client, so that one process can serve several n8n.
  *
  * @category services
  * @since 0.1.0
@@ -53,15 +51,15 @@ export interface Service {
 export class Executions extends Context.Service<Executions, Service>()("effect-n8n-mcp/Executions") {}
 
 /**
- * Bounds, in bytes.
+ * Limits in bytes.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  /** Memory for the cache. Default 64 MB. */
+  /** Memory for the cache. Default: 64 MB. */
   readonly maxKeptBytes?: number | undefined
-  /** The most JSON one execution may have. Default 512 MB. */
+  /** Maximum size of an execution's JSON. Default: 512 MB. */
   readonly maxBodyBytes?: number | undefined
 }
 
@@ -72,7 +70,7 @@ interface Entry {
 
 const defaults = { maxKeptBytes: 64_000_000, maxBodyBytes: 512_000_000 }
 
-/** Failures are small: so many are kept. */
+/** Number of failures cached. */
 const maxFailures = 5_000
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
@@ -84,7 +82,7 @@ const tooLarge = (id: string, size: string, max: number) =>
     hint: { _tag: "RaiseExecutionLimit" }
   })
 
-/** Scans and compresses one body; fails on anything but an execution. */
+/** Scans and compresses a body; fails if it is not an execution. */
 const read =
   (id: string, maxBodyBytes: number) =>
   (body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>, target: Errors.Target) =>
@@ -108,7 +106,7 @@ const read =
       return { execution, blocks, isWithheld: reader.isWithheld }
     })
 
-/** Reads as far as the error. */
+/** Reads a body as far as the error. */
 const readFailure = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target
@@ -132,7 +130,7 @@ const failureOf = (execution: Execution.Execution): Failure | undefined => {
 }
 
 /**
- * An execution cache within bounds; executions read by `keep` stay in `TestRuns` beyond this process.
+ * Cache within limits; executions read by `keep` remain in `TestRuns` after this process ends.
  *
  * @category layers
  * @since 0.1.0
@@ -187,10 +185,10 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
         return yield* n8n.readExecution(id, { ignoreDataSizeLimit: true }, read(id, maxBodyBytes))
       })
 
-      // Clients look at several nodes of one execution at once: the first call reads it, the others wait for that.
+      // Clients request several nodes of one execution concurrently: the first call reads it, the others wait.
       const oneAtATime = Locks.make()
 
-      /** n8n no longer has it: it may be a test's, which are stored here. */
+      /** Reads the stored execution of a test that n8n no longer has. */
       const stored = Effect.fnUntraced(function*(id: string, gone: Errors.NotFoundError) {
         const { instance } = yield* N8nClient
         const bytes = yield* testRuns.load(instance.key, id)

@@ -1,57 +1,57 @@
-/** Failed executions by what they failed of: messages that differ in numbers, ids or quoted words are one. Pure. */
+/** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
 import { errorDetail } from "./Execution.ts"
 
 /**
- * Why one execution failed.
+ * Failure of one execution.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Failure {
-  /** The node that failed, where n8n says so. */
+  /** Failing node, if n8n names it. */
   readonly node?: string
   readonly message: string
-  /** What the service behind the node answered, or n8n's advice; where it says more than the message. */
+  /** Answer of the service behind the node, or n8n's advice, if it adds to the message. */
   readonly description?: string
 }
 
-/** A failed execution. */
+/** Failed execution. */
 export interface Failed extends Failure {
   readonly id: string
   readonly workflowId: string
-  /** ISO 8601, where n8n says when it started. */
+  /** Start in ISO 8601, if known. */
   readonly at?: string
 }
 
-/** Executions that failed alike. */
+/** Executions with the same cause of failure. */
 export interface Group {
   readonly workflowId: string
   readonly node: string | undefined
-  /** The message of the newest, whole. */
+  /** Complete message of the newest. */
   readonly message: string
   readonly description?: string
   readonly count: number
-  /** When the first and the last of them started, ISO 8601. */
+  /** Start of the first and the last, ISO 8601. */
   readonly first: string | undefined
   readonly last: string | undefined
-  /** The newest, at most three. */
+  /** Ids of the newest three. */
   readonly executions: ReadonlyArray<string>
 }
 
 const blank = "…"
 
-/** Numbers that say what kind of failure it is, and so are not blanked. */
+/** Numbers that identify the kind of failure, such as HTTP status codes, and are not blanked. */
 const statusCode = /\b((?:status(?:\s+code)?|http(?:\/\d(?:\.\d)?)?|code|error)[\s:=-]*)([1-5]\d\d)\b/gi
 
 const quoted =
   /"(?:[^"\\]|\\.)*"|`[^`]*`|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』|(?<![\p{L}\p{N}])'(?:[^'\\]|\\.)*'(?![\p{L}\p{N}])/gu
 
-/** A word with a digit or an `@` in it is an id, a number, a time or an address. */
+/** Words with a digit or an `@`: ids, numbers, times, addresses. */
 const variable = /[^\s,;:()[\]{}<>=]*[\d@][^\s,;()[\]{}<>=]*/gu
 
 const listed = /(?:…[\s,;:/.-]*)+…/g
 
-/** What a message has in common with its like, such as `contact … has no email`. */
+/** Common part of similar messages, such as `contact … has no email`. */
 export const pattern = (message: string): string => {
   const codes: Array<string> = []
   return message
@@ -69,14 +69,14 @@ export const pattern = (message: string): string => {
 
 const isMarkup = (text: string) => /^\s*<[!?a-z]/i.test(text)
 
-/** The failure that an error of n8n's tells, at the node that failed. */
+/** Failure described by an error of n8n at a node. */
 export const ofError = (error: unknown, node: string | undefined): Failure => {
   const { description, message } = errorDetail(error)
   const saysMore = description !== undefined && !isMarkup(description) && !message.includes(description)
   return { ...(node === undefined ? {} : { node }), message, ...(saysMore ? { description } : {}) }
 }
 
-/** The failed executions in groups, the largest first. `failed` has the newest first. */
+/** Groups of failed executions, largest first. `failed` is ordered newest first. */
 export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
   [
     ...Map.groupBy(

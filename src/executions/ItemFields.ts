@@ -1,10 +1,10 @@
-/** Some places of an item instead of all of it. Pure. */
+/** Selected fields of items. Pure. */
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { nearest } from "../base/Nearest.ts"
 
 /**
- * A path as it was written, and its steps.
+ * Path as written, and its steps.
  *
  * @category models
  * @since 0.1.0
@@ -14,25 +14,25 @@ export interface Field {
   readonly steps: ReadonlyArray<JsonPath.Step>
 }
 
-/** The values at these paths, under the paths themselves; what is not there is left out. */
+/** Values at these paths, keyed by path; missing ones are omitted. */
 export const pick = (json: unknown, fields: ReadonlyArray<Field>): Obj =>
   Object.fromEntries(fields.flatMap(({ path, steps }) => {
     const value = JsonPath.get(json, steps)
     return value === undefined ? [] : [[path, value]]
   }))
 
-/** The paths that none of the items has. */
+/** Paths that none of the items has. */
 export const missing = (jsons: ReadonlyArray<unknown>, fields: ReadonlyArray<Field>): ReadonlyArray<string> =>
   fields.flatMap(({ path, steps }) => jsons.every((json) => JsonPath.get(json, steps) === undefined) ? [path] : [])
 
-/** As it is written in an expression: `customer.id`, `lines[0].sku`. */
+/** Path as written in an expression: `customer.id`, `lines[0].sku`. */
 export const written = (steps: ReadonlyArray<JsonPath.Step>): string =>
   steps.reduce<string>(
     (path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step),
     ""
   )
 
-/** Whether a path is another one, or lies in it. */
+/** Whether a path equals another one or is below it. */
 export const isWithin = (path: string, other: string): boolean =>
   path === other || path.startsWith(other) && /^[.[]/.test(path.slice(other.length))
 
@@ -50,10 +50,10 @@ const inner = (json: unknown): ReadonlyArray<string> =>
 
 const maxPaths = 12
 
-/** The fields of the items first, then what lies in them. */
+/** Paths of the items' fields, outer ones first. */
 const all = (jsons: ReadonlyArray<unknown>) => [...new Set([...jsons.flatMap(outer), ...jsons.flatMap(inner)])]
 
-/** A sentence about paths that no item has, with those that come nearest. */
+/** Sentence about paths that no item has, with the nearest existing ones. */
 export const note = (paths: ReadonlyArray<string>, jsons: ReadonlyArray<unknown>, items = "item here"): string => {
   const known = all(jsons)
   const near = [...new Set(paths.flatMap((path) => nearest(path, known)))].filter((path) => !paths.includes(path))
@@ -62,13 +62,13 @@ export const note = (paths: ReadonlyArray<string>, jsons: ReadonlyArray<unknown>
   return `No ${items} has ${paths.join(", ")}${advice}.`
 }
 
-/** A value in a sentence. */
+/** Value for a sentence. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "undefined"
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
-/** A sentence about a condition that no item meets, with the first values of the places that it names. */
+/** Sentence about a condition that no item meets, with first values of the fields that it names. */
 export const noMatch = (values: ReadonlyArray<readonly [path: string, value: unknown]>): string =>
   values.length === 0
     ? "Nothing matches."

@@ -1,4 +1,4 @@
-/** Step two of debugging: what one run of one node received, did and put out. */
+/** Second step of debugging: input, parameters and output of one run of a node. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Interpreter from "../base/Interpreter.ts"
@@ -10,13 +10,13 @@ import * as ItemFields from "./ItemFields.ts"
 import * as ItemSearch from "./ItemSearch.ts"
 import * as Noise from "./Noise.ts"
 
-/** A page of a list of items. With a condition, of those that meet it. */
+/** Page of a list of items, filtered by a condition if there is one. */
 const side = {
-  /** Why there are fewer than one may expect. */
+  /** Reason for fewer items than expected. */
   note: Schema.optionalKey(Schema.String),
   matched: Schema.optionalKey(Schema.Int),
   total: Schema.optionalKey(Schema.Int),
-  /** Items that the condition does not fit. */
+  /** Number of items on which the condition failed. */
   failedItems: Schema.optionalKey(Schema.Int),
   items: Schema.Array(
     // `index` is the position in the whole list, where a condition chose the items.
@@ -28,8 +28,8 @@ export { type Predicate, Problem } from "../base/Interpreter.ts"
 export type { Field } from "./ItemFields.ts"
 
 /**
- * One run. `executionTime` is in milliseconds, times are ISO 8601; they are absent for a node that did not run
- * (`status: "notRun"`, with the reason in `note`).
+ * Run of a node. `executionTime` is in milliseconds, times are ISO 8601; absent for a node that did not run (`status:
+ * "notRun"`, with the reason in `note`).
  *
  * @category schemas
  * @since 0.1.0
@@ -43,10 +43,10 @@ export const NodeExecution = Schema.Struct({
   executionTime: Schema.optionalKey(Schema.Finite),
   startTime: Schema.optionalKey(Schema.String),
   endTime: Schema.optionalKey(Schema.String),
-  /** Counts from 0; the last run unless asked for another. */
+  /** Index of the run from 0. Default: the last run. */
   runIndex: Schema.optionalKey(Schema.Int),
   runCount: Schema.Int,
-  /** Every output of the run with its item count. */
+  /** Outputs of the run with their item counts. */
   outputs: Schema.Array(
     Schema.Struct({
       output: Schema.String,
@@ -67,11 +67,11 @@ export const NodeExecution = Schema.Struct({
     ...side
   }),
   output: Schema.Struct({
-    /** Which of `outputs` the items are of. */
+    /** Output that the items belong to. */
     output: Schema.optionalKey(Schema.String),
     ...side
   }),
-  /** `written`: n8n keeps no values of the expressions in `parameters`. */
+  /** `written`: expressions in `parameters` are not evaluated, since n8n stores no values. */
   parametersAs: Schema.optionalKey(Schema.Literal("written")),
   parameters: Schema.Json,
   error: Schema.NullOr(Execution.ErrorDetail)
@@ -79,7 +79,7 @@ export const NodeExecution = Schema.Struct({
 export type NodeExecution = typeof NodeExecution.Type
 
 /**
- * What is asked for. `runIndex` and `outputIndex` count from 0.
+ * Requested run and page. `runIndex` and `outputIndex` count from 0.
  *
  * @category models
  * @since 0.1.0
@@ -93,24 +93,24 @@ export interface Request {
 }
 
 /**
- * What is shown of the items.
+ * Selection of items and fields.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Choice {
-  /** Only items that meet it. */
+  /** Condition that items must meet. */
   readonly where: Interpreter.Predicate | undefined
-  /** Only these places of an item; all where there are none. */
+  /** Paths of an item to return; all if empty. */
   readonly fields: ReadonlyArray<ItemFields.Field>
   readonly redacts: boolean
 }
 
-/** `undefined` where n8n noted no time, or one that no date can hold. */
+/** `undefined` if n8n recorded no time or an invalid one. */
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
 /**
- * Every name that can be asked for: nodes that ran, and the others of the workflow.
+ * Names of all nodes that ran or are in the workflow.
  *
  * @category functions
  * @since 0.1.0
@@ -121,7 +121,7 @@ export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string>
 
 const quoted = (names: ReadonlyArray<string>) => [...new Set(names)].map((name) => `'${name}'`).join(", ")
 
-/** Why a node did not run, as far as the nodes around it tell. */
+/** Reason why a node did not run, derived from its neighbours. */
 const whyNot = (execution: Execution.Execution, name: string, disabled: boolean): string => {
   if (disabled) return "It is disabled."
   const links = Connections.links(execution.workflow?.connections ?? {})
@@ -165,20 +165,20 @@ const didNotRun = (execution: Execution.Execution, name: string): NodeExecution 
   }
 }
 
-/** The output whose items are shown: the one asked for, else the first that holds items, else the first. */
+/** Output whose items are returned: the requested one, else the first with items, else the first. */
 const shownOutput = (run: Execution.Run, outputIndex: number | undefined): Execution.Output | undefined =>
   outputIndex === undefined
     ? run.outputs.find((output) => output.count > 0) ?? run.outputs[0]
     : run.outputs[outputIndex]
 
-/** Whether a value holds an expression. */
+/** Whether a value contains an expression. */
 const hasExpression = (value: unknown): boolean =>
   typeof value === "string"
     ? value.startsWith("=")
     : typeof value === "object" && value !== null && Object.values(value).some(hasExpression)
 
 /**
- * One run with one page of its items; `totals` has the path of each list that goes on, with its whole length.
+ * Run with a page of its items; `totals` has the full length of each list that continues, by path.
  *
  * @category models
  * @since 0.1.0
@@ -193,20 +193,20 @@ interface Part {
   readonly slot: Execution.Slot
 }
 
-/** One side's page, and how many items there are to page through. */
+/** Page of one side, and the total to page through. */
 interface Side {
   readonly page: Omit<NodeExecution["output"], "output">
   readonly first: number
   readonly length: number
-  /** What was found, where a condition was asked for. */
+  /** Result of the condition, if there is one. */
   readonly found?: ItemSearch.Found
-  /** The paths asked for that no item of the page has, and what its items have. */
+  /** Requested paths that no item of the page has, and the existing ones. */
   readonly lacking?: { readonly paths: ReadonlyArray<string>; readonly jsons: ReadonlyArray<unknown> }
 }
 
 const lengthOf = (parts: ReadonlyArray<Part>) => parts.reduce((sum, part) => sum + part.count, 0)
 
-/** A list of one is shown whole: the offset is meant for the other side. */
+/** Ignores the offset for a list of one item: it is meant for the other side. */
 const offsetIn = (parts: ReadonlyArray<Part>, { itemOffset }: Request) => lengthOf(parts) === 1 ? 0 : itemOffset
 
 const beyond = (length: number, offset: number, what: string) =>
@@ -250,7 +250,7 @@ const matchesOf = Effect.fnUntraced(function*(
 const withFields = (side: Side, { fields, redacts }: Choice): Side => {
   if (fields.length === 0) return { ...side, page: { ...side.page, items: side.page.items.map(Noise.without) } }
   if (side.page.items.length === 0) return side
-  // What is picked from a pair of a name and a value would no longer tell that it is a secret.
+  // A value picked from a name/value pair could no longer be recognised as a secret, so redact first.
   const clean = side.page.items.map(({ json, ...item }) => ({ ...item, json: redacts ? Redact.redact(json) : json }))
   const jsons = clean.map(({ json }) => json)
   return {
@@ -271,7 +271,7 @@ const noted = (side: Side, notes: ReadonlyArray<string>): Side =>
       page: { ...side.page, note: [side.page.note, ...notes].filter((note) => note !== undefined).join(" ") }
     }
 
-/** What is told of one side: not what the other one has. */
+/** Note about one side, without remarks that apply to the other. */
 const notesOf = (
   execution: Execution.Execution,
   { found, lacking }: Side,
@@ -292,7 +292,7 @@ const notesOf = (
   ]
 }
 
-/** The lists that a request is about. */
+/** Lists concerned by a request. */
 const listsOf = (execution: Execution.Execution, { nodeName, outputIndex }: Request, run: Execution.Run) => {
   const shown = shownOutput(run, outputIndex)
   const output: ReadonlyArray<Part> = shown === undefined
@@ -357,7 +357,7 @@ const assemble = (
 }
 
 /**
- * Reads one run; a node that did not run says so, and why.
+ * Reads one run; for a node that did not run, the reason.
  *
  * @category functions
  * @since 0.1.0
@@ -372,7 +372,7 @@ export const read = (execution: Execution.Execution, request: Request, namesOf: 
   })
 }
 
-/** Whether a condition is about one side alone: `!sent` holds for every item that has no such field yet. */
+/** Whether a condition is about one side only: `!sent` matches every item that lacks the field. */
 const choosesOnly = ({ page: one }: Side, { page: other }: Side) =>
   one.matched !== undefined && one.matched > 0 && one.matched !== one.total &&
   other.total !== undefined && other.total > 1 && other.matched === other.total
@@ -384,7 +384,7 @@ const unlisted = ({ first, page }: Side): Side => ({
 })
 
 /**
- * As {@link read}, of the items only those that are chosen. Fails with a problem of the condition.
+ * Like {@link read}, with selected items. Fails with a problem of the condition.
  *
  * @category functions
  * @since 0.1.0

@@ -1,10 +1,10 @@
-/** What nobody reads in the items of an execution: stack traces, and most headers of a webhook's call. Pure. */
+/** Removal of noise from items: stack traces and most headers of webhook calls. Pure. */
 import type * as Schema from "effect/Schema"
 import { mapValues, type Obj, obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import type * as Execution from "./Execution.ts"
 
-/** Lines such as `at read (/app/index.js:3:4)`. */
+/** Lines of a stack trace, such as `at read (/app/index.js:3:4)`. */
 const frames = /(?:\n[ \t]+at [^\n]+)+/g
 
 const withoutFrames = (text: string): string =>
@@ -16,7 +16,7 @@ const withoutFrames = (text: string): string =>
     )
     : text
 
-/** No answer shows what lies deeper, and no reader's stack bears it. */
+/** Maximum depth: no answer shows deeper values. */
 const maxDepth = 64
 
 const withoutStacks = (value: unknown, depth = 0): unknown => {
@@ -27,10 +27,10 @@ const withoutStacks = (value: unknown, depth = 0): unknown => {
   return object === undefined ? value : mapValues(object, (inner) => withoutStacks(inner, depth + 1))
 }
 
-/** Headers that say something about the call: what it holds, who sent it, what proves it. */
+/** Headers with information about the call: content, sender, signatures. */
 const telling = /^(?:content-type|authorization|user-agent|x-.*|.*signature.*)$/i
 
-/** What n8n's Webhook node puts out, and no other. */
+/** Whether an item has the shape of the Webhook node's output. */
 const isRequest = (json: Obj): boolean =>
   ["headers", "params", "query", "body", "webhookUrl"].every((key) => Object.hasOwn(json, key))
 
@@ -51,12 +51,12 @@ const withTellingHeaders = (json: unknown): unknown => {
 }
 
 /**
- * The item without its noise.
+ * Item without noise.
  *
  * **Details**
  *
- * Lines of a stack trace are counted where they stood. Of a webhook's headers those that say something about the call
- * stay (type of content, authorization, user agent, signatures, `x-…`), and `otherHeaders` counts the rest.
+ * Lines of a stack trace are replaced by their count. Informative headers of a webhook remain (content type,
+ * authorization, user agent, signatures, `x-…`), and `otherHeaders` counts the rest.
  */
 export const without = <A extends Pick<Execution.Item, "json">>(item: A): A => ({
   ...item,

@@ -1,11 +1,11 @@
-/** Executions of tests in the database that the processes of a server share. */
+/** Executions of tests in the database shared by the processes of a server. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as Database from "../base/Database.ts"
 import * as TestRuns from "./TestRuns.ts"
 
-/** Keeps them in the table `n8n_mcp_test_runs`; while the database is down none is kept, and none found. */
+/** Stores executions in the table `n8n_mcp_test_runs`; while the database is down, none is stored or found. */
 export const layer: Layer.Layer<never, never, Database.Database> = Layer.effect(
   TestRuns.TestRuns,
   Effect.gen(function*() {

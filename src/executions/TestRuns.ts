@@ -1,4 +1,4 @@
-/** Executions of tests, kept in files: n8n's own record goes with the copy that ran. */
+/** Stored executions of tests, whose records in n8n are deleted with their copies. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,7 +12,7 @@ import type { Blocks } from "./blocks.ts"
 export type { Blocks } from "./blocks.ts"
 
 /**
- * Keeps and gives back the bytes of executions; neither fails, for it only helps.
+ * Store of executions; best effort, so that neither method fails.
  *
  * @category models
  * @since 0.1.0
@@ -23,7 +23,7 @@ export interface Service {
 }
 
 /**
- * The executions of tests; none is kept unless a layer says where.
+ * Executions of tests; none are stored without a layer.
  *
  * @category services
  * @since 0.1.0
@@ -33,14 +33,14 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
 })
 
 /**
- * How many of one n8n are kept.
+ * Maximum number of executions per n8n.
  *
  * @internal
  */
 export const maxKept = 50
 
 /**
- * How large one may be, unpacked.
+ * Maximum uncompressed bytes of an execution.
  *
  * @internal
  */
@@ -91,7 +91,7 @@ const make = Effect.fnUntraced(function*(folder: string) {
 })
 
 /**
- * Keeps them in files `<hash of the instance>/<execution id>.json.gz` below this folder, for this user only.
+ * Stores executions as `<hash of the instance>/<execution id>.json.gz` below a folder, readable by this user only.
  *
  * @category layers
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** Bytes compressed in blocks: reading a part of them unpacks only the blocks that it lies in. */
+/** Bytes compressed in blocks, so that reading a part unpacks only its blocks. */
 import { constants, deflateRaw, inflateRawSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
@@ -10,11 +10,11 @@ const blockBytes = 1024 * 1024
  * @since 0.1.0
  */
 export interface Blocks {
-  /** Bytes, unpacked. */
+  /** Uncompressed size in bytes. */
   readonly length: number
-  /** Bytes in memory, packed. */
+  /** Compressed size in bytes. */
   readonly size: number
-  /** The bytes from `start` up to `end`. */
+  /** Bytes from `start` to `end`. */
   readonly read: (start: number, end: number) => Uint8Array
 }
 
@@ -24,7 +24,7 @@ const pack = (block: Uint8Array) =>
       error === null ? resolve(packed) : reject(error))
   })
 
-/** The block that was unpacked last, of all that are kept: a pass over many small parts unpacks each block once. */
+/** Cache of the block unpacked last, so that a pass over small parts unpacks each block once. */
 let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
 
 const unpack = (packed: Uint8Array): Uint8Array => {
@@ -33,11 +33,11 @@ const unpack = (packed: Uint8Array): Uint8Array => {
 }
 
 /**
- * Compresses bytes as they arrive, on another thread, one block behind the writer.
+ * Compresses a stream of bytes on another thread, one block behind the writer.
  *
  * **Gotchas**
  *
- * Await each write before the next one and before the end: two at once would mix their bytes.
+ * Await each write before the next one and before the end: concurrent writes would mix their bytes.
  */
 export class Writer {
   #block = new Uint8Array(blockBytes)
@@ -46,7 +46,7 @@ export class Writer {
   readonly #packed: Array<Uint8Array> = []
   #packing: Promise<unknown> = Promise.resolve()
 
-  /** Adds bytes; resolves when there is room for more. */
+  /** Adds bytes; resolves when more can be added. */
   async write(chunk: Uint8Array): Promise<void> {
     let from = 0
     while (from < chunk.length) {
@@ -67,7 +67,7 @@ export class Writer {
     this.#packing = pack(block).then((packed) => this.#packed.push(packed))
   }
 
-  /** Packs the rest. */
+  /** Compresses the rest. */
   async end(): Promise<Blocks> {
     if (this.#filled > 0) await this.#flush()
     await this.#packing

@@ -1,6 +1,6 @@
-/** n8n's error texts, which its editor shows as HTML, as plain text. Pure. */
+/** Conversion of n8n's error texts, written as HTML for its editor, to plain text. Pure. */
 
-/** A page that a service answered, or data: not n8n's words. */
+/** Whether a text is a service's page or data rather than n8n's own. */
 const page = /<(?:!doctype|html|head|body|\?xml)\b|<!--/i
 
 const emphasis = /<(b|strong|i|em|code)>([^<>]*)<\/\1>/gi
@@ -11,11 +11,11 @@ const target = /(?:^|\s)href\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')/i
 const isWebAddress = (address: string) => /^https?:\/\//i.test(address) && URL.canParse(address)
 
 /**
- * The text without the links, line breaks and emphasis that n8n writes for its editor: `More info (https://…)`.
+ * Text without n8n's links, line breaks and emphasis: `More info (https://…)`.
  *
  * **Details**
  *
- * Only whole elements count, so `a < b`, `<your key>` and a `<b>` alone stay; a service's page or XML stays as it is.
+ * Only complete elements are converted: `a < b`, `<your key>`, a lone `<b>`, and a service's page or XML stay unchanged.
  */
 export const plain = (text: string): string =>
   !text.includes("<") || page.test(text)

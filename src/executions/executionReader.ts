@@ -1,6 +1,6 @@
 /**
- * Reads `GET /executions/{id}?includeData=true` as its bytes arrive: notes runs and counts, and only locates items. An
- * execution can hold 66 MB of items, of which an answer shows a few.
+ * Streaming reader of `GET /executions/{id}?includeData=true`: reads runs and counts, and only locates items. An
+ * execution can contain 66 MB of items, of which an answer shows a few.
  */
 import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
@@ -8,23 +8,23 @@ import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
 import { type Handling, type List, Scanner, skip, value } from "./jsonScan.ts"
 
-/** The scanned bytes, readable in parts. */
+/** Scanned bytes, readable in parts. */
 export interface Body {
   readonly read: (start: number, end: number) => Uint8Array
 }
 
-/** The most of one list that an answer could show, in bytes of n8n's JSON. */
+/** Maximum bytes of a list that an answer could show. */
 const maxItemBytes = 1_000_000
 
 const sourceOf = (source: unknown): Execution.Source | undefined => {
   const node = str(obj(source)?.["previousNode"])
-  // n8n 1.x leaves out what is 0.
+  // n8n 1.x omits zeros.
   return node === undefined
     ? undefined
     : { node, output: int(obj(source)?.["previousNodeOutput"]) ?? 0, run: int(obj(source)?.["previousNodeRun"]) ?? 0 }
 }
 
-/** Milliseconds; n8n writes seconds in executions that it rebuilt after a crash. */
+/** Converts to milliseconds: n8n writes seconds in executions that it recovered after a crash. */
 const epochMillis = (time: number) => time > 0 && time < 100_000_000_000 ? time * 1000 : time
 
 const runOf = (
@@ -49,10 +49,10 @@ const runOf = (
 
 const runFields = new Set(["startTime", "executionTime", "executionIndex", "executionStatus", "source", "error"])
 
-/** Whether a key at the root is metadata: times, status, sizes. */
+/** Whether a root key is metadata: times, status, sizes. */
 const isHead = (key: string) => key !== "data" && key !== "workflowData" && key !== "customData"
 
-/** The most that one key of the metadata may hold, in bytes, and how many keys there may be. */
+/** Maximum bytes per metadata key, and maximum number of keys. */
 const maxHeadBytes = 1_000_000
 const maxHeadKeys = 100
 
@@ -62,22 +62,22 @@ const object = (member: (key: string) => Handling, end?: () => void): Handling =
 const decodeWorkflow = Schema.decodeUnknownOption(Execution.RanWorkflow)
 const decodeHead = Schema.decodeUnknownSync(ExecutionHead.Listed)
 
-/** Reads one execution: `push` each chunk, then `end`. */
+/** Reader of one execution: `push` each chunk, then `end`. */
 export class ExecutionReader {
   readonly #head = new Map<string, unknown>()
   readonly #result = new Map<string, unknown>()
   readonly #runs = new Map<string, ReadonlyArray<Execution.Run>>()
-  /** Where the items of each output lie. */
+  /** Positions of the items of each output. */
   readonly #lists = new Map<Execution.Output, List>()
   #workflow: unknown
   readonly #scanner = new Scanner(this.#root())
 
-  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON. */
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON. */
   push(chunk: Uint8Array): void {
     this.#scanner.push(chunk)
   }
 
-  /** The data's size in bytes according to n8n, known before the data itself arrives (2.x). */
+  /** Size of the data in bytes as announced by n8n (2.x). */
   get declaredBytes(): number | undefined {
     return num(this.#head.get("jsonSizeBytes"))
   }
@@ -111,7 +111,7 @@ export class ExecutionReader {
     const fields = new Map<string, unknown>()
     const outputs: Array<Execution.Output> = []
     const override: Array<Execution.Output> = []
-    // A run that is no object keeps its place: runs are known by their position.
+    // An invalid run keeps its position, which identifies runs.
     runs.push(runOf(index, fields, outputs, override))
     return object(
       (key) => {
@@ -142,7 +142,7 @@ export class ExecutionReader {
     }))
   }
 
-  /** The execution that was pushed. Throws when its bytes end too early or lack what every execution has. */
+  /** Result. Throws if the input is incomplete or lacks required keys. */
   end(body: Body): Execution.Execution {
     this.#scanner.end()
     const head = decodeHead(Object.fromEntries(this.#head))
@@ -181,7 +181,7 @@ export class ExecutionReader {
 
 const decoder = new TextDecoder()
 
-/** From the segment that holds the element `from`, mark by mark. */
+/** Segments from the one that contains the element `from`. */
 function* segments(body: Body, list: List, from: number): Generator<Execution.Segment & { readonly bytes: number }> {
   const start = Math.max(0, list.marks.findLastIndex(({ element }) => element <= from))
   for (let index = start; index < list.marks.length; index++) {
@@ -194,7 +194,7 @@ function* segments(body: Body, list: List, from: number): Generator<Execution.Se
   }
 }
 
-/** The elements from `offset` until `limit` of them are there, or more bytes than an answer can hold. */
+/** At most `limit` elements from `offset`, fewer beyond the bytes that an answer could show. */
 const read = (body: Body, list: List, offset: number, limit: number): ReadonlyArray<unknown> => {
   const items: Array<unknown> = []
   let total = 0

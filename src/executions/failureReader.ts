@@ -1,9 +1,9 @@
-/** Reads of an execution only why it failed: n8n writes the error before the data, so mostly a few kilobytes are read. */
+/** Reader of an execution's failure: n8n writes the error before the data, so a few kilobytes are usually enough. */
 import { obj, str } from "../base/Json.ts"
 import { type Failure, ofError } from "./FailureGroups.ts"
 import { type Handling, Scanner, skip, value } from "./jsonScan.ts"
 
-/** One failure being read: `push` chunks until `isDone`. */
+/** Reader in progress: `push` chunks until `isDone`. */
 export class FailureReader {
   #error: unknown
   #lastNode: string | undefined
@@ -15,12 +15,12 @@ export class FailureReader {
     this.#scanner.push(chunk)
   }
 
-  /** Whether nothing more is wanted of the rest. */
+  /** Whether the rest is not needed. */
   get isDone(): boolean {
     return this.#isWithheld || this.#error !== undefined && this.#node !== undefined
   }
 
-  /** Whether n8n has kept back data that is there, because it is large (2.x). */
+  /** Whether n8n withheld existing data because it is large (2.x). */
   get isWithheld(): boolean {
     return this.#isWithheld
   }
@@ -29,7 +29,7 @@ export class FailureReader {
     return str(obj(obj(this.#error)?.["node"])?.["name"]) ?? this.#lastNode
   }
 
-  /** What was read; `undefined` where n8n notes no error. */
+  /** Result; `undefined` if n8n recorded no error. */
   get failure(): Failure | undefined {
     return this.#error === undefined ? undefined : ofError(this.#error, this.#node)
   }

@@ -1,14 +1,14 @@
 /**
- * Reads JSON of any size as its bytes arrive: parses chosen values, notes where lists lie, and steps over the rest.
- * Pure; knows nothing of n8n.
+ * Streaming scanner for JSON of any size: parses chosen values, records positions of lists, and skips the rest. Pure,
+ * without knowledge of n8n.
  *
  * **Gotchas**
  *
- * Values that are stepped over are not checked to be JSON; those that are parsed go through `JSON.parse`.
+ * Skipped values are not validated; parsed values go through `JSON.parse`.
  */
 import * as Bytes from "effect/Bytes"
 
-/** Where the elements of a list lie, in bytes from the beginning, without `[` and `]`. */
+/** Byte range of a list's elements, without `[` and `]`. */
 export interface List {
   readonly count: number
   readonly start: number
@@ -17,35 +17,35 @@ export interface List {
   readonly marks: ReadonlyArray<{ readonly element: number; readonly at: number }>
 }
 
-/** What to do with the value at some place; a value of another kind than expected is stepped over. */
+/** Action for the value at a path; a value of another kind is skipped. */
 export type Handling =
   | { readonly on: "skip" }
-  /** Parse it; it may have so many bytes. */
+  /** Parses the value, up to a number of bytes. */
   | { readonly on: "value"; readonly take: (value: unknown) => void; readonly maxBytes: number }
-  /** Look at its members. */
+  /** Visits its members. */
   | { readonly on: "object"; readonly member: (key: string) => Handling; readonly end?: () => void }
-  /** Look at its elements. */
+  /** Visits its elements. */
   | { readonly on: "array"; readonly element: (index: number) => Handling }
-  /** Only note where its elements lie. */
+  /** Records the positions of its elements. */
   | { readonly on: "list"; readonly take: (list: List) => void }
 
-/** The most that is parsed at once: a workflow with all its pinned data has some MB. */
+/** Maximum bytes of a parsed value: a workflow with all its pinned data has some MB. */
 const maxValueBytes = 64 * 1024 * 1024
 
-/** The most that a key may have. */
+/** Maximum bytes of a key. */
 const maxKeyBytes = 64 * 1024
 
-/** Steps over. */
+/** Skips the value. */
 export const skip: Handling = { on: "skip" }
 
-/** Parses a value of at most so many bytes; a larger one ends the scan. */
+/** Parses a value up to a number of bytes; a larger one ends the scan. */
 export const value = (take: (value: unknown) => void, maxBytes = maxValueBytes): Handling => ({
   on: "value",
   take,
   maxBytes
 })
 
-/** Bytes between the marks of a list: reading one element reads little more than that. */
+/** Bytes between the marks of a list, about the amount read for one element. */
 export const markEvery = 32 * 1024
 
 type Frame =
@@ -72,30 +72,30 @@ const closeBracket = 0x5d
 
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** Beyond so many bytes of a string without an escape the native search for its end is faster than a loop. */
+/** Bytes of a string without an escape beyond which the native search is faster than a loop. */
 const longString = 48
 
-/** The byte's index, or the chunk's length if it is not there. */
+/** Index of the byte, or the length of the chunk if it is missing. */
 const indexOf = (chunk: Uint8Array, byte: number, from: number) => {
   const index = chunk.indexOf(byte, from)
   return index === -1 ? chunk.length : index
 }
 
-/** A scan in progress: `push` each chunk, then `end`. */
+/** Scan in progress: `push` each chunk, then `end`. */
 export class Scanner {
   #state: number = states.value
   readonly #frames: Array<Frame> = []
   #next: Handling
-  /** Nothing but an opening bracket came since the last comma: only there may a list or object close without more. */
+  /** Whether an opening bracket was the last token, so that an empty list or object may close. */
   #opened = false
-  /** Bytes before the current chunk. */
+  /** Number of bytes before the current chunk. */
   #before = 0
 
-  // The value being stepped over or collected.
+  // State of the value being skipped or collected.
   #nest = 0
   #inString = false
   #escaped = false
-  // The next quote and backslash of the chunk, as far as they were looked for.
+  // Next known quote and backslash of the chunk.
   #quoteAt = -1
   #backslashAt = -1
   #take: ((value: unknown) => void) | undefined
@@ -107,7 +107,7 @@ export class Scanner {
     this.#next = root
   }
 
-  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON, as far as it looks. */
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON, as far as it is checked. */
   push(chunk: Uint8Array): void {
     let at = 0
     this.#quoteAt = -1
@@ -139,7 +139,7 @@ export class Scanner {
 
   /** Checks that the value is complete. */
   end(): void {
-    // A number at the root ends where the bytes do.
+    // A number at the root ends with the input.
     if (this.#state === states.opaque && this.#frames.length === 0 && this.#nest === 0 && !this.#inString) {
       this.#finish()
     }
@@ -225,7 +225,7 @@ export class Scanner {
     return at + 1
   }
 
-  /** Steps to the end of a value of any kind, or of the chunk. Nearly all the time of a scan is spent here. */
+  /** Skips to the end of a value of any kind, or of the chunk. Most of a scan's time is spent here. */
   #opaque(chunk: Uint8Array, from: number): number {
     let at = from
     while (at < chunk.length) {
@@ -252,7 +252,7 @@ export class Scanner {
     return at
   }
 
-  /** From inside a string to behind its closing quote, or to the end of the chunk. */
+  /** Skips from inside a string past its closing quote, or to the end of the chunk. */
   #string(chunk: Uint8Array, from: number): number {
     let at = from
     let plain = from
@@ -264,7 +264,7 @@ export class Scanner {
         continue
       }
       if (at - plain > longString) {
-        // Remembered: searching anew at each string or escape would be quadratic.
+        // Cached, because searching again at each string or escape would be quadratic.
         if (this.#quoteAt < at) this.#quoteAt = indexOf(chunk, quote, at)
         if (this.#backslashAt < at) this.#backslashAt = indexOf(chunk, backslash, at)
         at = Math.min(this.#quoteAt, this.#backslashAt)

@@ -1,7 +1,7 @@
 /**
  * MCP over stdin and stdout: one JSON-RPC message per line, of either era on one connection.
  *
- * The SDK's stdio transport dies silently at a message over 10 MB, does not answer invalid messages, and ignores the end
+ * The SDK's stdio transport dies silently at a message over 10 MB, ignores invalid messages, and ignores the end
  * of stdin. This one reads lines up to 64 MB, answers invalid lines with an error, and ends with stdin after answering
  * the calls in flight.
  */
