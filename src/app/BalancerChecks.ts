@@ -1,4 +1,4 @@
-/** Checks that what stands before the server passes on what the server needs. */
+/** Checks that a proxy in front of the server forwards what the server needs. */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -16,7 +16,7 @@ const ok = (detail: string): Check => ({ name, status: "ok", detail })
 
 const failed = (detail: string, cure: string): Check => ({ name, status: "failed", detail, cure })
 
-/** What a client of 2026-07-28 begins with. */
+/** First request of a 2026-07-28 client. */
 const discovery = (url: URL, token: Redacted.Redacted<string> | undefined) => {
   const method = "server/discover"
   const params = { _meta: { [Versions.meta.version]: Versions.modern, [Versions.meta.capabilities]: {} } }
@@ -37,7 +37,7 @@ const answerOf = (response: HttpClientResponse.HttpClientResponse) =>
     return { status: response.status, code: obj(error)?.["code"], result: obj(result) }
   })
 
-/** Asks the server under its public address, as a client does; `token` is a static one, if there is any. */
+/** Calls the server under its public address, like a client; `token` is a static token, if there is one. */
 export const examine = (
   url: URL,
   token: Redacted.Redacted<string> | undefined

@@ -8,14 +8,14 @@ import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Visible from "../base/Visible.ts"
 
-/** The level of a name in any case; `Info` for a name that is none. */
+/** Log level by name, ignoring case; `Info` for an unknown name. */
 const levelOf = (name: string): LogLevel.LogLevel =>
   LogLevel.values.find((level) => level.toLowerCase() === name.toLowerCase().replace(/^warning$/, "warn")) ?? "Info"
 
-/** A line of `key=value` pairs; characters that would hide or reorder what a person reads are spelled out. */
+/** Line of `key=value` pairs with invisible and reordering characters escaped. */
 export const format = Logger.map(Logger.formatLogFmt, Visible.text)
 
-/** Writes what is logged in one turn of the event loop at once: a write takes a good part of a small call's time. */
+/** Writes the lines of one turn of the event loop together, since a write takes a good part of a small call's time. */
 const writer = (console: Console.Console) => {
   let lines: Array<string> = []
   const flush = () => {
@@ -29,7 +29,7 @@ const writer = (console: Console.Console) => {
   }
 }
 
-/** Logs on stderr; `LOG_LEVEL` (default `info`) is the lowest level shown. */
+/** Logger on stderr; `LOG_LEVEL` (default `info`) is the lowest level shown. */
 export const layer: Layer.Layer<never, Config.ConfigError> = Layer.mergeAll(
   Layer.unwrap(Effect.map(Console.Console, (console) => Logger.layer([Logger.map(format, writer(console))]))),
   Layer.effect(

@@ -1,4 +1,4 @@
-/** Checks what the server needs of its identity provider. */
+/** Checks of the identity provider. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -9,7 +9,7 @@ import * as Issuer from "../mcp/http/Issuer.ts"
 import * as OAuth from "../mcp/http/OAuth.ts"
 import type { Check } from "./Doctor.ts"
 
-/** The provider's metadata, and whether its clock is ours. */
+/** Checks the provider's metadata and clock. */
 const issuerCheck = Effect.fnUntraced(function*(issuer: string, date: string | undefined) {
   const difference = Math.round((Date.parse(date ?? "") - (yield* Clock.currentTimeMillis)) / 1000)
   return Math.abs(difference) > OAuth.clockTolerance
@@ -48,7 +48,7 @@ const keysCheck = (url: string) =>
     Effect.catch((error) => Effect.succeed(failed("OAuth keys", error, "Have the provider serve its keys there.")))
   )
 
-/** The metadata is ours under the public address, if the server already runs there. */
+/** Checks the metadata under the public address, if the server already runs there. */
 const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
   HttpClient.get(metadataUrl).pipe(
     Effect.flatMap(HttpClientResponse.filterStatusOk),
@@ -70,7 +70,7 @@ const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
     }))
   )
 
-/** Checks an issuer's metadata, its keys, and what clients are told. */
+/** Checks an issuer's metadata and keys, and the metadata for clients. */
 export const examine = (
   { issuer, resource }: { readonly issuer: string; readonly resource: OAuth.Resource }
 ): Effect.Effect<ReadonlyArray<Check>, never, HttpClient.HttpClient> =>

@@ -1,4 +1,4 @@
-/** The options about an identity provider, checked. */
+/** Validated options of the identity provider. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Issuer from "../mcp/http/Issuer.ts"
@@ -7,7 +7,7 @@ import * as Options from "./Options.ts"
 
 const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
 
-/** Without query and fragment, which no identifier has, and nothing of a password. */
+/** URL without query, fragment and credentials. */
 const parse = (text: string, name: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -21,12 +21,12 @@ const parse = (text: string, name: string) => {
     : refuse(`${name} holds more than an address: remove user name, password, query and fragment`)
 }
 
-/** The address under which clients reach the server, if the options tell it. */
+/** Public address of the server, if set. */
 export const publicAddress = Effect.fnUntraced(function*({ publicUrl }: Options.Options) {
   return Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
 })
 
-/** The issuer and the resource that its tokens are for; nothing without `--oauth-issuer`. */
+/** Issuer and the resource of its tokens; `undefined` without `--oauth-issuer`. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer)) return undefined
   if (Option.isNone(options.publicUrl)) {

@@ -1,4 +1,4 @@
-/** The options, on the command line or in the environment; the command line wins. */
+/** Options on the command line or in the environment; the command line wins. */
 import type * as Command from "effect/cli/Command"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ import {
 const repeatable = "may be repeated, or with commas between"
 const repeatablePath = "may be repeated, in the variable with the separator of PATH"
 
-/** The options that matter over every transport. */
+/** Options for every transport. */
 export const general = {
   n8nUrl: optional(
     text,
@@ -187,28 +187,28 @@ const http = {
 /** Every option, in the order of help and README. */
 export const declarations = { ...general, ...http } satisfies Readonly<Record<string, Declaration<unknown>>>
 
-/** The flags of every command. */
+/** Flags of every command. */
 export const flags = flagsOf(declarations)
 
-/** The values of the options. */
+/** Values of the options. */
 export type Options = Command.Command.Config.Infer<typeof flags>
 
-/** An option that cannot be used; the server does not start. */
+/** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
-/** The environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
+/** Environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
 export const variables = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
 
-/** Whether everything that a person has lies below the folder, as where desktop apps start their servers. */
+/** Whether the folder is the root or contains the home folder, as when desktop apps start servers. */
 const isTooWide = (folder: string) => {
   const path = relative(folder, homedir())
   return folder === resolve(folder, "/") || !path.startsWith("..") && !isAbsolute(path)
 }
 
 /**
- * The folders of `--files-root`, else the client's project, else where the server runs, unless that is the root of the
- * disk or holds the home folder. Over HTTP there is no default, for the client is elsewhere.
+ * Folders of `--files-root`, else the client's project, else the working directory, unless that is the root or contains
+ * the home folder. Over HTTP there is no default, since the client is elsewhere.
  */
 export const filesRoots = (
   { filesRoot, transport }: Pick<Options, "filesRoot" | "transport">,

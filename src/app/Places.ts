@@ -1,4 +1,4 @@
-/** Where the things of one n8n are: its files, and what is kept of it. */
+/** Folders of files and the state of one n8n. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -14,20 +14,20 @@ export interface Places {
   readonly state: State.Place
 }
 
-/** What says that a profile has places of its own. */
+/** Places of a profile. */
 type Own = Pick<Upstreams.Upstream, "filesRoots" | "state">
 
-/** The folders that are named for an upstream, its own or the server's; `undefined` where none are. */
+/** Folders set for an upstream, its own or the server's, if any. */
 const named = ({ filesRoot }: Options.Options, own: Own) =>
   own.filesRoots ?? (filesRoot.length > 0 ? filesRoot : undefined)
 
-/** The folders and the state of an upstream: what it does not say itself is the server's. */
+/** Folders and state of an upstream; the server's by default. */
 export const of = Effect.fnUntraced(function*(options: Options.Options, own: Own) {
   const { state = yield* State.place(options, process.env) } = own
   return { filesRoots: named(options, own) ?? Options.filesRoots(options, process.env), state } satisfies Places
 })
 
-/** As {@link of}; the demo's are in a temporary folder, which ends with the scope, unless others are named. */
+/** Like {@link of}; the demo uses a temporary folder, removed with the scope, unless others are set. */
 export const forUse = Effect.fnUntraced(function*(options: Options.Options, own: Own) {
   const places = yield* of(options, own)
   if (!options.demo || places.state._tag === "Database") return places

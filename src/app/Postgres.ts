@@ -1,4 +1,4 @@
-/** PostgreSQL as the shared database; loaded only when it is used. */
+/** PostgreSQL as the shared database; loaded on demand. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,7 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 import { Database, DatabaseError } from "../base/Database.ts"
 
-/** Each is run once a database, in the order of the names. What is here is never changed, only added to. */
+/** Migrations, each run once per database in the order of names. Append only. */
 const migrations = {
   "0001_state": Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -45,23 +45,23 @@ const migrations = {
       )`)
 }
 
-/** The version of the tables that this server makes. */
+/** Version of the tables that this server creates. */
 export const version = Object.keys(migrations).length
 
-/** How long statements may take together, with a connection that may have to be made first. */
+/** Time limit of statements, including connecting. */
 const patience = "5 seconds"
 
-/** Bytes of the largest row: a workflow, or a test run of 32 MB that is packed. */
+/** Maximum bytes of a row: a workflow, or a compressed test run of 32 MB. */
 const maxMessageSize = 64_000_000
 
-/** A transaction whose connection ends dies of it, since it cannot be rolled back: it is no defect of ours. */
+/** Converts the defect of a transaction that cannot be rolled back because its connection ended. */
 const withoutDefects = Effect.catchDefect((defect: unknown) =>
   SqlError.isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)
 )
 
 const isTimeout = (error: { readonly _tag: string }) => error._tag === "TimeoutError"
 
-/** The database at an address; it need not be there yet, and may go and come back. */
+/** Database at an address; it may be down at any time. */
 export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
   Layer.effect(
     Database,

@@ -1,4 +1,4 @@
-/** The whole program: every command, with all that it runs with. */
+/** Complete program: every command with its services. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
@@ -15,7 +15,7 @@ import * as Options from "./Options.ts"
 import { StdioTransport } from "./StdioTransport.ts"
 import * as Telemetry from "./Telemetry.ts"
 
-/** Runs what the command line says; what is wrong with it is told on stderr before it fails. */
+/** Runs the command line; failures are printed on stderr. */
 export const make = (stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
   Effect.suspend(() => {
     const variables = Options.variables(process.env)

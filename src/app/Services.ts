@@ -1,10 +1,10 @@
 /**
- * What the tools need besides an n8n.
+ * Services that the tools need besides an n8n.
  *
  * **Details**
  *
- * A service holds something while the process lives: locks, caches, folders. What only combines services is a module
- * of functions (`Workflows`, `WorkflowValidation`, `NodeLookups`, `WorkflowTesting`), and its requirements name them.
+ * A service owns state of the process: locks, caches, folders. Modules of functions (`Workflows`, `WorkflowValidation`,
+ * `NodeLookups`, `WorkflowTesting`) only combine services and name them in their requirements.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
 /**
- * Everything that the tools need but the `N8nClient`.
+ * Services that the tools need except the `N8nClient`.
  *
  * @category models
  * @since 0.1.0
@@ -38,19 +38,19 @@ export type Services =
   | WorkflowStore.WorkflowStore
 
 /**
- * Where things are, and how large they may be.
+ * Locations and limits.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
-  /** Absolute folders whose `.json` files may be read and written; without one the file tools refuse. */
+  /** Absolute folders whose `.json` files may be read and written; without any, the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>
-  /** Where snapshots and the executions of tests are kept; usually `Snapshots.defaultFolder(process.env)`. */
+  /** Folder of snapshots and executions of tests; usually `Snapshots.defaultFolder(process.env)`. */
   readonly stateFolder: string
 }
 
-/** What is kept somewhere, or cached of it. */
+/** Services with persistent or cached state. */
 const stateful = (
   executions: Layer.Layer<Executions.Executions>,
   snapshots: Layer.Layer<Snapshots.Snapshots>
@@ -61,7 +61,7 @@ const stateful = (
 > => Layer.merge(executions, Layer.provideMerge(Layer.merge(WorkflowStore.layer, Versions.layer), snapshots))
 
 /**
- * Snapshots and the executions of tests in a folder, and what works with them.
+ * State in a folder: snapshots, executions of tests, and the services that use them.
  *
  * @internal
  */
@@ -75,7 +75,7 @@ export const stateInFolder = (folder: string, options: Executions.Options) =>
   )
 
 /**
- * The same in a database.
+ * State in a database.
  *
  * @internal
  */
@@ -86,7 +86,7 @@ export const stateInDatabase = (database: Layer.Layer<Database>, options: Execut
   )
 
 /**
- * The files below these roots; without one all is refused.
+ * Files below these roots; without any, everything is refused.
  *
  * @internal
  */
@@ -94,7 +94,7 @@ export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.W
   roots.length === 0 ? noFiles : Layer.provide(WorkflowFiles.layer({ roots }), NodeServices.layer)
 
 /**
- * The node catalogue alone, which all share.
+ * Node catalogue, shared by all.
  *
  * @internal
  */
@@ -102,7 +102,7 @@ export const catalogue = (options: NodeCatalogue.Options) =>
   Layer.provide(NodeCatalogue.layer(options), NodeServices.layer)
 
 /**
- * On this machine's files; fails when a package of `nodes` cannot be read.
+ * Services with files on this machine; fails if a package of `nodes` cannot be read.
  *
  * @category layers
  * @since 0.1.0
@@ -137,7 +137,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
 })
 
 /**
- * In memory, without files but the node catalogue's: for tests.
+ * Services in memory, for tests; the node catalogue is the only file.
  *
  * @category layers
  * @since 0.1.0

@@ -1,4 +1,4 @@
-/** Where the server keeps what outlives it: snapshots, the executions of tests, drafts, its sealing key. */
+/** Persistent state of the server: snapshots, executions of tests, drafts, the sealing key. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -8,22 +8,22 @@ import * as Snapshots from "../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 import { forms, type Named, parse } from "./statePlace.ts"
 
-/** A folder of this machine, or a database that others use too. */
+/** Folder on this machine, or a shared database. */
 export type Place =
   | Extract<Named, { readonly _tag: "Folder" }>
   | Extract<Named, { readonly _tag: "Database" }> & { readonly database: Layer.Layer<Database> }
 
-/** Loaded only where it is used. */
+/** Loaded on demand. */
 const postgres = (url: Redacted.Redacted<string>) =>
   Layer.unwrap(Effect.map(Effect.promise(() => import("./Postgres.ts")), ({ layer }) => layer(url)))
 
-/** The place that a text names; `undefined` if it names none. */
+/** Place named by a text, if valid. */
 export const named = (text: Redacted.Redacted<string>): Place | undefined => {
   const place = parse(text)
   return place?._tag === "Database" ? { ...place, database: postgres(place.url) } : place
 }
 
-/** The place that `--state` names. */
+/** Place named by `--state`. */
 export const place = Effect.fnUntraced(function*(
   { state }: Pick<Options.Options, "state">,
   env: NodeJS.ProcessEnv

@@ -1,4 +1,4 @@
-/** How a server without `--transport` reaches its client: over stdio, unless the connection is open already. */
+/** Transport of a server without `--transport`: stdio, unless a connection is already open. */
 import * as Context from "effect/Context"
 import type * as Layer from "effect/Layer"
 import type { McpTransport } from "../mcp/McpTransport.ts"

@@ -1,4 +1,4 @@
-/** What the tools run with, as the options say. */
+/** Context of the tools by the options. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -19,14 +19,14 @@ import * as Services from "./Services.ts"
 import type * as State from "./State.ts"
 import * as Upstreams from "./Upstreams.ts"
 
-/** The operator's rules for writes, if there are any. */
+/** Policy of the operator, if any. */
 const policy = ({ policy }: Options.Options) =>
   Layer.unwrap(Option.match(policy, {
     onNone: () => Effect.succeed(Layer.empty),
     onSome: (file) => Effect.map(PolicyFile.load(file), Policy.layer)
   }))
 
-/** The values of the variables that the operator lists, read once. */
+/** Values of the variables listed by the operator, read once. */
 const credentialEnv = ({ credentialEnv }: Options.Options) => {
   const variables = Options.variables(process.env)
   return Layer.succeed(
@@ -38,7 +38,7 @@ const credentialEnv = ({ credentialEnv }: Options.Options) => {
   )
 }
 
-/** What all upstreams have in common. */
+/** Services shared by all upstreams. */
 const common = (options: Options.Options) =>
   Layer.mergeAll(
     Layer.provideMerge(policy(options), Services.catalogue({ nodes: options.nodes })),
@@ -48,7 +48,7 @@ const common = (options: Options.Options) =>
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
   )
 
-/** What is kept in a place, and the database if it is one; upstreams with one place share it. */
+/** State in a place, shared by upstreams with the same place, and its database, if it is one. */
 const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options.Options) {
   const bounds = { maxBodyBytes: options.maxExecutionMb * 1_000_000 }
   if (place._tag === "Folder") {
@@ -59,23 +59,23 @@ const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options
   return { database, services }
 })
 
-/** What the tools run with for one upstream. */
+/** Context of the tools for one upstream. */
 export interface Own {
-  /** The profile's, if there is one. */
+  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly context: Context.Context<Services.Services | N8nClient>
   /** Whether it has a folder for files. */
   readonly hasFiles: boolean
-  /** What keeps its state, if it is a database. */
+  /** Database of its state, if it is one. */
   readonly database: Database["Service"] | undefined
 }
 
 const keyOf = (place: State.Place) => place._tag === "Folder" ? `folder ${place.folder}` : place.key
 
-/** Makes the folders of files out of those that an upstream has. */
+/** Maps the folders of files of an upstream. */
 type Folders = (own: ReadonlyArray<string>) => ReadonlyArray<string>
 
-/** Opens one upstream after the other: everything that the tools need, with n8n down or `N8N_URL` unset too. */
+/** Returns a function that opens an upstream with everything the tools need, even with n8n down or `N8N_URL` unset. */
 export const make = Effect.fnUntraced(function*(options: Options.Options, folders: Folders = identity) {
   const shared = yield* Layer.build(common(options))
   const states = new Map<string, Effect.Success<ReturnType<typeof stateIn>>>()
@@ -98,13 +98,13 @@ export const make = Effect.fnUntraced(function*(options: Options.Options, folder
   })
 })
 
-/** Everything the tools need for one upstream. */
+/** Layer of everything the tools need for one upstream. */
 export const layerOf = (options: Options.Options, upstream: Upstreams.Upstream, folders?: Folders) =>
   Layer.effectContext(
     Effect.flatMap(make(options, folders), (open) => Effect.map(open(upstream), ({ context }) => context))
   )
 
-/** The same for the upstream that the options name. */
+/** Layer of everything the tools need for the upstream of the options. */
 export const layer = (options: Options.Options, folders?: Folders) =>
   Layer.unwrap(
     Effect.gen(function*() {

@@ -1,4 +1,4 @@
-/** Reads files that the operator writes: JSON with comments and trailing commas. */
+/** Reading of the operator's files: JSON with comments and trailing commas. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
@@ -16,10 +16,10 @@ const parseText = (text: string) => {
     )
 }
 
-/** What is wrong, in one line. */
+/** Error in one line. */
 export const explain = (error: Errors.ValidationError): string => `${error.reason}. ${Hints.text(error.hint)}`.trim()
 
-/** The decoded content; fails with the reason. */
+/** Decodes the content; fails with the reason. */
 export const read = <A>(
   file: string,
   decode: (value: unknown) => Effect.Effect<A, Errors.ValidationError>

@@ -1,4 +1,4 @@
-/** Declares an option once: its flag, its environment variable, and what help, README and manifests say about it. */
+/** Declaration of an option: its flag, its environment variable, and its text in help, documentation and manifests. */
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import { identity } from "effect/Function"
@@ -7,24 +7,24 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 
-/** One option, with all that is known about it. */
+/** Option with its metadata. */
 export interface Declaration<A> {
-  /** The command line wins over the variable, and the variable over the default. */
+  /** Value: from the command line, else the variable, else the default. */
   readonly flag: Flag.Flag<A>
-  /** Without the dashes. */
+  /** Name without dashes. */
   readonly name: string
-  /** The value's place in help; empty for a toggle. */
+  /** Placeholder of the value in help; empty for a toggle. */
   readonly metavar: string
   readonly variable: string
   readonly description: string
-  /** The default in help and README; empty where there is none. */
+  /** Default in help and documentation; empty if there is none. */
   readonly defaultText: string
   readonly format: "string" | "number" | "boolean" | "filepath"
   readonly isSecret: boolean
   readonly choices: ReadonlyArray<string>
 }
 
-/** What cannot be derived: a variable that is not `N8N_MCP_` and the name, a default that depends on other things. */
+/** Properties that cannot be derived: a variable other than `N8N_MCP_` and the name, or a dynamic default. */
 type Exceptions = Partial<Pick<Declaration<unknown>, "variable" | "defaultText">>
 
 interface Kind<A> extends Partial<Pick<Declaration<A>, "isSecret" | "choices">> {
@@ -63,11 +63,11 @@ const declare = <A, B>(
   }
 }
 
-/** An option that may be absent; `usage` is its name and its value's place in help. */
+/** Optional option; `usage` is its name and placeholder. */
 export const optional = <A>(kind: Kind<A>, usage: string, description: string, exceptions: Exceptions = {}) =>
   declare<A, Option.Option<A>>(kind, usage, description, exceptions, Flag.optional)
 
-/** An option with a default. */
+/** Option with a default. */
 export const withDefault = <A>(
   kind: Kind<A>,
   value: NoInfer<A>,
@@ -79,7 +79,7 @@ export const withDefault = <A>(
   return declare<A, A>(kind, usage, description, { defaultText, ...exceptions }, Flag.withDefault(value))
 }
 
-/** The flags of declarations, under their keys. */
+/** Flags of declarations by key. */
 export const flags = <const Declarations extends Readonly<Record<string, Declaration<unknown>>>>(
   declarations: Declarations
 ) => Record.map(declarations, ({ flag }) => flag) as { readonly [K in keyof Declarations]: Declarations[K]["flag"] }
@@ -97,7 +97,7 @@ export const secret: Kind<Redacted.Redacted<string>> = {
 
 export const toggle: Kind<boolean> = { flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }
 
-/** A whole number within bounds. */
+/** Integer within bounds. */
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   flag: Flag.Int,
   config: Config.Int,
@@ -108,7 +108,7 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number
   )
 })
 
-/** One of a few words. */
+/** One of several words. */
 export const choice = <const Choices extends ReadonlyArray<string>>(choices: Choices): Kind<Choices[number]> => ({
   flag: (name) => Flag.Literals(name, choices),
   config: (variable) => Config.Literals(choices, variable),
@@ -116,11 +116,11 @@ export const choice = <const Choices extends ReadonlyArray<string>>(choices: Cho
   choices
 })
 
-/** Several values in one text, with commas between them. */
+/** Comma-separated values. */
 export const splitList = (text: string): ReadonlyArray<string> =>
   text.split(",").map((each) => each.trim()).filter((each) => each !== "")
 
-/** Several texts: the flag may be repeated, and commas separate them there and in the variable. */
+/** Several texts: the flag may be repeated, and commas separate values in flag and variable. */
 export const list: Kind<ReadonlyArray<string>> = {
   flag: (name) => Flag.String(name).pipe(Flag.atLeast(1), Flag.map((texts) => texts.flatMap(splitList))),
   config: (variable) => Config.map(Config.String(variable), splitList),
@@ -138,7 +138,7 @@ export const paths: Kind<ReadonlyArray<string>> = {
 
 const splitSecrets = (text: string) => {
   const values = splitList(text)
-  // A variable that is set, but to nothing, must not silently open the server: it is one token, which is refused.
+  // An empty variable must not silently open the server: it counts as one token, which is refused.
   return (values.length === 0 ? [""] : values).map((value) => Redacted.make(value))
 }
 

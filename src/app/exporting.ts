@@ -1,4 +1,4 @@
-/** The exporter of OpenTelemetry; loaded only where one is wanted. */
+/** Exporter of OpenTelemetry; loaded on demand. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -11,13 +11,13 @@ import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as Tracer from "effect/Tracer"
 import { version } from "../base/Version.ts"
 
-/** Requests to the collector at once; what comes while it takes none is dropped, so that memory stays flat. */
+/** Maximum concurrent requests to the collector; further data is dropped, so that memory stays flat. */
 const maxInFlight = 8
 
-/** Milliseconds for a request to the collector: OpenTelemetry's default. */
+/** Time limit of a request to the collector in milliseconds, OpenTelemetry's default. */
 const defaultTimeout = 10_000
 
-/** Effect's exporter would wait for a collector that never answers, and keep all that comes meanwhile. */
+/** Limits Effect's exporter, which would wait for an unresponsive collector and retain all data. */
 const bounded = (timeout: number) =>
   Layer.effect(
     HttpClient.HttpClient,
@@ -26,7 +26,7 @@ const bounded = (timeout: number) =>
       return HttpClient.transform(client, (sending, request) =>
         Effect.suspend(() => {
           if (inFlight >= maxInFlight) {
-            // Not one that is sent again.
+            // Retries are excluded.
             const reason = new HttpClientError.EncodeError({ request, description: "the collector is too slow" })
             return Effect.fail(new HttpClientError.HttpClientError({ reason }))
           }
@@ -53,7 +53,7 @@ const bounded = (timeout: number) =>
 const nameOf = (error: unknown) =>
   error instanceof Error ? ("_tag" in error ? String(error._tag) : error.name) : "Error"
 
-/** A failure by its name and where it came from: messages may repeat what the caller sent. */
+/** Failure by name and origin, without its message, which may repeat the caller's input. */
 const withoutMessage = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return exit
   const error = Cause.squash(exit.cause)
@@ -78,7 +78,7 @@ const layerWithoutMessages = Layer.effect(
     }))
 )
 
-/** Exports as the variables say. */
+/** Exporter configured by the variables. */
 export const layer = (variables: Readonly<Record<string, string>>) => {
   const timeout = Number(variables["OTEL_EXPORTER_OTLP_TIMEOUT"])
   return layerWithoutMessages.pipe(

@@ -1,4 +1,4 @@
-/** What a text says of where the state is. */
+/** Parsing of the place of the state. */
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import { resolve } from "node:path"
@@ -10,13 +10,13 @@ export type Named =
   | {
     readonly _tag: "Database"
     readonly url: Redacted.Redacted<string>
-    /** Without user and password. */
+    /** Address without user and password. */
     readonly address: string
-    /** The same of the same database, for the same user. */
+    /** Key of the database and user. */
     readonly key: string
   }
 
-/** The place that a text names, a folder's path starting at `base`; `undefined` if it names none. */
+/** Place named by a text, relative folders starting at `base`; `undefined` if invalid. */
 export const parse = (text: Redacted.Redacted<string>, base = "."): Named | undefined => {
   const value = Redacted.value(text).trim()
   const [, scheme] = /^([a-z][a-z\d+.-]+):/i.exec(value) ?? []
@@ -33,5 +33,5 @@ export const parse = (text: Redacted.Redacted<string>, base = "."): Named | unde
     : undefined
 }
 
-/** What a place may be, for messages: nothing of what was given is repeated, since it may hold a password. */
+/** Valid forms for messages, which never repeat the input because it may contain a password. */
 export const forms = "neither a folder nor postgres://user:password@host:5432/database"

@@ -1,8 +1,8 @@
-/** What came of cases as JUnit's XML, which CI systems read. Pure. */
+/** Results of cases as JUnit XML for CI systems. Pure. */
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import * as CaseReport from "./CaseReport.ts"
 
-/** What XML 1.0 cannot hold, however it is written. */
+/** Characters that XML 1.0 forbids, even escaped. */
 const impossible = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
 const entities: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const entities: Readonly<Record<string, string>> = {
   "<": "&lt;",
   ">": "&gt;",
   "\"": "&quot;",
-  // Readers make spaces of them in an attribute.
+  // Readers convert them to spaces in attributes.
   "\t": "&#9;",
   "\n": "&#10;",
   "\r": "&#13;"
@@ -36,7 +36,7 @@ const messageOf = (outcome: CaseRun.Outcome) =>
     ? `Not as expected: ${outcome.differences.map(({ path }) => path).slice(0, 5).join(", ")}`
     : ""
 
-/** The folder of a case, as a class name: CI systems group by it. */
+/** Folder of a case as its class name, by which CI systems group. */
 const folderOf = (name: string) => name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : "."
 
 const testcase = (outcome: CaseReport.Named) => {
@@ -57,7 +57,7 @@ const testcase = (outcome: CaseReport.Named) => {
   )
 }
 
-/** The whole document; `startedAt` is in epoch milliseconds. */
+/** Complete document; `startedAt` is in epoch milliseconds. */
 export const document = (
   outcomes: ReadonlyArray<CaseReport.Named>,
   { milliseconds, startedAt }: { readonly milliseconds: number; readonly startedAt: number }
