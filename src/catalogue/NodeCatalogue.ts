@@ -1,6 +1,6 @@
 /**
- * All node types, to search and to look up with their versions and parameters. Works offline, from a data file built
- * from n8n's packages; other packages can be added.
+ * Catalogue of all node types with their versions and parameters. Works offline from a data file built from n8n's
+ * packages; other packages can be added.
  */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
@@ -27,31 +27,31 @@ export type { UnreadablePackage } from "./data/Packages.ts"
 export type { Hits, Query, Row } from "./search/Search.ts"
 
 /**
- * Looks up node types. Everything fails when the data file cannot be read.
+ * Lookup of node types. Every method fails if the data file cannot be read.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Service {
-  /** n8n's release that the types come from: `2.41.1`. */
+  /** n8n release of the types: `2.41.1`. */
   readonly release: Effect.Effect<string, Errors.ValidationError>
-  /** What earlier releases of n8n lack. */
+  /** Types missing in earlier releases of n8n. */
   readonly releases: Effect.Effect<Releases, Errors.ValidationError>
-  /** The deprecated types, and what to use instead. */
+  /** Deprecated types and their successors. */
   readonly deprecations: Effect.Effect<Deprecations, Errors.ValidationError>
-  /** Every type, without the tool variants that n8n makes of some. */
+  /** All types except tool variants. */
   readonly types: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
-  /** The type; it may be a tool variant. */
+  /** Type or tool variant by name, if it exists. */
   readonly find: (type: string) => Effect.Effect<Option.Option<NodeType.NodeType>, Errors.ValidationError>
-  /** The type; a `NotFoundError` names the nearest. */
+  /** Type or tool variant by name; a `NotFoundError` names the nearest. */
   readonly get: (type: string) => Effect.Effect<NodeType.NodeType, Errors.N8nError>
-  /** Which fields n8n's own credential types have, and which of them are secrets. */
+  /** Fields of n8n's credential types, and which of them are secrets. */
   readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 
 /**
- * The catalogue of node types.
+ * Catalogue of node types.
  *
  * @category services
  * @since 0.1.0
@@ -59,7 +59,7 @@ export interface Service {
 export class NodeCatalogue extends Context.Service<NodeCatalogue, Service>()("effect-n8n-mcp/NodeCatalogue") {}
 
 /**
- * Looks up several types at once.
+ * Looks up several types.
  *
  * @category functions
  * @since 0.1.0
@@ -82,23 +82,23 @@ export const findAll = Effect.fnUntraced(function*(
 })
 
 /**
- * Where the types come from.
+ * Sources of the types.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
   /**
-   * The data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
-   * without `node_modules` copies `effect-n8n-mcp/nodes.data` beside the bundle, or says here where it is.
+   * Data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
+   * without `node_modules` copies `effect-n8n-mcp/nodes.data` beside the bundle, or sets its path here.
    */
   readonly dataFile?: string | undefined
-  /** Packages besides n8n's own: folders or `nodes.json` files. */
+  /** Further packages: folders or `nodes.json` files. */
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
 /**
- * The data file of this build, in `dist`; the sources use it too. In an app's bundle it is beside the bundle.
+ * Data file of this build in `dist`; in an app, beside its bundle.
  *
  * @category constants
  * @since 0.1.0
@@ -107,7 +107,7 @@ export const dataFile: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
 )
 
-/** The data file of the package as it is installed, for an app that bundles the code alone. */
+/** Data file of the installed package, for an app that bundles only the code. */
 const installedFile = () => {
   try {
     return fileURLToPath(import.meta.resolve("effect-n8n-mcp/nodes.data"))
@@ -116,7 +116,7 @@ const installedFile = () => {
   }
 }
 
-/** Types in the cache; a workflow rarely has more. */
+/** Number of cached types; a workflow rarely has more. */
 const cachedTypes = 50
 
 const didYouMean = (types: ReadonlyArray<string>) =>
@@ -174,7 +174,7 @@ const make = (
   })
 
 /**
- * The catalogue of the data file and of `nodes`; a package that cannot be read fails the layer.
+ * Catalogue of the data file and the packages `nodes`; an unreadable package fails the layer.
  *
  * @category layers
  * @since 0.1.0
@@ -188,7 +188,7 @@ export const layer = (
       const context = yield* Effect.context<FileSystem.FileSystem | Scope.Scope>()
       const isBeside = FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(dataFile), () => false))
       const path = options.dataFile ?? ((yield* isBeside) ? dataFile : installedFile())
-      // Opened now and read when it is needed: by then the package may have been replaced.
+      // Opened immediately, because the package may be replaced before the first lookup.
       const file = yield* Effect.option(FileSystem.FileSystem.use((fs) => fs.open(path)))
       const added = yield* Effect.forEach(options.nodes ?? [], Packages.read)
       return yield* make(

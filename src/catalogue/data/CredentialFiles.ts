@@ -1,10 +1,10 @@
-/** Which fields the credential types of n8n's packages have, and which of them n8n's editor hides. */
+/** Fields of the credential types in n8n's packages, and which of them are hidden in n8n's editor. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 
-/** By type, each field and whether it is a secret; the fields of the types that a type extends are among its own. */
+/** Fields by type, inherited ones included, and whether each is a secret. */
 export const CredentialTypes = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Boolean))
 export type CredentialTypes = typeof CredentialTypes.Type
 

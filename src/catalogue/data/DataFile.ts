@@ -1,12 +1,12 @@
 /**
- * The catalogue as a file: an index, the search's data and the node types, each compressed separately, so that looking
- * up one type reads no other.
+ * Catalogue file: an index, search data and node types, each compressed separately, so that looking up a type reads no
+ * other.
  *
  * **Details**
  *
- * Four bytes with the length of the index, the index (JSON), the search's data, the types in the order of the index,
- * the fields of credentials;
- * all but the first four bytes are compressed with Brotli. `build.ts` makes it from n8n's packages.
+ * Format: four bytes with the length of the index, the index (JSON), the search data, the types in the order of the
+ * index, the fields of credentials; everything after the first four bytes is compressed with Brotli. `build.ts` creates
+ * it from n8n's packages.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -20,7 +20,7 @@ import * as NodeType from "../types/NodeType.ts"
 import * as Releases from "../types/Releases.ts"
 import { CredentialTypes } from "./CredentialFiles.ts"
 
-/** The file's index: its release, and the length of each part in bytes. */
+/** Index of the file: its release, and the length of each part in bytes. */
 const Index = Schema.fromJsonString(Schema.Struct({
   /** n8n's release: `2.41.1`. */
   release: Schema.String,
@@ -43,20 +43,20 @@ const compress = (text: string) =>
 
 const decompress = (bytes: Uint8Array) => brotliDecompressSync(bytes).toString("utf8")
 
-/** The contents of a catalogue. */
+/** Contents of a catalogue. */
 export interface Contents {
   /** n8n's release: `2.41.1`. */
   readonly release: string
   readonly types: ReadonlyArray<NodeType.NodeType>
-  /** What other releases lack. */
+  /** Types missing in other releases. */
   readonly releases: Releases.Releases
   readonly deprecations: Deprecations.Deprecations
   readonly credentials: CredentialTypes
-  /** The search's documents and word lists, as `Search.serialize` returns them. */
+  /** Documents and word lists of the search, from `Search.serialize`. */
   readonly search: string
 }
 
-/** Encodes a catalogue as the file's bytes. */
+/** Encodes a catalogue to bytes. */
 export const pack = ({ credentials, deprecations, release, releases, search, types }: Contents): Uint8Array => {
   const blocks = types.map(({ type: _, ...block }) => compress(Schema.encodeSync(Block)(block)))
   const searchBlock = compress(search)
@@ -76,7 +76,7 @@ export const pack = ({ credentials, deprecations, release, releases, search, typ
   return Buffer.concat([head, index, searchBlock, ...blocks, credentialBlock])
 }
 
-/** An open data file; each lookup reads only the bytes it needs. */
+/** Open data file; each lookup reads only the bytes it needs. */
 export interface DataFile {
   /** n8n's release: `2.41.1`. */
   readonly release: string
@@ -85,7 +85,7 @@ export interface DataFile {
   readonly deprecations: Deprecations.Deprecations
   readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: Effect.Effect<string, Errors.ValidationError>
-  /** `undefined` for a type that is not in it. */
+  /** Reads a type; `undefined` if the file lacks it. */
   readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
 }
 
@@ -103,7 +103,7 @@ const unusable = (path: string, why: string) =>
  *
  * **Details**
  *
- * The file stays open as long as the scope: when a new release replaces or removes it, the old one is still read.
+ * The file stays open for the scope, so that a replaced or removed file remains readable.
  */
 export const open = (
   path: string

@@ -1,4 +1,4 @@
-/** Node types of npm packages: read from `dist/types/nodes.json`, or asked of the nodes themselves. */
+/** Node types of npm packages, from `dist/types/nodes.json` or from the nodes' code. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,14 +9,14 @@ import * as ItemFields from "./itemFields.ts"
 import * as NodeFiles from "./nodeFiles.ts"
 
 /**
- * A package that cannot be read: the server does not start.
+ * Unreadable package; the server does not start.
  *
  * @category errors
  * @since 0.1.0
  */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
 
-/** A package of node types. */
+/** Package of node types. */
 export interface NodePackage {
   readonly name: string
   readonly version: string | undefined
@@ -32,7 +32,7 @@ const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
 
 const newest = (description: NodeType.Description) => Math.max(...NodeType.versionsOf(description))
 
-/** Descriptions with the same name are one type, newest first. */
+/** Descriptions by type, newest first. */
 const typesOf = (
   packageName: string,
   descriptions: ReadonlyArray<NodeType.Description>,
@@ -46,7 +46,7 @@ const typesOf = (
     return { type, descriptions: sorted, ...fields !== undefined && { itemFields: fields } }
   })
 
-/** The metadata file of a package that n8n's build tools made. */
+/** Metadata file created by n8n's build tools. */
 const listFile = "dist/types/nodes.json"
 
 /**
@@ -54,9 +54,9 @@ const listFile = "dist/types/nodes.json"
  *
  * **Details**
  *
- * `path` is the package's folder or its `dist/types/nodes.json`. In a folder without that file, the nodes that its
- * package.json lists are instantiated for their descriptions: that runs the package's code, as n8n does. The nearest
- * package.json above `path` gives the package's name, the first half of its types' names.
+ * `path` is the package's folder or its `dist/types/nodes.json`. Without that file, the nodes listed in package.json
+ * are instantiated for their descriptions, which runs the package's code, as n8n does. The nearest package.json above
+ * `path` has the package's name, the first part of its types' names.
  */
 export const read = (
   path: string

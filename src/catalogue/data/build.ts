@@ -47,11 +47,11 @@ const build = Effect.gen(function*() {
   })
   const dist = dirname(dataFile)
   yield* fs.makeDirectory(dist, { recursive: true })
-  // Another process may be reading the file: it is replaced as a whole.
+  // Another process may be reading the file, so it is replaced atomically.
   const temporaryFile = yield* fs.makeTempFile({ directory: dist, prefix: "nodes" })
   yield* fs.writeFile(temporaryFile, bytes)
   yield* fs.rename(temporaryFile, dataFile)
-  // The data is under n8n's licence, not ours.
+  // The data is under n8n's licence.
   yield* fs.copyFile(`${folderOf("n8n-nodes-base")}/LICENSE.md`, `${dataFile}.LICENSE.md`)
   return `${types.length} node types, ${(bytes.length / 1e6).toFixed(2)} MB: ${dataFile}`
 })

@@ -1,10 +1,10 @@
-/** The fields of the items that nodes put out, from the schemas that n8n's packages bring beside their nodes. */
+/** Fields of nodes' output items, from the schemas in n8n's packages. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 
-/** By resource and operation, `message/getAll`, or the empty string. */
+/** Fields by resource and operation (`message/getAll`), or by the empty string. */
 export type ItemFields = Readonly<Record<string, string>>
 
 const Known = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Struct({ sourcePath: Schema.String })))
@@ -15,7 +15,7 @@ const ItemSchema = Schema.fromJsonString(Schema.Struct({
   )
 }))
 
-/** More of a long list is only counted. */
+/** Maximum number of fields; the rest are counted. */
 const most = 25
 
 const marks: Readonly<Record<string, string>> = { object: "{}", array: "[]" }
@@ -26,7 +26,7 @@ const inWords = ({ properties = {} }: typeof ItemSchema.Type): string => {
 }
 
 /**
- * Of each operation, in the newest version that has a schema of it. The paths below the folder are
+ * Fields of each operation, from the newest version with a schema. Paths below the folder are
  * `v2.2.0/message/getAll.json` or `v1.0.0/output.json`.
  */
 const readFolder = Effect.fnUntraced(function*(folder: string) {
@@ -49,7 +49,7 @@ const readFolder = Effect.fnUntraced(function*(folder: string) {
   return Object.fromEntries(entries.filter(([, fields]) => fields !== ""))
 })
 
-/** By name of the node, `slack`, for a package in this folder; nodes without schemas are left out. */
+/** Fields by node name (`slack`) of a package; nodes without schemas are omitted. */
 export const read = Effect.fnUntraced(function*(
   folder: string,
   descriptions: ReadonlyArray<{ readonly name: string; readonly schemaPath?: string }>

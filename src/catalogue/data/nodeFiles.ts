@@ -1,4 +1,4 @@
-/** Descriptions of nodes from their classes: few community packages have a `nodes.json`. */
+/** Descriptions of nodes from their classes, since few community packages have a `nodes.json`. */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { realpathSync } from "node:fs"
@@ -6,18 +6,18 @@ import type { Module } from "node:module"
 import { dirname, join } from "node:path"
 import { obj } from "../../base/Json.ts"
 
-/** Longer than any package takes to load. */
+/** Time limit, longer than any package takes to load. */
 const timeout = "20 seconds"
 
 type Load = (request: string, parent: Module, isMain: boolean) => unknown
 
 /**
- * Runs in a process of its own, as text: it may use nothing from outside.
+ * Script for a separate process; it must be self-contained.
  *
  * **Details**
  *
- * Instantiates each node as n8n does. A proxy with every name replaces modules that are not installed, above all
- * `n8n-workflow`, which n8n provides to its packages; only its connection types and versioned nodes matter here.
+ * Instantiates each node as n8n does. A proxy replaces modules that are not installed, above all `n8n-workflow`, which
+ * n8n provides to its packages; only its connection types and versioned nodes matter here.
  */
 const describeInside = (require: NodeJS.Require, folder: string, files: ReadonlyArray<string>): string => {
   const path = require("node:path") as typeof import("node:path")
@@ -85,24 +85,24 @@ try { end({ json: (${
 const above = (folder: string): ReadonlyArray<string> =>
   dirname(folder) === folder ? [] : [dirname(folder), ...above(dirname(folder))]
 
-/** The package, and where its dependencies may be installed. */
+/** Folders of the package and its dependencies. */
 const readable = (folder: string): ReadonlyArray<string> => [
   folder,
   ...above(folder).map((each) => join(each, "node_modules"))
 ]
 
 /**
- * The descriptions of a package's nodes, as JSON; fails with what went wrong.
+ * Reads the descriptions of a package's nodes as JSON; fails with the reason.
  *
  * **Details**
  *
- * The package's code runs in a process that has nothing of this one: no environment but PATH and HOME, no stdin, no
- * stdout (which may be an MCP connection), and by Node's permissions no file to read but the package and what is
- * installed beside it, none to write, and no process to start.
+ * The package's code runs in an isolated process: environment PATH and HOME only, no stdin, no stdout (which may be an
+ * MCP connection). Node's permissions allow it to read only the package and its dependencies, and neither to write
+ * files nor to start processes.
  *
  * **Gotchas**
  *
- * Node's permissions do not keep it from the network.
+ * Node's permissions do not restrict the network.
  */
 export const describe = (folder: string, files: ReadonlyArray<string>): Effect.Effect<string, string> =>
   Effect.callback<string, string>((resume) => {

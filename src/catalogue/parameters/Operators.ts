@@ -1,11 +1,11 @@
-/** The operators of filters (If, Switch, Filter). */
+/** Operators of filters (If, Switch, Filter). */
 
 const compared = ["equals", "notEquals"]
 const always = ["exists", "notExists", "empty", "notEmpty"]
 const texts = ["contains", "notContains", "startsWith", "notStartsWith", "endsWith", "notEndsWith", "regex", "notRegex"]
 const lengths = ["lengthEquals", "lengthNotEquals", "lengthGt", "lengthLt", "lengthGte", "lengthLte"]
 
-/** The operations of each operator type. */
+/** Operations of each operator type. */
 export const operations: Record<string, ReadonlyArray<string>> = {
   string: [...always, ...compared, ...texts],
   number: [...always, ...compared, "gt", "lt", "gte", "lte"],

@@ -1,30 +1,30 @@
-/** A node's parameters as n8n works with them: those that are shown, with their defaults. */
+/** Parameters of a node as n8n uses them: the visible ones, with defaults. */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own } from "../../base/Json.ts"
 import { type Description, groups, members, type Property } from "../types/NodeType.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** A node as far as its parameters are concerned. */
+/** Properties of a node that determine its parameters. */
 export interface Node {
   readonly typeVersion: number
   readonly parameters: Obj
-  /** Whether it is the variant of its type for AI agents. */
+  /** Whether it is the tool variant of its type. */
   readonly isTool?: boolean
   readonly disabled?: boolean
 }
 
 type About = Pick<Scope, "version" | "isTool">
 
-/** What the display rules `@version` and `@tool` are judged by. */
+/** Values of the display rules `@version` and `@tool`. */
 export const about = ({ name }: Description, node: Node): About => ({
   version: node.typeVersion,
   isTool: node.isTool === true || name.endsWith("Tool")
 })
 
 interface Level {
-  /** Those that depend on a later one stand a second time behind all. */
+  /** Properties in order; those that depend on a later one are repeated at the end. */
   readonly order: ReadonlyArray<Property>
-  /** The names of more than one. */
+  /** Names shared by several properties. */
   readonly repeated: ReadonlySet<string>
 }
 
@@ -54,10 +54,10 @@ const levelOf = (properties: ReadonlyArray<Property>): Level => {
   return level
 }
 
-/** Whether a type that holds one value or many holds many. */
+/** Whether a type with one or many values has many. */
 export const isMultiple = ({ typeOptions }: Property): boolean => typeOptions?.["multipleValues"] === true
 
-/** One call of `$fromAI` with literals, which n8n leaves in place where it takes no expressions. */
+/** Call of `$fromAI` with literals, which n8n keeps even where it does not accept expressions. */
 const fromAI = new RegExp(
   String.raw`^(?:/\*n8n-auto-generated-fromAI-override\*/)?\s*\$fromAI\s*\((?:[\w.,\s-]|"(?:[^"\\]|\\[^])*"|` +
     String.raw`'(?:[^'\\]|\\[^])*'|(?<!\w\s*)` + "`(?:[^`\\\\$]|\\\\[^]|\\$(?!\\{))*`" + String.raw`)*\)\s*$`,
@@ -70,7 +70,7 @@ const isFromAI = (expression: string): boolean => {
 
 const nullable = new Set(["boolean", "number", "options"])
 
-/** What n8n's editor adds to a filter that lacks it. */
+/** Keys that n8n's editor adds to a filter. */
 const filter = (value: Obj): Obj => ({
   ...value,
   combinator: value["combinator"] ?? "and",
@@ -85,7 +85,7 @@ const filled = ({ default: initial, type }: Property, input: unknown): unknown =
   return type === "filter" && obj(input) !== undefined ? filter(input as Obj) : input ?? initial
 }
 
-/** The value of a parameter that holds no others. */
+/** Value of a parameter without inner parameters. */
 const simple = (property: Property, input: unknown): unknown => {
   const value = filled(property, input)
   return property.noDataExpression === true && isExpression(value) && !isFromAI(value) ? value.slice(1) : value
@@ -95,13 +95,13 @@ const holdsOthers = ({ type }: Property) => type === "collection" || type === "f
 
 interface Within {
   readonly about: About
-  /** What rules from the root are judged by; absent at the root. */
+  /** Parameters at the root for rules that start there; absent at the root itself. */
   readonly root?: Obj
-  /** A collection has only what was added to it. */
+  /** Value of a collection, which contains only what was added. */
   readonly isCollection?: boolean
 }
 
-/** The simple parameters, shown or not; of those of one name the one that is shown. */
+/** Simple parameters, visible or not; the visible one of those with the same name. */
 const candidates = (properties: ReadonlyArray<Property>, input: unknown, within: Within): Obj => {
   const { order, repeated } = levelOf(properties)
   const values: Record<string, unknown> = {}
@@ -121,7 +121,7 @@ const fixedCollection = (property: Property, input: unknown, within: Within): Ob
     const group = groups(property).find(({ name }) => name === key)
     if (group === undefined) continue
     if (isMultiple(property)) {
-      // n8n takes the letters of a string for items; a thousand of them say as much as all.
+      // n8n treats the characters of a string as items; a thousand are enough.
       const items = Predicate.isString(value) ? Array.from(value.slice(0, 1_000)) : arr(value)
       all[key] = items.map((item) => fill(group.values, item, within))
       continue
@@ -162,22 +162,22 @@ const fill = (properties: ReadonlyArray<Property>, input: unknown, within: Withi
   return values
 }
 
-/** The parameters of the node that are shown, with defaults for those it has not set. */
+/** Visible parameters of the node, with defaults. */
 export const complete = (description: Description, node: Node): Obj =>
   fill(description.properties, node.parameters, { about: about(description, node) })
 
-/** What display options at the top level of the node are judged by: its parameters', its credentials'. */
+/** Scope of display options at the top level: those of parameters and credentials. */
 export const scopeOf = (description: Description, node: Node): Scope => {
   const values = complete(description, node)
   return { ...about(description, node), values, root: values }
 }
 
 /**
- * The parameters at the top level that are shown for the node's values.
+ * Top-level parameters that are visible for the node's values.
  *
  * **Details**
  *
- * Where several of one name are shown, it is the last: n8n takes that one's default.
+ * If several with the same name are visible, the last one counts: n8n uses its default.
  */
 export const applying = (description: Description, node: Node): ReadonlyArray<Property> => {
   const scope = scopeOf(description, node)

@@ -1,27 +1,27 @@
-/** When n8n shows a parameter: only one that is shown is there at all. */
+/** Visibility of parameters: n8n ignores hidden ones. */
 import * as Predicate from "effect/Predicate"
 import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import type { DisplayOptions } from "../types/NodeType.ts"
 import * as Pattern from "./pattern.ts"
 
-/** What display rules are judged by. */
+/** Scope of display rules. */
 export interface Scope {
-  /** The parameters beside the one that is judged, with defaults. */
+  /** Parameters beside the one in question, with defaults. */
   readonly values: unknown
-  /** All parameters of the node, for rules such as `/resource`. */
+  /** Parameters of the node, for rules such as `/resource`. */
   readonly root: unknown
   readonly version: number
   readonly isTool: boolean
 }
 
-/** The value at a path such as `options.pages[0].url`, unless that is the name of a property itself. */
+/** Value at a path such as `options.pages[0].url`, unless the path is itself a property's name. */
 export const at = (value: unknown, path: string): unknown => {
   const direct = own(value, path)
   if (direct !== undefined || !/[.[]/.test(path)) return direct
   return path.split(/[.[\]]+/).filter((key) => key !== "").reduce<unknown>(own, value)
 }
 
-/** The value as JavaScript's `String` makes it of JSON; of lists in lists only so many. */
+/** Conversion of JSON by JavaScript's `String`, with limited nesting of lists. */
 export const text = (value: unknown, depth = 20): string =>
   Array.isArray(value)
     ? depth === 0 ? "" : value.map((item) => Predicate.isNullish(item) ? "" : text(item, depth - 1)).join(",")
@@ -29,7 +29,7 @@ export const text = (value: unknown, depth = 20): string =>
     ? "[object Object]"
     : String(value)
 
-/** Whether n8n takes the value for an expression. */
+/** Whether n8n treats the value as an expression. */
 export const isExpression = (value: unknown): value is string => Predicate.isString(value) && value.startsWith("=")
 
 const valuesOf = (name: string, scope: Scope): ReadonlyArray<unknown> => {
@@ -61,7 +61,7 @@ const operators: Record<string, (value: unknown, target: unknown) => boolean> = 
   exists: (value) => !Predicate.isNullish(value) && value !== ""
 }
 
-/** Whether one of the conditions, values or such as `{_cnd: {gte: 2}}`, is met; by all values if it is a `_cnd`. */
+/** Whether one of the conditions (values, or `{_cnd: {gte: 2}}`) is met; a `_cnd` must be met by all values. */
 const isMet = (conditions: ReadonlyArray<unknown>, values: ReadonlyArray<unknown>): boolean =>
   conditions.some((condition) => {
     const rule = obj(own(condition, "_cnd"))
@@ -73,11 +73,11 @@ const isMet = (conditions: ReadonlyArray<unknown>, values: ReadonlyArray<unknown
   })
 
 /**
- * Whether n8n shows what has these display options, or none.
+ * Whether n8n shows an element with these display options.
  *
  * **Gotchas**
  *
- * An expression is not evaluated: once `show` comes to one, the parameter is shown, whatever the other rules are.
+ * Expressions are not evaluated: if `show` depends on one, the parameter is shown, whatever the other rules are.
  */
 export const isShown = (options: DisplayOptions | undefined, scope: Scope): boolean => {
   for (const [name, conditions] of Object.entries(options?.show ?? {})) {

@@ -1,10 +1,10 @@
-/** Where in a node's parameters the values stand that a type's properties describe. Pure. */
+/** Places of the values in a node's parameters that a type's properties describe. Pure. */
 import { type Obj, obj, own, str } from "../../base/Json.ts"
 import { type Description, groups, members, type Property } from "../types/NodeType.ts"
 
-/** A value and the property that describes it; of several properties of one name each gives a place. */
+/** Value and its property; several properties with the same name give several places. */
 export interface Place {
-  /** Below `parameters`. */
+  /** Path below `parameters`. */
   readonly path: ReadonlyArray<string | number>
   readonly property: Property
   readonly value: unknown
@@ -18,7 +18,7 @@ const below = (properties: ReadonlyArray<Property>, values: Obj, path: Place["pa
     return [{ path: here, property, value }, ...inside(property, value, here)]
   })
 
-/** One object, or a list of them. */
+/** Objects of a value that is one object or a list. */
 const each = (properties: ReadonlyArray<Property>, value: unknown, path: Place["path"]): ReadonlyArray<Place> =>
   Array.isArray(value)
     ? value.flatMap((element, index) => below(properties, obj(element) ?? {}, [...path, index]))
@@ -31,7 +31,7 @@ const inside = (property: Property, value: unknown, path: Place["path"]): Readon
     ? each(members(property), value, path)
     : []
 
-/** Every value that the description has a property for. */
+/** All values that have a property in the description. */
 export const all = ({ properties }: Description, parameters: Obj): ReadonlyArray<Place> =>
   below(properties, parameters, [])
 
@@ -42,7 +42,7 @@ const extensions: Readonly<Record<string, string>> = {
   sqlEditor: "sql"
 }
 
-/** What files with the code of a parameter end in, by the editor that n8n opens for it; `undefined` for any other. */
+/** File extension for the code of a parameter, by its editor in n8n; `undefined` for other parameters. */
 export const codeExtension = ({ typeOptions }: Property): string | undefined => {
   const editor = str(typeOptions?.["editor"]) ?? ""
   if (editor === "codeNodeEditor") return typeOptions?.["editorLanguage"] === "python" ? "py" : "js"

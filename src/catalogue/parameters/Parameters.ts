@@ -1,4 +1,4 @@
-/** A node's parameters by the rules of n8n: which there are, what they are by default, what is wrong with them. */
+/** Parameters of a node by n8n's rules: existence, defaults, problems. */
 import type { Description } from "../types/NodeType.ts"
 import { issues, type Remark, type Suggest } from "./issues.ts"
 import { type Node, scopeOf } from "./ParameterDefaults.ts"
@@ -10,12 +10,12 @@ export { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 export { remarks } from "./remarks.ts"
 
 /**
- * What is wrong with a node's parameters: n8n's own issues, then remarks on what it lets pass.
+ * Problems of a node's parameters: n8n's own issues, then remarks on likely mistakes.
  *
  * **Details**
  *
- * Paths begin under `parameters`: `url`, `rules.values[2].outputKey`. Of a parameter with an issue there are no
- * remarks. A parameter that is set and not shown is no problem.
+ * Paths start below `parameters`: `url`, `rules.values[2].outputKey`. A parameter with an issue gets no remarks. A
+ * hidden parameter with a value is not a problem.
  */
 export const problems = (description: Description, node: Node, suggest: Suggest): ReadonlyArray<Remark> => {
   const scope = scopeOf(description, node)

@@ -1,12 +1,12 @@
-/** The types n8n converts values to (`validateType`, fields of resource mappers, filters): which values it accepts. */
+/** Types of values (`validateType`, fields of resource mappers, filters), and the values that n8n accepts for them. */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own, str } from "../../base/Json.ts"
 import { text } from "./ParameterDisplay.ts"
 
 export interface Options {
-  /** No conversion: the value is of the type. */
+  /** Whether the value must have the type without conversion. */
   readonly isStrict?: boolean
-  /** The choices of type `options`. */
+  /** Choices of type `options`. */
   readonly choices?: ReadonlyArray<unknown>
 }
 
@@ -17,7 +17,7 @@ const isBoolean = (value: unknown): boolean =>
   (Predicate.isString(value) && /^(?:true|false)$/i.test(value)) ||
   (!(Predicate.isString(value) && value.trim() === "") && [0, 1].includes(number(value)))
 
-/** What n8n reads and `Date.parse` does not: weeks, days of the year, the basic format, times alone. */
+/** Dates that n8n accepts beyond `Date.parse`: weeks, days of the year, the basic format, times. */
 const otherDates = [
   /^\d{4}-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?(?:T.*)?$/,
   /^\d{4}-?(?:00[1-9]|0[1-9]\d|[12]\d\d|3[0-5]\d|36[0-6])(?:T.*)?$/,
@@ -34,7 +34,7 @@ const isDateTime = (value: unknown): boolean => {
 const literal =
   /"(?:[^"\\]|\\[^])*"|'((?:[^'\\]|\\[^])*)'|\/\/[^\n]*|\/\*[^]*?\*\/|([A-Za-z_$][\w$]*)(\s*:)?|,(?=\s*[}\]])|(\d+)(?=\s*:)/g
 
-/** The JSON that a JavaScript literal is: unquoted and single-quoted names and strings, comments, last commas. */
+/** JSON of a JavaScript literal with unquoted names, single quotes, comments and trailing commas. */
 const asJson = (source: string): string =>
   source.replace(
     literal,
@@ -60,7 +60,7 @@ const parsed = (source: string): unknown => {
   }
 }
 
-/** The value of JSON, or of a JavaScript object literal (a long one is not looked into); else `undefined`. */
+/** Value of JSON or of a JavaScript object literal of limited length; otherwise `undefined`. */
 const read = (value: unknown): unknown => {
   const source = text(value)
   const json = parsed(source)
@@ -106,7 +106,7 @@ const isObject = (value: unknown): boolean => {
 }
 
 interface Type {
-  /** As in "must be …". */
+  /** Continuation of "must be …". */
   readonly words: string
   readonly accepts: (value: unknown, options: Options) => boolean
 }
@@ -162,9 +162,9 @@ const typeOf = (type: string): Type | undefined => {
   return Object.hasOwn(types, name) ? types[name] : undefined
 }
 
-/** Whether n8n accepts the value for the type: null, absence, and any value for a type it does not know, it does. */
+/** Whether n8n accepts the value for the type; it accepts null, absence, and any value for an unknown type. */
 export const fits = (value: unknown, type: string, options: Options = {}): boolean =>
   Predicate.isNullish(value) || (typeOf(type)?.accepts(value, options) ?? true)
 
-/** What the value must be, in words. */
+/** Description of valid values. */
 export const words = (type: string): string => typeOf(type)?.words ?? `a value of type ${type}`

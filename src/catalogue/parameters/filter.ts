@@ -1,11 +1,11 @@
-/** Conditions of a filter (If, Switch, Filter): what n8n fails on when it runs, and its editor marks before. */
+/** Conditions of a filter (If, Switch, Filter) that fail at run time and are marked in n8n's editor. */
 import { arr, deeper, num, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as FieldType from "./fieldType.ts"
 import { inWords, type Remark, type Suggest } from "./issues.ts"
 import { operations } from "./Operators.ts"
 import { isExpression } from "./ParameterDisplay.ts"
 
-/** Whether n8n reads the literal as the type; any does for an expression, whose value is not known. */
+/** Whether n8n accepts the literal for the type; expressions always pass. */
 const isReadable = (value: unknown, type: string, { isStrict, version }: Strictness): boolean => {
   if (!Object.hasOwn(operations, type) || isExpression(value)) return true
   if (type === "boolean" && !isStrict) return true
@@ -54,7 +54,7 @@ const operation = (operator: Obj, path: string, suggest: Suggest): ReadonlyArray
   }]
 }
 
-/** What is wrong with the conditions of a filter that is an object. */
+/** Problems of the conditions of a filter object. */
 export const remarks = (filter: Obj, path: string, suggest: Suggest): ReadonlyArray<Remark> => {
   const { conditions, options } = filter
   if (!Array.isArray(conditions)) {

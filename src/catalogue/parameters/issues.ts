@@ -1,4 +1,4 @@
-/** What n8n finds wrong with a node's parameters, and for which it does not run or publish the workflow. */
+/** Issues of parameters because of which n8n refuses to run or publish the workflow. */
 import { arr, deeper, num, obj, own, str } from "../../base/Json.ts"
 import type * as Problem from "../../base/Problem.ts"
 import { choices, type Description, type Group, groups, members, type Mode, type Property } from "../types/NodeType.ts"
@@ -8,23 +8,23 @@ import { type Node, scopeOf } from "./ParameterDefaults.ts"
 import { at, isShown, type Scope, text } from "./ParameterDisplay.ts"
 import * as Pattern from "./pattern.ts"
 
-/** A problem at a path that begins under the node's `parameters`. */
+/** Problem at a path below the node's `parameters`. */
 export type Remark = Pick<Problem.Problem, "severity" | "path" | "message" | "fix">
 
-/** An error of n8n's own, and the name under which n8n lists it. */
+/** Error of n8n, with the name under which n8n lists it. */
 export interface Issue extends Remark {
   readonly name: string
 }
 
 /**
- * A sentence that helps where a name or value is none of the candidates: the nearest, or the first of them.
+ * Suggestion for an invalid name or value: the nearest candidates, or the first ones.
  *
  * @category models
  * @since 0.1.0
  */
 export type Suggest = (name: string, candidates: Iterable<string>) => string
 
-/** The value in a few words. */
+/** Short form of a value. */
 export const inWords = (value: unknown): string => {
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`
   const keys = Object.keys(obj(value) ?? {})
@@ -38,18 +38,18 @@ export const inWords = (value: unknown): string => {
   return string.length > 60 ? `'${string.slice(0, 60)}…'` : `'${string}'`
 }
 
-/** Where a parameter is looked for. */
+/** Place where n8n looks for a parameter. */
 interface Place {
   readonly scope: Scope
   /**
-   * Of the items of fixed collections of the node itself. n8n looks for the members of a collection beside it, at the
-   * root, or in an item nowhere at all; as it does for fixed collections in items.
+   * Place for items of the node's own fixed collections. n8n looks for members of a collection beside it, at the root,
+   * or, within an item, nowhere; likewise for fixed collections in items.
    */
   readonly kind: "root" | "item" | "nowhere"
   readonly path: string
 }
 
-/** The types whose values name a resource. */
+/** Types whose values name a resource. */
 export const locators = new Set(["resourceLocator", "workflowSelector", "agentSelector"])
 
 const isFilled = (value: unknown): boolean => {
@@ -57,7 +57,7 @@ const isFilled = (value: unknown): boolean => {
   return typeof inner === "number" && inner !== value || Boolean(inner)
 }
 
-/** Whether n8n takes the value for none, where one is required. */
+/** Whether n8n treats the value as missing where one is required. */
 export const isMissing = ({ type }: Property, value: unknown): boolean =>
   type === "string" || type === "dateTime" || type === "options"
     ? value === "" || value === undefined
@@ -92,9 +92,9 @@ const required = (property: Property, value: unknown, suggest: Suggest): Readonl
 interface Finding {
   readonly message: string
   readonly fix?: string
-  /** Behind the path of the parameter. */
+  /** Suffix of the parameter's path. */
   readonly at?: ReadonlyArray<string | number>
-  /** Behind the name of the parameter. */
+  /** Suffix of the parameter's name. */
   readonly name?: string
 }
 
@@ -186,7 +186,7 @@ const count = ({ name, typeOptions }: Property, group: Group, value: unknown): R
   }]
 }
 
-/** The items of a group, each with the place its parameters are looked for. */
+/** Items of a group, each with the place of its parameters. */
 const itemsOf = ({ name, typeOptions }: Property, { name: group }: Group, { kind, path, scope }: Place) => {
   if (kind !== "root") return []
   const value = own(own(scope.values, name), group)
@@ -228,7 +228,7 @@ const judge = (property: Property, place: Place, suggest: Suggest): ReadonlyArra
   ]
 }
 
-/** What n8n itself finds wrong, and nothing else; with a node that is disabled, nothing. */
+/** Issues that n8n itself reports; none for a disabled node. */
 export const issues = (
   description: Description,
   node: Node,

@@ -1,4 +1,4 @@
-/** Single values that n8n lets pass, and its editor or a reader would not: what cannot be chosen, what cannot be right. */
+/** Checks of single values that n8n accepts although they are not available choices or cannot be right. */
 import * as Predicate from "effect/Predicate"
 import { deeper, type Obj, obj } from "../../base/Json.ts"
 import { type Choice, choices, groups, type Property } from "../types/NodeType.ts"
@@ -10,7 +10,7 @@ export type Remarks = ReadonlyArray<Remark>
 
 export const none: Remarks = []
 
-/** A warning: most likely a mistake. */
+/** Warning about a likely mistake. */
 export const warning = (path: string, message: string, fix: string): Remarks => [{
   severity: "warning",
   path,
@@ -18,17 +18,17 @@ export const warning = (path: string, message: string, fix: string): Remarks => 
   fix
 }]
 
-/** An error: n8n fails on it, or marks it. */
+/** Error: n8n fails on it or marks it. */
 export const error = (
   path: string,
   message: string,
   fix: string
 ): Remarks => [{ severity: "error", path, message, fix }]
 
-/** n8n offers this as a resource and operation of every node that has them and takes credentials. */
+/** Resource and operation that n8n offers for every node with credentials and resources. */
 const customApiCall = "__CUSTOM_API_CALL__"
 
-/** The values to choose from; `undefined` where others will do. */
+/** Available choices; `undefined` if other values are valid too. */
 const choosable = (property: Property, scope: Scope): ReadonlyArray<Choice["value"]> | undefined => {
   const { allowArbitraryValues, typeOptions } = property
   const all = choices(property)
@@ -85,7 +85,7 @@ const shapes: Record<string, string> = {
   resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
 }
 
-/** What the value should be, for a type whose values are objects. */
+/** Description of valid values for types with objects. */
 const example = (property: Property): string => {
   const { name, type } = property
   if (type === "collection") {
@@ -99,7 +99,7 @@ const example = (property: Property): string => {
     : `${shapes[type] ?? "an object"} for '${name}'`
 }
 
-/** Whether the value is of a kind that the type has; the parameters in it are another matter. */
+/** Whether the kind of value fits the type, apart from inner parameters. */
 export const ofKind = (property: Property, value: unknown): string | undefined => {
   const { type } = property
   if (objectTypes.has(type)) {

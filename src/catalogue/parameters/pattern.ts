@@ -1,8 +1,8 @@
-/** The regular expressions in node types: n8n's own, so trusted to end soon on a text of ordinary length. */
+/** Regular expressions in node types, which are n8n's own and therefore safe for texts of ordinary length. */
 
 const longest = 2_000
 
-/** Whether the text matches; `undefined` where the pattern is none, or the text too long to be judged. */
+/** Whether the text matches; `undefined` for an invalid pattern or a long text. */
 export const matches = (pattern: string, text: string): boolean | undefined => {
   if (text.length > longest) return undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * What n8n lets pass, and its editor or a reader would not: values that cannot be chosen, names that are not there,
- * values of a kind that cannot be right.
+ * Remarks on parameters that n8n accepts although they are likely mistakes: unavailable choices, unknown names, values
+ * of the wrong kind.
  */
 import { arr, deeper, equals, type Obj, obj, own } from "../../base/Json.ts"
 import { type Description, groups, members, type Property } from "../types/NodeType.ts"
@@ -10,7 +10,7 @@ import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } f
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** What all remarks on a node need. */
+/** Context of the remarks on a node. */
 interface Context {
   readonly suggest: Suggest
   readonly properties: ReadonlyArray<Property>
@@ -18,7 +18,7 @@ interface Context {
   readonly isTool: boolean
 }
 
-/** What is wrong with the value of a visible parameter; `completed` is the value with n8n's defaults. */
+/** Problems of the value of a visible parameter; `completed` includes n8n's defaults. */
 const ofValue = (
   property: Property,
   value: unknown,
@@ -124,7 +124,7 @@ const fields = (properties: ReadonlyArray<Property>): string =>
 
 // ---- names
 
-/** Parameters that n8n gives the tool variant of a type, and what its editor leaves behind. */
+/** Parameters of tool variants, and leftovers of the editor. */
 const toolNames = new Set(["descriptionType", "toolDescription"])
 const leftovers = new Set(["", "requestOptions"])
 
@@ -162,7 +162,7 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
   })
 
-/** Remarks on the parameters of one level; `scope` holds them with n8n's defaults. */
+/** Remarks on the parameters of one level; `scope` contains them with n8n's defaults. */
 const level = (
   properties: ReadonlyArray<Property>,
   parameters: Obj,
@@ -182,7 +182,7 @@ const level = (
   return path === "" ? result : [...result, ...missing(properties, scope, path)]
 }
 
-/** What there is to say about the node beside n8n's own issues; about one that is disabled, nothing. */
+/** Remarks on the node besides n8n's own issues; none for a disabled node. */
 export const remarks = (
   description: Description,
   node: Node,
