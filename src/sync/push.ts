@@ -152,34 +152,35 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       }
       const secrets = LiteralSecrets.warnings(task.local.content)
       const action = task.kind === "create" ? "created" as const : "updated" as const
-      const changed = task.kind === "create"
-        ? undefined
-        : changedLine(content.of(yield* Compare.whole(task.remote), scope), task.local.content)
+      const changedFrom = (before: Workflow.Workflow) => changedLine(content.of(before, scope), task.local.content)
       if (dryRun) {
         const outcome: Outcome = defined({
           ...entry,
           action,
-          changed,
+          changed: task.kind === "create" ? undefined : changedFrom(yield* Compare.whole(task.remote)),
           warnings: secrets.length === 0 ? undefined : secrets
         })
         return outcome
       }
       if (task.kind === "create") yield* begin(task.local.file)
-      const written = task.kind === "create"
-        ? yield* writing.create(task.local.content, operation, publishes)
-        : yield* writing.update(yield* Compare.whole(task.remote), task.local.content, {
-          expectedHash: task.remote.hash,
-          operation,
-          publishes,
-          scope
-        })
+      const [written, before] = task.kind === "create"
+        ? [yield* writing.create(task.local.content, operation, publishes), undefined] as const
+        : yield* Effect.map(
+          writing.update(task.remote, task.local.content, {
+            expectedHash: task.remote.hash,
+            operation,
+            publishes,
+            scope
+          }),
+          (modified) => [modified, modified.before] as const
+        )
       const { warnings, workflow } = yield* told(task, written)
       const all = [...secrets, ...warnings]
       const outcome: Outcome = defined({
         ...entry,
         id: workflow.id,
         action,
-        changed,
+        changed: before && changedFrom(before),
         published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
         warnings: all.length === 0 ? undefined : all
       })
