@@ -39,6 +39,7 @@ describe("a command whose reader closes its pipe", () => {
         const folder = yield* folderWith()
         const workflows = Array.from({ length: 40 }, (_, at) => ({
           ...body(`w${at}`),
+          name: `w${at}`,
           id: `w${at}`,
           // Literal secrets are reported on stderr.
           nodes: [{ ...secret, parameters: { url: `https://x.test?api_key=9f86d081884c7d659a2feaa0c55ad0${at + 10}` } }],
