@@ -146,7 +146,9 @@ describe("push", () => {
         for (const name of ["a", "b"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
         const count = (yield* api.requests).length
         yield* Sync.push(".")
-        const requests = (yield* api.requests).slice(count).map(({ method, url }) => `${method} ${new URL(url).pathname}`)
+        const requests = (yield* api.requests).slice(count).map(({ method, url }) =>
+          `${method} ${new URL(url).pathname}`
+        )
         for (const id of ids) {
           const at = `/api/v1/workflows/${id}`
           assert.deepStrictEqual(requests.filter((request) => request.includes(at)), [

@@ -42,7 +42,10 @@ describe("a command whose reader closes its pipe", () => {
           name: `w${at}`,
           id: `w${at}`,
           // Literal secrets are reported on stderr.
-          nodes: [{ ...secret, parameters: { url: `https://x.test?api_key=9f86d081884c7d659a2feaa0c55ad0${at + 10}` } }],
+          nodes: [{
+            ...secret,
+            parameters: { url: `https://x.test?api_key=9f86d081884c7d659a2feaa0c55ad0${at + 10}` }
+          }],
           connections: {}
         }))
         const { api, url } = yield* serve({ workflows, executions: [] })
