@@ -1,6 +1,7 @@
 /** Writes files atomically: readers see the whole file or none of it. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 
@@ -29,11 +30,20 @@ export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined
     )
     : Effect.undefined
 
-const moved = "the folder was replaced while the file was opened"
+const moved = "the folder was replaced meanwhile"
 
-/** Whether a new file came to lie elsewhere than its path said. */
+/** Whether a new file or folder would have come to lie elsewhere than its path said. */
 export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
   "description" in reason && reason.description === moved
+
+const movedError = (method: string, path: string) =>
+  PlatformError.systemError({
+    _tag: "NotFound",
+    module: "FileSystem",
+    method,
+    pathOrDescriptor: path,
+    description: moved
+  })
 
 /** Opens a new file, which lies where its path says and nowhere else: else it is removed again. */
 export const openNew = (path: string, mode: number) =>
@@ -43,14 +53,30 @@ export const openNew = (path: string, mode: number) =>
     const place = yield* placeOf(file)
     if (place === undefined || place === path) return file
     yield* Effect.ignore(fs.remove(place))
-    return yield* PlatformError.systemError({
-      _tag: "NotFound",
-      module: "FileSystem",
-      method: "open",
-      pathOrDescriptor: path,
-      description: moved
-    })
+    return yield* movedError("open", path)
   })
+
+/** Makes the folders below an existing one, each inside its parent, opened where the path says. */
+export const makeFolders = Effect.fnUntraced(function*(at: string, names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  let parent = at
+  for (const name of names) {
+    const folder = path.join(parent, name)
+    yield* Effect.scoped(Effect.gen(function*() {
+      // Windows opens no folders.
+      const open = yield* Effect.orElseSucceed(fs.open(parent), () => undefined)
+      const place = open === undefined ? undefined : yield* placeOf(open)
+      if (place !== undefined && place !== parent) return yield* movedError("makeDirectory", folder)
+      const inside = Predicate.hasProperty(open, "fd") && place !== undefined
+        ? `/proc/self/fd/${open.fd}/${name}`
+        : folder
+      yield* fs.makeDirectory(inside)
+    })).pipe(Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.void))
+    parent = folder
+  }
+  return parent
+})
 
 /** Writes the bytes to `temporary` and syncs them, runs `place` to link or rename that file, then removes it. */
 export const stage = <E, R>(

@@ -42,6 +42,11 @@ type Task =
 
 const operation = "sync_push"
 
+const stringsIn = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? [value] : typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(stringsIn)
+    : []
+
 const taskOf = (item: Compare.Item, deletes: boolean): Task => {
   const { local, remote, status } = item
   if (status === "new here" && local !== undefined) return { kind: "create", item, local }
@@ -53,11 +58,18 @@ const taskOf = (item: Compare.Item, deletes: boolean): Task => {
     : { kind: "leave", item }
 }
 
-/** Deletes what is still as it was when its file was there. */
-const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "remove" }, scope: content.Scope) {
+/** Deletes what is still as it was when its file was there, and the code that the file left. */
+const remove = Effect.fnUntraced(function*(
+  { item, remote }: Task & { readonly kind: "remove" },
+  { folder, items, scope }: Compare.Comparison
+) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
   if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Compare.movedOn(`Workflow '${remote.id}'`)
   yield* WorkflowStore.use((store) => store.remove(remote.id))
+  if (item.file === undefined) return
+  const used = new Set(items.flatMap(({ local }) => local?.beside ?? []))
+  const codes = new Set(stringsIn(now.nodes.map(({ parameters }) => parameters)))
+  yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
 /** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
@@ -145,7 +157,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       if (task.kind === "leave") return entry as Outcome
       if (task.kind === "remove") {
         if (!dryRun) {
-          yield* remove(task, scope)
+          yield* remove(task, comparison)
           yield* note(task.remote.id, undefined)
         }
         return { ...entry, action: "removed" } satisfies Outcome
