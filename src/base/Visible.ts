@@ -61,6 +61,25 @@ export const label = (value: string, length = 60): string => {
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : line
 }
 
+/** Colours that this program prints. */
+const colours = /(\u001b\[(?:0|3[1-3])m)/
+
+const inUnits = (characters: string): string =>
+  characters.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/**
+ * Text for a terminal or the log of a CI runner: hidden characters are escaped, and no line is a runner's command, such
+ * as `::add-mask::` or `##vso[`. JSON remains the same JSON.
+ */
+export const terminal = (value: string): string =>
+  /[^\t\n -~]|::|##/.test(value)
+    ? value.split(colours).map((part, index) =>
+      index % 2 === 1 ? part : part
+        .replace(hidden, (character, at: number) => isLegitimate(part, at) ? character : inUnits(character))
+        .replace(/\r(?!\n)|(?<=^[^\S\n]*):(?=:)|#(?=#\w*\[)/gm, inUnits)
+    ).join("")
+    : value
+
 /** JSON with hidden characters in strings and keys escaped; a value without any is returned as the same reference. */
 export const json = <A>(value: A): A => escapeJson(value) as A
 

@@ -18,12 +18,12 @@ type Data = Pick<Effect.Success<ReturnType<typeof tools.audit.call>>, "findings"
 
 const lines = ({ findings, note, workflows }: Data) => [
   ...findings.flatMap(({ check, count, fix, places, what }) => [
-    `${check} (${count}): ${Visible.text(what)}`,
+    `${check} (${count}): ${Visible.label(what, 400)}`,
     ...places.flatMap(({ at = [], id, name }) => [
-      `  ${Visible.label(name)} (${id})`,
-      ...at.map((each) => `    ${Visible.text(each)}`)
+      `  ${Visible.label(name)} (${Visible.label(id)})`,
+      ...at.map((each) => `    ${Visible.label(each, 200)}`)
     ]),
-    `  → ${Visible.text(fix)}`,
+    `  → ${Visible.label(fix, 400)}`,
     ""
   ]),
   ...(note === undefined ? [] : [`${note}.`]),
