@@ -51,14 +51,17 @@ export const text = (value: string): string =>
     ? value.replace(hidden, (character, at: number) => isLegitimate(value, at) ? character : escape(character))
     : value
 
+/** Foreign text in one visible line. */
+export const line = (value: string): string => text(value.replace(/\s+/g, " ").trim())
+
 /**
  * Makes foreign text, such as a workflow's name, safe inside a sentence: one visible line without secrets, of at most
  * `length` characters.
  */
 export const label = (value: string, length = 60): string => {
-  const line = text(redactText(value).replace(/\s+/g, " ").trim())
-  const characters = Array.from(line.slice(0, 2 * length + 2))
-  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : line
+  const visible = line(redactText(value))
+  const characters = Array.from(visible.slice(0, 2 * length + 2))
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : visible
 }
 
 /** Colours that this program prints. */

@@ -62,12 +62,12 @@ const Page = pageOf(ExecutionHead.Listed)
 
 const Retried = Schema.Struct({
   id: Schema.Union([Schema.String, Schema.Finite]),
-  status: Schema.optionalKey(Schema.NullOr(Schema.String))
+  status: Schema.optionalKey(Schema.NullOr(ExecutionHead.Status))
 })
 
 const StoppedCount = Schema.Struct({ stopped: Schema.Int })
 
-const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(ExecutionHead.Status)) })
 
 /** The execution endpoints. */
 export interface Service {
