@@ -75,7 +75,7 @@ describe("the command line", () => {
       yield* expects("holds a literal secret", "pull", "flows")
       yield* expects("open-webhook", "audit")
       yield* expects("open-webhook", "audit", "--json")
-      const [file = ""] = (yield* fs.readDirectory(`${folder}/flows`)).filter((name) => name.startsWith("w1"))
+      const file = (yield* fs.readDirectory(`${folder}/flows`)).find((name) => name.startsWith("w1"))
       const text = yield* fs.readFileString(`${folder}/flows/${file}`)
       yield* fs.writeFileString(`${folder}/flows/${file}`, text.replace("\"url\": \"a\"", "\"url\": \"b\""))
       yield* expects("parameters.url", "diff", "flows")
