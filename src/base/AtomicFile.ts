@@ -30,20 +30,11 @@ export const placeOf = (file: FileSystem.File): Effect.Effect<string | undefined
     )
     : Effect.undefined
 
-const moved = "the folder was replaced meanwhile"
+const moved = "the folder was replaced while the file was opened"
 
-/** Whether a new file or folder would have come to lie elsewhere than its path said. */
+/** Whether a new file came to lie elsewhere than its path said. */
 export const isMoved = ({ reason }: PlatformError.PlatformError): boolean =>
   "description" in reason && reason.description === moved
-
-const movedError = (method: string, path: string) =>
-  PlatformError.systemError({
-    _tag: "NotFound",
-    module: "FileSystem",
-    method,
-    pathOrDescriptor: path,
-    description: moved
-  })
 
 /** Opens a new file, which lies where its path says and nowhere else: else it is removed again. */
 export const openNew = (path: string, mode: number) =>
@@ -54,6 +45,15 @@ export const openNew = (path: string, mode: number) =>
     if (place === undefined || place === path) return file
     yield* Effect.ignore(fs.remove(place))
     return yield* movedError("open", path)
+  })
+
+const movedError = (method: string, path: string) =>
+  PlatformError.systemError({
+    _tag: "NotFound",
+    module: "FileSystem",
+    method,
+    pathOrDescriptor: path,
+    description: moved
   })
 
 /** Makes the folders below an existing one, each inside its parent, opened where the path says. */
