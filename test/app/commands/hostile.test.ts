@@ -45,7 +45,7 @@ describe("the command line", () => {
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* folderWith({ "cases/a.test.json": JSON.stringify({ workflow: "w1", pins: { Nope: [] } }) })
-      const { api, url } = yield* serve({ workflows: [workflow("w1", "a"), workflow("w2", "a")], executions: [] }, {
+      const { url } = yield* serve({ workflows: [workflow("w1", "a"), workflow("w2", "a")], executions: [] }, {
         before: ({ method }) =>
           Effect.sync(() =>
             method === "PUT" ? Response.json({ message: hostile("request/body") }, { status: 400 }) : undefined
@@ -71,17 +71,13 @@ describe("the command line", () => {
         assert.include(output, part, args.join(" "))
         isSafe(args.join(" "), output)
       })
-      yield* expects("new there", "status", "cases")
       yield* expects("holds a literal secret", "pull", "flows")
       yield* expects("open-webhook", "audit")
-      yield* expects("open-webhook", "audit", "--json")
       const file = (yield* fs.readDirectory(`${folder}/flows`)).find((name) => name.startsWith("w1"))
       const text = yield* fs.readFileString(`${folder}/flows/${file}`)
       yield* fs.writeFileString(`${folder}/flows/${file}`, text.replace("\"url\": \"a\"", "\"url\": \"b\""))
       yield* expects("parameters.url", "diff", "flows")
       yield* expects("failed", "push", "flows")
-      yield* api.edit("w1", (now) => ({ ...now, name: hostile("other") }))
-      yield* expects("changed on both sides", "push", "flows")
       yield* expects("could not run", "test", "cases")
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 })
