@@ -62,12 +62,12 @@ const Page = pageOf(ExecutionHead.Listed)
 
 const Retried = Schema.Struct({
   id: Schema.Union([Schema.String, Schema.Finite]),
-  status: Schema.optionalKey(Schema.NullOr(ExecutionHead.Status))
+  status: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
 const StoppedCount = Schema.Struct({ stopped: Schema.Int })
 
-const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(ExecutionHead.Status)) })
+const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
 /** The execution endpoints. */
 export interface Service {

@@ -2,15 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * A state of an execution in one word, such as `success`; n8n may add more.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Status = Schema.String.check(Schema.isPattern(/^[\w-]{1,40}$/))
-
-/**
- * An entry of `GET /executions`. Times are ISO 8601.
+ * An entry of `GET /executions`. Times are ISO 8601; any status is accepted, since n8n may add more.
  *
  * @category schemas
  * @since 0.1.0
@@ -19,7 +11,7 @@ export const Listed = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.Union([Schema.String, Schema.Finite]),
     workflowId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    status: Schema.optionalKey(Schema.NullOr(Status)),
+    status: Schema.optionalKey(Schema.NullOr(Schema.String)),
     mode: Schema.optionalKey(Schema.NullOr(Schema.String)),
     startedAt: Schema.optionalKey(Schema.NullOr(Schema.String)),
     stoppedAt: Schema.optionalKey(Schema.NullOr(Schema.String)),
