@@ -148,6 +148,8 @@ export const syncing = (it: It, v2: boolean) => {
           const removed = yield* Sync.push(".", { only: [again], deletes: true })
           assert.deepStrictEqual(removed.entries.map(({ action }) => action), ["removed"])
           assert.strictEqual((yield* Effect.flip(get(again)))._tag, "NotFoundError")
+          // With the code that the file left behind.
+          assert.deepStrictEqual(yield* fs.readDirectory(folder), [".n8n-sync.json"])
         }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000
