@@ -12,6 +12,13 @@ import * as LeanStart from "./app/LeanStart.ts"
 // Not where Node has it by itself: other users could write there.
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
+// A reader that closes its pipe (`| head`) stops no work, and does not decide the exit status.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error
+  })
+}
+
 const program = Effect.promise(() => import("./app/Program.ts")).pipe(Effect.map(({ make }) => make))
 
 const prepared = LeanStart.isPlain(process.argv.slice(2), process.env)

@@ -82,7 +82,12 @@ export const text = (hint: Hint): string =>
 
 const literal = (value: string | number | ReadonlyArray<string>): string =>
   typeof value === "string"
-    ? `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
+    ? `'${
+      value.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replace(
+        /[\n\r\t]/g,
+        (space) => JSON.stringify(space).slice(1, -1)
+      )
+    }'`
     : typeof value === "number"
     ? String(value)
     : `[${value.map(literal).join(", ")}]`

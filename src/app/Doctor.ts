@@ -8,6 +8,7 @@ import type { Service as Database } from "../base/Database.ts"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import { counted } from "../base/Plural.ts"
+import * as Visible from "../base/Visible.ts"
 import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as TestCopies from "../trials/TestCopies.ts"
@@ -259,8 +260,8 @@ export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string 
   return checks.flatMap(({ cure, detail, name, status }) => {
     const mark = coloured ? `\u001b[${colours[status]}m${marks[status]}\u001b[0m` : marks[status]
     return [
-      `${mark} ${name.padEnd(width)}  ${detail}`,
-      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${cure}`])
+      `${mark} ${name.padEnd(width)}  ${Visible.label(detail, 1_000)}`,
+      ...(cure === undefined ? [] : [`  ${" ".repeat(width)}  → ${Visible.label(cure, 1_000)}`])
     ]
   }).join("\n")
 }

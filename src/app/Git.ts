@@ -5,9 +5,13 @@ import * as Options from "./Options.ts"
 
 const maxOutput = 64_000_000
 
+/** Options against programs that a repository's own configuration names. */
+const harmless = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+
 const git = (folder: string, ...args: ReadonlyArray<string>) =>
   Effect.callback<string, Options.InvalidOption>((resume) => {
-    const child = execFile("git", args, { cwd: folder, maxBuffer: maxOutput }, (error, stdout, stderr) => {
+    const options = { cwd: folder, maxBuffer: maxOutput }
+    const child = execFile("git", [...harmless, ...args], options, (error, stdout, stderr) => {
       const why = stderr.trim().split("\n")[0] || error?.message
       resume(
         error === null

@@ -1,6 +1,7 @@
 /** Writes files atomically: readers see the whole file or none of it. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 
@@ -43,14 +44,39 @@ export const openNew = (path: string, mode: number) =>
     const place = yield* placeOf(file)
     if (place === undefined || place === path) return file
     yield* Effect.ignore(fs.remove(place))
-    return yield* PlatformError.systemError({
-      _tag: "NotFound",
-      module: "FileSystem",
-      method: "open",
-      pathOrDescriptor: path,
-      description: moved
-    })
+    return yield* movedError("open", path)
   })
+
+const movedError = (method: string, path: string) =>
+  PlatformError.systemError({
+    _tag: "NotFound",
+    module: "FileSystem",
+    method,
+    pathOrDescriptor: path,
+    description: moved
+  })
+
+/** Makes the folders below an existing one, each inside its parent, opened where the path says. */
+export const makeFolders = Effect.fnUntraced(function*(at: string, names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  let parent = at
+  for (const name of names) {
+    const folder = path.join(parent, name)
+    yield* Effect.scoped(Effect.gen(function*() {
+      // Windows opens no folders.
+      const open = yield* Effect.orElseSucceed(fs.open(parent), () => undefined)
+      const place = open === undefined ? undefined : yield* placeOf(open)
+      if (place !== undefined && place !== parent) return yield* movedError("makeDirectory", folder)
+      const inside = Predicate.hasProperty(open, "fd") && place !== undefined
+        ? `/proc/self/fd/${open.fd}/${name}`
+        : folder
+      yield* fs.makeDirectory(inside)
+    })).pipe(Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.void))
+    parent = folder
+  }
+  return parent
+})
 
 /** Writes the bytes to `temporary` and syncs them, runs `place` to link or rename that file, then removes it. */
 export const stage = <E, R>(

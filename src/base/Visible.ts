@@ -51,15 +51,37 @@ export const text = (value: string): string =>
     ? value.replace(hidden, (character, at: number) => isLegitimate(value, at) ? character : escape(character))
     : value
 
+/** Foreign text in one visible line. */
+export const line = (value: string): string => text(value.replace(/\s+/g, " ").trim())
+
 /**
  * Makes foreign text, such as a workflow's name, safe inside a sentence: one visible line without secrets, of at most
  * `length` characters.
  */
 export const label = (value: string, length = 60): string => {
-  const line = text(redactText(value).replace(/\s+/g, " ").trim())
-  const characters = Array.from(line.slice(0, 2 * length + 2))
-  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : line
+  const visible = line(redactText(value))
+  const characters = Array.from(visible.slice(0, 2 * length + 2))
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : visible
 }
+
+/** Colours that this program prints. */
+const colours = new RegExp(`(${String.fromCharCode(27)}\\[(?:0|3[1-3])m)`)
+
+const inUnits = (characters: string): string =>
+  characters.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/**
+ * Text for a terminal or the log of a CI runner: hidden characters are escaped, and no line is a runner's command, such
+ * as `::add-mask::` or `##vso[`. JSON remains the same JSON.
+ */
+export const terminal = (value: string): string =>
+  /[^\t\n -~]|::|##/.test(value)
+    ? value.split(colours).map((part, index) =>
+      index % 2 === 1 ? part : part
+        .replace(hidden, (character, at: number) => isLegitimate(part, at) ? character : inUnits(character))
+        .replace(/\r(?!\n)|(?<=^[^\S\n]*):(?=:)|#(?=#\w*\[)/gm, inUnits)
+    ).join("")
+    : value
 
 /** JSON with hidden characters in strings and keys escaped; a value without any is returned as the same reference. */
 export const json = <A>(value: A): A => escapeJson(value) as A

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
@@ -226,7 +227,7 @@ export const summarize = (execution: Execution.Execution, options: {
     id: execution.id,
     workflowId: execution.workflowId,
     workflowName: options.workflowName,
-    status: execution.status,
+    status: Visible.label(execution.status),
     mode: execution.mode,
     startedAt: execution.startedAt,
     stoppedAt: execution.stoppedAt,

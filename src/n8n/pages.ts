@@ -6,9 +6,12 @@ import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
+/** A token without spaces, never prose. */
+const Cursor = Schema.String.check(Schema.isPattern(/^[!-~]{1,4096}$/))
+
 /** The schema of a page of a list; `nextCursor` is the cursor of the next page. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
-  Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+  Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Cursor)) })
 
 /** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
 export const maxPages = 40

@@ -42,6 +42,7 @@ export interface Local {
 export interface Remote {
   readonly id: string
   readonly name: string
+  readonly tags: Workflow.Listed["tags"] | undefined
   readonly hash: string
   /** Absent where nothing but the list was needed to know that it is as it was. */
   readonly workflow?: Workflow.Workflow
@@ -110,6 +111,12 @@ const readLocals = Effect.fnUntraced(
     const files = yield* WorkflowFiles
     const { unreadable, unreadableCount, workflows } = yield* files.list(userPath, { limit: maxFiles })
     const relative = (path: string) => slashes(path.slice(folder.path.length).replace(/^[\\/]/, ""))
+    /** A file that cannot be read goes by its place in the folder, as all the others do. */
+    const fault = (path: string, reason: string) =>
+      files.locate(path).pipe(
+        Effect.map((real) => invalid(relative(real), reason)),
+        Effect.orElseSucceed(() => invalid(slashes(path), reason))
+      )
     const read = yield* Effect.forEach(workflows, ({ path }) =>
       files.read(path).pipe(
         Effect.map((file): Local | Item => {
@@ -124,12 +131,13 @@ const readLocals = Effect.fnUntraced(
           )
           return { file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside }
         }),
-        Effect.catch(({ reason }) => Effect.succeed(invalid(slashes(path), reason)))
+        Effect.catch(({ reason }) => fault(path, reason))
       ), { concurrency: atOnce })
     const locals = read.flatMap((each) => "status" in each ? [] : [each])
     const faults = read.flatMap((each) => "status" in each ? [each] : [])
-    const seen = new Set(read.map(({ file }) => file))
-    // What was a workflow and is none now must not pass for deleted.
+    const others = yield* Effect.forEach(unreadable, ({ path, reason }) => fault(path, reason))
+    const seen = new Set([...read, ...others].map(({ file }) => file))
+    // A file that was a workflow must not pass for deleted.
     const broken = yield* Effect.forEach(
       Object.values(state.workflows).filter(({ file }) => !seen.has(file)),
       ({ file }) =>
@@ -139,15 +147,13 @@ const readLocals = Effect.fnUntraced(
         ),
       { concurrency: atOnce }
     )
-    const others = unreadable.map(({ path, reason }) => invalid(slashes(path), reason))
-    const known = new Set(broken.flat().map(({ file }) => file))
     const more = unreadableCount - unreadable.length
     return {
       locals,
       faults: [
         ...faults,
         ...broken.flat(),
-        ...others.filter(({ file }) => ![...known].some((each) => each !== undefined && file?.endsWith(each))),
+        ...others,
         ...(more > 0 ? [invalid(`${more} more files`, "They cannot be read.")] : [])
       ]
     }
@@ -192,12 +198,12 @@ const readRemotes = Effect.fnUntraced(function*(
   )
   const total = live.length - known.size
   let count = 0
-  const remotes = yield* Effect.forEach(live, ({ id, name }) => {
+  const remotes = yield* Effect.forEach(live, ({ id, name, tags }) => {
     const base = known.get(id)
-    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, hash: base.hash }])
+    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, tags, hash: base.hash }])
     return n8n.getWorkflow(id).pipe(
       Effect.map((workflow): ReadonlyArray<Remote> => [
-        { id, name, hash: content.hash(content.of(workflow, scope)), workflow }
+        { id, name, tags, hash: content.hash(content.of(workflow, scope)), workflow }
       ]),
       // Deleted since it was listed.
       Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),
@@ -267,8 +273,25 @@ const match = (
   return { byId, idOf }
 }
 
+/** The state of a workflow without a file: gone only if no file of the folder may be its own. */
+const missing = (faults: ReadonlyArray<Item>, remote: Remote, base: State.Base): Pick<Item, "status" | "detail"> => {
+  const own = faults.find(({ file }) => file === base.file)
+  const [other] = faults
+  if (own !== undefined) return { status: "invalid", ...defined({ detail: own.detail }) }
+  if (other !== undefined) {
+    return {
+      status: "invalid",
+      detail: `No readable file has it, and '${other.name}' may be its own: correct that first.`
+    }
+  }
+  return remote.hash === base.hash
+    ? { status: "gone here", detail: "Its file is gone." }
+    : { status: "both", detail: "Its file is gone, and it changed on n8n." }
+}
+
 const itemsOf = (
   locals: ReadonlyArray<Local>,
+  faults: ReadonlyArray<Item>,
   remotes: ReadonlyArray<Remote>,
   state: State.State,
   archived: ReadonlySet<string>
@@ -298,16 +321,16 @@ const itemsOf = (
       : { ...known, status: "both", detail: "Changed here, and deleted or archived on n8n." }
   })
   const matched = new Set(idOf.values())
+  const doubtful = [...faults, ...here.filter(({ status }) => status === "invalid")]
   const there = remotes.filter(({ id }) => !matched.has(id)).map((remote): Item => {
     const { id, name } = remote
     const base = state.workflows[id]
-    if (base === undefined) return { status: "new there", id, name, remote }
-    const known = { id, name, file: base.file, remote, base }
-    return remote.hash === base.hash
-      ? { ...known, status: "gone here", detail: "Its file is gone." }
-      : { ...known, status: "both", detail: "Its file is gone, and it changed on n8n." }
+    return base === undefined
+      ? { status: "new there", id, name, remote }
+      : { id, name, file: base.file, remote, base, ...missing(doubtful, remote, base) }
   })
-  return [...here, ...there]
+  const known = new Set(there.map(({ file }) => file))
+  return [...here, ...there, ...faults.filter(({ file }) => !known.has(file))]
 }
 
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
@@ -323,10 +346,7 @@ export const make = Effect.fn("Sync.compare")(
     const scope: content.Scope = { extras: asked, isV1: isV1(release), writesDrafts: writesDrafts(release) }
     const { archived, remotes } = yield* readRemotes(state, scope, onRead)
     const { faults, locals } = yield* readLocals(folder, userPath, state, scope)
-    const broken = new Set(faults.flatMap(({ file }) => file ?? []))
-    const items = itemsOf(locals, remotes, state, archived).filter((item) =>
-      !(item.local === undefined && item.file !== undefined && broken.has(item.file))
-    )
+    const items = itemsOf(locals, faults, remotes, state, archived)
     const { splitCode: wasSplit = false, ...rest } = state
     const isSplit = splitsCode ?? wasSplit
     const comparison: Comparison = {
@@ -339,7 +359,7 @@ export const make = Effect.fn("Sync.compare")(
       stateText: text,
       scope,
       code: isSplit ? "split" : splitsCode === false ? "join" : "stay",
-      items: [...items, ...faults].toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
+      items: items.toSorted((a, b) => placeOf(a) < placeOf(b) ? -1 : 1)
     }
     return comparison
   }

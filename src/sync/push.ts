@@ -42,6 +42,11 @@ type Task =
 
 const operation = "sync_push"
 
+const stringsIn = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? [value] : typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(stringsIn)
+    : []
+
 const taskOf = (item: Compare.Item, deletes: boolean): Task => {
   const { local, remote, status } = item
   if (status === "new here" && local !== undefined) return { kind: "create", item, local }
@@ -53,11 +58,18 @@ const taskOf = (item: Compare.Item, deletes: boolean): Task => {
     : { kind: "leave", item }
 }
 
-/** Deletes what is still as it was when its file was there. */
-const remove = Effect.fnUntraced(function*({ remote }: Task & { readonly kind: "remove" }, scope: content.Scope) {
+/** Deletes what is still as it was when its file was there, and the code that the file left. */
+const remove = Effect.fnUntraced(function*(
+  { item, remote }: Task & { readonly kind: "remove" },
+  { folder, items, scope }: Compare.Comparison
+) {
   const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(remote.id))
   if (content.hash(content.of(now, scope)) !== remote.hash) return yield* Compare.movedOn(`Workflow '${remote.id}'`)
   yield* WorkflowStore.use((store) => store.remove(remote.id))
+  if (item.file === undefined) return
+  const used = new Set(items.flatMap(({ local }) => local?.beside ?? []))
+  const codes = new Set(stringsIn(now.nodes.map(({ parameters }) => parameters)))
+  yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
 /** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
@@ -145,41 +157,42 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       if (task.kind === "leave") return entry as Outcome
       if (task.kind === "remove") {
         if (!dryRun) {
-          yield* remove(task, scope)
+          yield* remove(task, comparison)
           yield* note(task.remote.id, undefined)
         }
         return { ...entry, action: "removed" } satisfies Outcome
       }
       const secrets = LiteralSecrets.warnings(task.local.content)
       const action = task.kind === "create" ? "created" as const : "updated" as const
-      const changed = task.kind === "create"
-        ? undefined
-        : changedLine(content.of(yield* Compare.whole(task.remote), scope), task.local.content)
+      const changedFrom = (before: Workflow.Workflow) => changedLine(content.of(before, scope), task.local.content)
       if (dryRun) {
         const outcome: Outcome = defined({
           ...entry,
           action,
-          changed,
+          changed: task.kind === "create" ? undefined : changedFrom(yield* Compare.whole(task.remote)),
           warnings: secrets.length === 0 ? undefined : secrets
         })
         return outcome
       }
       if (task.kind === "create") yield* begin(task.local.file)
-      const written = task.kind === "create"
-        ? yield* writing.create(task.local.content, operation, publishes)
-        : yield* writing.update(yield* Compare.whole(task.remote), task.local.content, {
-          expectedHash: task.remote.hash,
-          operation,
-          publishes,
-          scope
-        })
+      const [written, before] = task.kind === "create"
+        ? [yield* writing.create(task.local.content, operation, publishes), undefined] as const
+        : yield* Effect.map(
+          writing.update(task.remote, task.local.content, {
+            expectedHash: task.remote.hash,
+            operation,
+            publishes,
+            scope
+          }),
+          (modified) => [modified, modified.before] as const
+        )
       const { warnings, workflow } = yield* told(task, written)
       const all = [...secrets, ...warnings]
       const outcome: Outcome = defined({
         ...entry,
         id: workflow.id,
         action,
-        changed,
+        changed: before && changedFrom(before),
         published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
         warnings: all.length === 0 ? undefined : all
       })

@@ -22,7 +22,7 @@ export const create = Effect.fnUntraced(function*(wanted: Obj, operation: string
 
 /** Writes what differs, as long as n8n still has what it was compared with. */
 export const update = Effect.fnUntraced(function*(
-  there: Workflow.Workflow,
+  there: { readonly id: string; readonly tags?: Workflow.Workflow["tags"] | undefined },
   wanted: Obj,
   { expectedHash, operation, publishes, scope }: {
     /** Of what it was compared with. */
@@ -33,7 +33,7 @@ export const update = Effect.fnUntraced(function*(
   }
 ) {
   const store = yield* WorkflowStore
-  const compared = content.of(there, scope)
+  const compared = content.of({ tags: there.tags }, scope)
   return yield* store.modify(there.id, (before) => {
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash

@@ -63,7 +63,7 @@ export const workflow = Resource.ofTool({
     Tool.served(listWorkflows).pipe(
       Effect.flatMap(({ call }) => call({ limit: 50, ...(cursor === undefined ? {} : { cursor }) })),
       Effect.map(({ nextCursor, workflows }) => ({
-        entries: workflows.map(({ id, name }) => ({ id, title: Visible.text(name) })),
+        entries: workflows.map(({ id, name }) => ({ id, title: Visible.label(name, 200) })),
         nextCursor
       }))
     )

@@ -10,6 +10,7 @@
  */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
+import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
@@ -101,7 +102,8 @@ const respond = "n8n-nodes-base.respondToWebhook"
 /** The name of the added node that reports the execution's id. */
 const idNodeName = "test_workflow id"
 
-const quoteNames = (nodes: ReadonlyArray<Node>) => nodes.slice(0, 8).map(({ name }) => `'${name}'`).join(", ")
+const quoteNames = (nodes: ReadonlyArray<Node>) =>
+  nodes.slice(0, 8).map(({ name }) => `'${Visible.label(name)}'`).join(", ")
 
 const refuse = (message: string, hint: string, field: Refusal["field"] = "workflowId") =>
   Result.fail<Refusal>({ message, hint, field })

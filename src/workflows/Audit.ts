@@ -25,6 +25,12 @@ export const checks = [
 ] as const
 export type Check = typeof checks[number]
 
+/** Checks that need n8n's own audit. */
+export const byN8n: ReadonlySet<Check> = new Set(["n8n", "unused-credential", "idle-credential"])
+
+/** The scope of an API key that n8n's own audit needs. */
+export const scope = "securityAudit:generate"
+
 /** A workflow or a credential that a finding is about, and where in it: `'Node': parameters.url`. */
 export interface Place {
   readonly id: string
@@ -46,7 +52,7 @@ export interface Report {
   /** How many workflows were looked into. */
   readonly workflows: number
   readonly findings: ReadonlyArray<Finding>
-  /** Why n8n's own audit is not in it. */
+  /** Why n8n's own audit is not in it: what needs it was not looked for. */
   readonly withoutN8n?: string
 }
 
@@ -163,16 +169,16 @@ const askN8n = Effect.gen(function*() {
     Effect.catchIf(hasStatus(403, 404, 405), (error) =>
       Effect.succeed({
         reports: [] as ReadonlyArray<AuditReport>,
-        withoutN8n: `n8n refuses its own audit to this API key (HTTP ${
-          error._tag === "ApiError" ? error.statusCode : "?"
-        })`
+        withoutN8n: error._tag === "ApiError" && error.statusCode === 403
+          ? `Incomplete: n8n refuses its own audit to this API key, which lacks the scope ${scope} (HTTP 403)`
+          : "Incomplete: this n8n does not offer its own audit"
       }))
   )
 })
 
 /**
  * Audits the whole n8n, or one workflow: `POST /audit`, and every workflow as it streams by. Archived workflows are left
- * out. A key without the scope `securityAudit:generate` gets the rest.
+ * out. A key without the scope `securityAudit:generate` gets the rest, as incomplete.
  */
 export const run = Effect.fn("Audit.run")(function*(
   workflowId?: string

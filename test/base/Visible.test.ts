@@ -11,10 +11,26 @@ import * as McpServer from "../../src/mcp/McpServer.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Placeholders from "../../src/workflows/Placeholders.ts"
+import { Json } from "../support/arbitrary.ts"
 
 const invisible = [..."\u00AD\u034F\u200B\u200C\u200D\u2060\u3164\uFE00\uFE0E\uFE0F\u{E0041}\u{E0100}\u{E01EF}"]
 
 describe("Visible", () => {
+  it.each([
+    ["\u001B[32m✓\u001B[0m a\u001B[2K\u009B1m", "\u001B[32m✓\u001B[0m a\\u001b[2K\\u009b1m"],
+    ["a\n::error::x\n \t::add-mask::y", "a\n\\u003a:error::x\n \t\\u003a:add-mask::y"],
+    ["one\rtwo\r\nthree", "one\\u000dtwo\r\nthree"],
+    ["\r::debug::", "\\u000d\\u003a:debug::"],
+    ["a ##vso[task.setvariable]", "a \\u0023#vso[task.setvariable]"],
+    ["std::vector ## Title", "std::vector ## Title"],
+    ["{\"a\":\"\u{E0041}\u202E\"}", "{\"a\":\"\\udb40\\udc41\\u202e\"}"]
+  ])("prints %j safely", (text, printed) => assert.strictEqual(Visible.terminal(text), printed))
+
+  it.prop("prints JSON that means the same", { value: Json }, ({ value }) => {
+    const text = JSON.stringify(value)
+    assert.strictEqual(JSON.stringify(JSON.parse(Visible.terminal(text))), text)
+  })
+
   it.each([
     ["a\u202Eb", "a\\u202eb"],
     ["\u0000\u001B[31m", "\\u0000\\u001b[31m"],

@@ -124,7 +124,9 @@ export const parseCall = (call: string) => {
   ) {
     assert.strictEqual(index, at, call)
     at += match.length
-    args[name] = text === undefined ? Number(number) : text.replace(/\\([^])/g, "$1")
+    args[name] = text === undefined
+      ? Number(number)
+      : text.replace(/\\([^])/g, (_, escaped: string) => ({ n: "\n", r: "\r", t: "\t" })[escaped] ?? escaped)
   }
   assert.strictEqual(at, rest.length, call)
   return { tool, args }

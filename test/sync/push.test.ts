@@ -6,6 +6,7 @@ import * as Sync from "../../src/sync/Sync.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
 import { inWorld } from "../tools/world.ts"
+import { deletesNothingUnread } from "./doubtful.ts"
 import { body, change, contents, create, edit, json } from "./world.ts"
 
 const get = (id: string) => N8nClient.use((n8n) => n8n.getWorkflow(id))
@@ -131,6 +132,34 @@ describe("push", () => {
         assert.deepStrictEqual(live.entries.map(({ error, published }) => [error, published]), [[undefined, true]])
         assert.notStrictEqual((yield* get(id)).activeVersionId, running)
         assert.isTrue((yield* Sync.status(".")).isSame)
+      })
+    ))
+
+  it.effect("deletes nothing while a file cannot be read, whatever is selected", () =>
+    inWorld(({ folder }) => deletesNothingUnread(folder)))
+
+  it.effect("reads a changed workflow three times: before, right before, and after it is written", () =>
+    inWorld(({ api, folder }) =>
+      Effect.gen(function*() {
+        const ids = yield* Effect.forEach(["A", "B"], (name) => create(name))
+        yield* Sync.pull(".")
+        for (const name of ["a", "b"]) yield* edit(`${folder}/${name}.json`, "value: 1", "value: 2")
+        const count = (yield* api.requests).length
+        yield* Sync.push(".")
+        const requests = (yield* api.requests).slice(count).map(({ method, url }) =>
+          `${method} ${new URL(url).pathname}`
+        )
+        for (const id of ids) {
+          const at = `/api/v1/workflows/${id}`
+          assert.deepStrictEqual(requests.filter((request) => request.includes(at)), [
+            `GET ${at}`,
+            `GET ${at}`,
+            `PUT ${at}`,
+            `GET ${at}/history`,
+            `GET ${at}`
+          ])
+        }
+        assert.strictEqual(requests.length, 11)
       })
     ))
 

@@ -145,4 +145,33 @@ describe("code in files beside workflows", () => {
       look(JSON.parse(Fs.readFileSync("node_modules/n8n-nodes-base/dist/types/nodes.json", "utf8")))
       assert.isAbove(editors.size, 3)
     }))
+
+  it.effect("goes with the workflow that is deleted because its file is gone, as far as nothing else has it", () =>
+    inWorld(({ folder }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const { id } = yield* made
+        yield* Sync.pull(".", { splitsCode: true })
+        yield* fs.writeFileString(`${folder}/orders.code/edited.js`, "mine")
+        const user = node("U", "n8n-nodes-base.code", 2, { jsCode: { $file: "orders.code/add-vat.js" } })
+        const other = { name: "Other", nodes: [user], connections: {}, settings: {} }
+        yield* fs.writeFileString(`${folder}/other.json`, JSON.stringify(other))
+        yield* Sync.push(".")
+        yield* fs.remove(`${folder}/orders.json`)
+        assert.deepStrictEqual(outcomes(yield* Sync.push(".", { deletes: true })), ["removed", "same"])
+        assert.deepStrictEqual(
+          Object.keys(yield* contents(folder)),
+          [".n8n-sync.json", "orders.code/add-vat.js", "orders.code/edited.js", "other.json"]
+        )
+        assert.strictEqual((yield* Effect.flip(N8nClient.use((n8n) => n8n.getWorkflow(id))))._tag, "NotFoundError")
+
+        yield* fs.remove(`${folder}/other.json`)
+        yield* fs.remove(`${folder}/orders.code/edited.js`)
+        yield* made
+        yield* Sync.pull(".")
+        yield* fs.remove(`${folder}/orders.json`)
+        yield* Sync.push(".", { deletes: true })
+        assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), [".n8n-sync.json"])
+      })
+    ))
 })

@@ -7,9 +7,7 @@ import * as Option from "effect/Option"
 import type { UnreadablePackage } from "../../catalogue/data/Packages.ts"
 import type * as Options from "../Options.ts"
 import type * as Profiles from "../Profiles.ts"
-import { name, print } from "./root.ts"
-
-const printError = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+import { name, print, warn } from "./root.ts"
 
 /** Help that was asked for goes to stdout; what is wrong with an invocation goes to stderr, in a line or two. */
 export const presenter: CliOutput.Presenter = {
@@ -21,7 +19,7 @@ export const presenter: CliOutput.Presenter = {
       case "Version":
         return print(event.version)
       case "InvalidInvocation":
-        return printError(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help`)
+        return warn(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${name} --help`)
     }
   }
 }
@@ -37,7 +35,7 @@ export const explain = (cause: Cause.Cause<Failure>) => {
     case "InvalidOption":
     case "InvalidProfile":
     case "UnreadablePackage":
-      return printError(`${name}: ${failure.message}`)
+      return warn(`${name}: ${failure.message}`)
   }
-  return Effect.forEach(Cause.prettyErrors(cause), (error) => printError(`${name}: ${error.stack ?? error.message}`))
+  return Effect.forEach(Cause.prettyErrors(cause), (error) => warn(`${name}: ${error.stack ?? error.message}`))
 }

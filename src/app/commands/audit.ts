@@ -4,30 +4,30 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
-import { checks } from "../../workflows/Audit.ts"
+import * as Audit from "../../workflows/Audit.ts"
 import * as Options from "../Options.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { print, root } from "./root.ts"
 
-type Data = Effect.Success<ReturnType<typeof tools.audit.call>>
+type Data = Pick<Effect.Success<ReturnType<typeof tools.audit.call>>, "findings" | "note" | "workflows">
 
 const lines = ({ findings, note, workflows }: Data) => [
   ...findings.flatMap(({ check, count, fix, places, what }) => [
-    `${check} (${count}): ${Visible.text(what)}`,
+    `${check} (${count}): ${Visible.label(what, 400)}`,
     ...places.flatMap(({ at = [], id, name }) => [
-      `  ${Visible.label(name)} (${id})`,
-      ...at.map((each) => `    ${Visible.text(each)}`)
+      `  ${Visible.label(name)} (${Visible.label(id)})`,
+      ...at.map((each) => `    ${Visible.label(each, 200)}`)
     ]),
-    `  → ${Visible.text(fix)}`,
+    `  → ${Visible.label(fix, 400)}`,
     ""
   ]),
   ...(note === undefined ? [] : [`${note}.`]),
-  findings.length === 0
-    ? `${workflows} workflows, nothing found`
-    : `${workflows} workflows, ${findings.length} findings`
+  `${counted(workflows, "workflow")}, ${findings.length === 0 ? "nothing found" : counted(findings.length, "finding")}`
 ]
 
 export const audit = Command.make(
@@ -37,7 +37,7 @@ export const audit = Command.make(
       Argument.withDescription("The id of one workflow; all if none"),
       Argument.optional
     ),
-    only: Flag.Literals("only", checks).pipe(
+    only: Flag.Literals("only", Audit.checks).pipe(
       Flag.withDescription("Only this check; may be repeated"),
       Flag.atLeast(1),
       Flag.optional
@@ -52,14 +52,22 @@ export const audit = Command.make(
       Effect.mapError((error) => new Options.InvalidOption({ message: SyncReport.explain(error) })),
       Effect.provide(ToolContext.layer(options))
     )
-    const wanted: ReadonlySet<string> = new Set(Option.getOrElse(only, () => checks))
+    const { incomplete: lacksN8n = false, note, ...rest } = whole
+    const wanted: ReadonlySet<string> = new Set(Option.getOrElse(only, () => Audit.checks))
     const findings = whole.findings.filter(({ check }) => wanted.has(check))
-    const report = { ...whole, ok: findings.length === 0, findings }
+    const isIncomplete = lacksN8n && [...Audit.byN8n].some((check) => wanted.has(check))
+    const report = {
+      ...rest,
+      ok: findings.length === 0 && !isIncomplete,
+      ...(isIncomplete ? { incomplete: true } : {}),
+      findings,
+      ...defined({ note: isIncomplete ? note : undefined })
+    }
     yield* json ? print(JSON.stringify(report)) : Effect.forEach(lines(report), print, { discard: true })
-    if (!report.ok) process.exitCode = 2
+    if (!report.ok) process.exitCode = isIncomplete ? 1 : 2
   })
 ).pipe(
   Command.withDescription(
-    "Find what is risky on n8n: secrets, open webhooks, unused credentials …; 2 when something is"
+    "Find what is risky on n8n: secrets, open webhooks, unused credentials …; 2 when something is, 1 when incomplete"
   )
 )

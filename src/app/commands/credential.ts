@@ -104,7 +104,9 @@ const create = Command.make(
       }),
       Effect.provide(ToolContext.layer(options))
     )
-    yield* print(`Created ${Visible.label(created.name)} (${created.type}): ${created.id}`)
+    yield* print(
+      `Created ${Visible.label(created.name)} (${Visible.label(created.type)}): ${Visible.label(created.id)}`
+    )
   })
 ).pipe(
   Command.withDescription(

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { str } from "../../base/Json.ts"
+import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -149,7 +150,7 @@ export const picture = Command.make(
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       if (Option.isNone(out)) return yield* print(text.trimEnd())
       yield* write(out.value, text)
-      yield* print(`${out.value}: ${picture.title}, ${picture.subtitle}`)
+      yield* print(`${out.value}: ${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
     })
     yield* draw.pipe(
       Effect.mapError((error) => error instanceof Options.InvalidOption ? error : refuse(SyncReport.explain(error))),

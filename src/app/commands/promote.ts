@@ -17,7 +17,7 @@ import * as Sync from "../../sync/Sync.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import * as Upstreams from "../Upstreams.ts"
-import { name, print, root } from "./root.ts"
+import { name, print, root, warn } from "./root.ts"
 import { dryRun, exit, json, refuse, toggle } from "./sync.ts"
 
 const folder = Argument.String("folder").pipe(
@@ -119,8 +119,8 @@ export const promote = Command.make(
       for (const obstacle of report.obstacles) yield* print(SyncReport.obstacleLine(obstacle))
       yield* print(SyncReport.promotionSummary(report))
       if (report.hasConflicts) {
-        process.stderr.write(
-          `${name}: nothing is written over what changed there since: bring it back to '${from}', or add --overwrite\n`
+        yield* warn(
+          `${name}: nothing is written over what changed there since: bring it back to '${from}', or add --overwrite`
         )
       }
     }

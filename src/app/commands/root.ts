@@ -2,6 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Tool from "../../answer/Tool.ts"
+import * as Visible from "../../base/Visible.ts"
 import { name } from "../Mcp.ts"
 import * as Options from "../Options.ts"
 import * as Places from "../Places.ts"
@@ -15,8 +16,14 @@ export const root = Command.make(name).pipe(
   )
 )
 
-/** Prints a line on stdout. */
-export const print = (line: string) => Effect.sync(() => void process.stdout.write(`${line}\n`))
+const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
+  Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
+
+/** Prints lines on stdout. */
+export const print = printOn(process.stdout)
+
+/** Prints lines on stderr. */
+export const warn = printOn(process.stderr)
 
 /** The tools that are served. */
 export const servedTools = (options: Options.Options) =>

@@ -8,14 +8,13 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Git from "../Git.ts"
 import * as Options from "../Options.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { name, print, root } from "./root.ts"
-
-const warn = (line: string) => Effect.sync(() => void process.stderr.write(`${line}\n`))
+import { name, print, root, warn } from "./root.ts"
 
 export const refuse = (message: string) => new Options.InvalidOption({ message })
 
@@ -109,7 +108,11 @@ const onStep = (json: boolean, isDryRun: boolean) => {
   return (step: Sync.Step) => {
     if (step._tag === "Secrets") {
       for (const warning of step.warnings) told.add(warning)
-      return Effect.forEach(step.warnings, (warning) => warn(`${step.file}: ${warning}`), { discard: true })
+      return Effect.forEach(
+        step.warnings,
+        (warning) => warn(`${Visible.label(step.file, 200)}: ${Visible.label(warning, 400)}`),
+        { discard: true }
+      )
     }
     const { warnings = [], ...outcome } = step.outcome
     const rest = { ...outcome, warnings: warnings.filter((warning) => !told.has(warning)) }
@@ -238,6 +241,12 @@ export const push = Command.make(
       yield* Effect.forEach(conflicts, (entry) => print(SyncReport.difference(entry)), { discard: true })
       yield* warn(
         `${name}: nothing was pushed: what changed on both sides is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
+      )
+    }
+    const isUnread = report.entries.some(({ status }) => status === "invalid")
+    if (isUnread && !dryRun && !json) {
+      yield* warn(
+        `${name}: nothing was pushed: files that cannot be read are corrected first, or left out with --only.`
       )
     }
     yield* conclude(report, report.hasConflicts)

@@ -2,6 +2,7 @@
 import * as Hints from "../../answer/Hints.ts"
 import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Redact from "../../base/Redact.ts"
 import * as Visible from "../../base/Visible.ts"
 import type * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 import type * as CaseRun from "../../trials/cases/CaseRun.ts"
@@ -48,15 +49,20 @@ const values = ({ actual, expected }: Pick<Difference, "actual" | "expected">): 
 }
 
 const failure = ({ error, inputItem, node }: ExecutionSummary.Failure): ReadonlyArray<string> => [
-  `${node === undefined ? "It" : `'${node}'`} failed: ${error.message}`,
-  ...[error.description, ...(error.messages ?? [])].flatMap((more) => more === undefined ? [] : [`  ${more}`]),
+  `${node === undefined ? "It" : `'${Visible.label(node)}'`} failed: ${Redact.redactText(error.message)}`,
+  ...[error.description, ...(error.messages ?? [])].flatMap((more) =>
+    more === undefined ? [] : [`  ${Redact.redactText(more)}`]
+  ),
   ...(inputItem === undefined ? [] : [`  with ${clip(lineOf(inputItem))}`])
 ]
 
 const errorLines = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
   const details = context["errorDetails"]
-  return [message, ...(details === undefined ? [] : [details]), `→ ${Hints.text(error.hint)}`]
+  return [
+    ...[message, details].flatMap((line) => line === undefined ? [] : [Redact.redactText(line)]),
+    `→ ${Hints.text(error.hint)}`
+  ]
 }
 
 /** All there is to say besides that it passed, without secrets. */
@@ -66,7 +72,7 @@ export const details = (outcome: CaseRun.Outcome): string => {
     : outcome._tag === "Failed"
     ? [
       ...outcome.differences.flatMap((difference) => [
-        difference.path,
+        Visible.label(difference.path, 200),
         ...values(difference).map((line) => `  ${line}`)
       ]),
       ...(outcome.failure === undefined ? [] : failure(outcome.failure)),

@@ -12,12 +12,13 @@ import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 export const explain = (error: Errors.N8nError): string => {
   const { context, message } = Errors.report(error)
   const details = context["errorDetails"]
-  return [`${message}${details === undefined ? "" : `: ${details}`}.`, Hints.text(error.hint)]
-    .filter((part) => part !== "").join(" ").replace("..", ".")
+  const what = `${message}${details === undefined ? "" : `: ${details}`}.`
+  return Visible.label([what, Hints.text(error.hint)].filter(Boolean).join(" ").replace("..", "."), 1_000)
 }
 
 const label = ({ file, id, name }: Sync.Entry) =>
-  [Visible.label(file ?? "-", 200), Visible.label(name, 80), ...(id === undefined ? [] : [`(${id})`])].join("  ")
+  [Visible.label(file ?? "-", 200), Visible.label(name, 80), ...(id === undefined ? [] : [`(${Visible.label(id)})`])]
+    .join("  ")
 
 const width = 15
 
@@ -99,7 +100,9 @@ export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
 /** What was done about one promoted workflow, with its warnings below. */
 export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): string => {
   const { id, name, status, target } = promotion
-  const route = `${Visible.label(name, 80)}  (${id}${target === undefined ? "" : ` → ${target}`})`
+  const route = `${Visible.label(name, 80)}  (${Visible.label(id)}${
+    target === undefined ? "" : ` → ${Visible.label(target)}`
+  })`
   return doneLine(
     route,
     promotion,
@@ -136,13 +139,20 @@ const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by
 const shown = (value: unknown) => value === undefined ? "none" : JSON.stringify(value)
 
 const fieldText = ({ after, before, diff, path }: WorkflowDiff.FieldView) =>
-  diff === undefined ? `    ${path}: ${shown(before)} → ${shown(after)}` : `    ${path}:\n${indented(diff, 6)}`
+  diff === undefined
+    ? `    ${Visible.label(path, 200)}: ${shown(before)} → ${shown(after)}`
+    : `    ${Visible.label(path, 200)}:\n${indented(diff, 6)}`
 
 const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeView) =>
-  [`  ${change} '${node}'${formerName === undefined ? "" : `, formerly '${formerName}'`}`, ...fields.map(fieldText)]
-    .join("\n")
+  [
+    `  ${change} '${Visible.label(node)}'${
+      formerName === undefined ? "" : `, formerly '${Visible.label(formerName)}'`
+    }`,
+    ...fields.map(fieldText)
+  ].join("\n")
 
-const list = (values: ReadonlyArray<string>) => values.length === 0 ? "none" : values.join(", ")
+const list = (values: ReadonlyArray<string>) =>
+  values.length === 0 ? "none" : values.map((value) => Visible.label(value)).join(", ")
 
 /** What differs of one workflow, or how it stands where only one side has it. */
 export const difference = (entry: Sync.Entry | Sync.Difference): string => {
@@ -153,8 +163,8 @@ export const difference = (entry: Sync.Entry | Sync.Difference): string => {
   const text = [
     ...(view.name === undefined ? [] : [`  name: ${shown(view.name.before)} → ${shown(view.name.after)}`]),
     ...view.nodes.map(nodeText),
-    ...view.connections.removed.map((link) => `  - ${link}`),
-    ...view.connections.added.map((link) => `  + ${link}`),
+    ...view.connections.removed.map((link) => `  - ${Visible.label(link, 200)}`),
+    ...view.connections.added.map((link) => `  + ${Visible.label(link, 200)}`),
     ...whole("settings", view.settings),
     ...whole("besides", view.other),
     ...(tags === undefined ? [] : [`  tags: ${list(tags.before)} → ${list(tags.after)}`]),

@@ -5,6 +5,7 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
@@ -196,7 +197,7 @@ export const listExecutions = Tool.make({
         id: String(execution.id),
         workflowId: execution.workflowId ?? "",
         workflowName: workflowName(execution.workflowId),
-        status: execution.status ?? "unknown",
+        status: Visible.label(execution.status ?? "unknown"),
         startedAt: execution.startedAt ?? null,
         stoppedAt: execution.stoppedAt ?? null,
         executionTime: ExecutionHead.duration(execution)

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
+import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
@@ -24,6 +25,6 @@ export const retryExecution = Tool.make({
   }),
   output: Schema.Struct({ id: Schema.String, status: Schema.String }),
   handler: ({ id, latest }) => N8nClient.use((n8n) => n8n.retryExecution(id, latest)),
-  summarize: ({ id, status }) => ({ id: String(id), status: status ?? "unknown" }),
+  summarize: ({ id, status }) => ({ id: String(id), status: Visible.label(status ?? "unknown") }),
   message: ({ id, status }) => ({ en: `Retried as execution ${id}: ${status}`, ja: "実行を再試行しました" })
 })

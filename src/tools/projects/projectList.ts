@@ -4,6 +4,7 @@ import * as Stream from "effect/Stream"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -60,7 +61,18 @@ export const projectList = Tool.make({
       const all = yield* Stream.runCollect(Stream.take(rows, maxRows))
       return { rows: all.slice(offset, offset + limit), total: all.length, url: links.workflows(n8n.instance) }
     }),
-  summarize: ({ rows, total, url }) => ({ count: rows.length, rows, total, url }),
+  summarize: ({ rows, total, url }) => ({
+    count: rows.length,
+    rows: rows.map((row) =>
+      defined({
+        ...row,
+        name: Visible.line(row.name),
+        path: row.path?.map(Visible.line)
+      })
+    ),
+    total,
+    url
+  }),
   totals: ({ total }) => ({ rows: total }),
   message: ({ count }, { project }) => ({
     en: `Found ${counted(count, project === undefined ? "project" : "folder")}`,

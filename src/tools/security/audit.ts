@@ -65,12 +65,14 @@ export const audit = Tool.make({
     "Find what is risky: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to mend it.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
-  partialScopes: { "securityAudit:generate": "n8n's own audit" },
+  partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
     workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Only this one; default: all." }))
   }),
   output: Schema.Struct({
     ok: Schema.Boolean,
+    /** n8n's own audit is not in it. */
+    incomplete: Schema.optionalKey(Schema.Boolean),
     workflows: Schema.Int,
     findings: Schema.Array(Finding),
     note: Schema.optionalKey(Schema.String)
@@ -78,7 +80,8 @@ export const audit = Tool.make({
   handler: ({ workflowId }) => Audit.run(workflowId),
   summarize: ({ findings, withoutN8n, workflows }) =>
     defined({
-      ok: findings.length === 0,
+      ok: findings.length === 0 && withoutN8n === undefined,
+      incomplete: withoutN8n === undefined ? undefined : true,
       workflows,
       findings: findings.map((finding) => ({
         check: finding.check,
@@ -97,10 +100,10 @@ export const audit = Tool.make({
       : "effect-n8n-mcp audit --json on the command line has all"
   },
   maxChars: () => maxChars,
-  message: ({ findings, workflows }) => ({
-    en: findings.length === 0
-      ? `Looked into ${counted(workflows, "workflow")}: nothing found`
-      : `Looked into ${counted(workflows, "workflow")}: ${counted(findings.length, "kind")} of findings`,
-    ja: "監査が完了しました"
+  message: ({ findings, incomplete, workflows }) => ({
+    en: `Looked into ${counted(workflows, "workflow")}${incomplete === true ? ", without n8n's own audit" : ""}: ${
+      findings.length === 0 ? "nothing found" : `${counted(findings.length, "kind")} of findings`
+    }`,
+    ja: incomplete === true ? "監査は不完全です" : "監査が完了しました"
   })
 })

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Uses from "../../workflows/Uses.ts"
@@ -99,7 +100,7 @@ export const listWorkflows = Tool.make({
         const found = nodes?.get(workflow.id) ?? []
         return {
           id: workflow.id,
-          name: workflow.name,
+          name: Visible.line(workflow.name),
           active: workflow.active,
           ...(found.length === 0 ? {} : { nodes: found.slice(0, maxNodes) }),
           ...(found.length > maxNodes ? { matches: found.length } : {}),

@@ -170,7 +170,7 @@ export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileS
         update: (path, change, keep = () => Effect.void, options = {}) => update(fileOf(path), change, keep, options),
         save: (path, content, keep = () => Effect.void) => save(fileOf(path), content, keep),
         remove: (path, keep) => remove(fileOf(path), keep),
-        folder: yield* Folder.make(locate, lock),
+        folder: yield* Folder.make(locate, lock, code),
         list: yield* List.make(locate)
       })
     })

@@ -3,17 +3,16 @@
  *
  * **Details**
  *
- * A workflow in several files is written as one: what is to be written stands in a journal first, and a reader takes
- * it for written from then on. What a killed writer left is finished by the next one, or taken back where the workflow's
- * own file was never made.
+ * Code is written before the workflow's own file, and removed after it: a reference never leads to a missing file. A
+ * writer that was killed leaves whole files, some of them new; a sync calls such a workflow changed.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
+import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as codeParts from "./codeParts.ts"
 import { fill } from "./fill.ts"
@@ -28,19 +27,6 @@ export interface Change {
 
 /** Changes of files beside a workflow's file, by their path from its folder. */
 export type Changes = ReadonlyMap<string, Change>
-
-const Entry = Schema.Struct({
-  file: Schema.String,
-  /** The hash of the text before. */
-  before: Schema.NullOr(Schema.String),
-  after: Schema.NullOr(Schema.String)
-})
-
-const Journal = Schema.fromJsonString(Schema.Array(Entry))
-
-const hash = (text: string) => createHash("sha256").update(text).digest("hex")
-
-const hashOf = (text: string | undefined) => text === undefined ? null : hash(text)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -65,9 +51,11 @@ export interface Beside {
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-
-  const journalOf = (file: string) =>
-    path.join(path.dirname(file), `.effect-n8n-mcp-${hash(path.basename(file)).slice(0, 16)}.journal`)
+  const makeFolders = (at: string, names: ReadonlyArray<string>) =>
+    AtomicFile.makeFolders(at, names).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provideService(Path.Path, path)
+    )
 
   const place = (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
 
@@ -102,33 +90,14 @@ export const make = Effect.gen(function*() {
         "Code files lie in the workflow's folder or below, are not hidden, and end in .css, .html, .js, .py or .sql."
       )
 
-  /** What is being written to the files of a workflow, if its writer has not finished. */
-  const readJournal = Effect.fnUntraced(function*(file: string) {
-    const text = yield* textAt(journalOf(file))
-    if (text === undefined) return undefined
-    const entries = yield* Effect.orElseSucceed(Schema.decodeEffect(Journal)(text), () => undefined)
-    const name = path.basename(file)
-    // Nothing but what a writer of this file would have written is believed.
-    return entries?.every((entry) => entry.file === name || codeParts.isCodeFile(entry.file)) === true ? entries : []
-  })
-
-  const pending = (entries: ReadonlyArray<typeof Entry.Type> | undefined, name: string, text: string | undefined) => {
-    const entry = entries?.find(({ file }) => file === name)
-    return entry !== undefined && entry.before === hashOf(text) ? entry.after ?? undefined : text
-  }
-
   /** The whole text and value of a workflow's file, with the code from the files that it refers to. */
-  const joined = Effect.fnUntraced(function*(shown: string, file: string, own: string, ownValue: unknown) {
-    const isPlain = (text: string) => !/"\$+file"/.test(text)
-    const journal = isPlain(own) ? undefined : yield* readJournal(file)
-    const raw = pending(journal, path.basename(file), own) ?? own
-    const inFile = raw === own ? ownValue : valueOf(raw)
-    if (isPlain(raw)) return { text: raw, value: inFile }
+  const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
+    if (!/"\$+file"/.test(raw)) return { text: raw, value: inFile }
     const files = new Map<string, string>()
     for (const { file: name } of codeParts.references(inFile)) {
       if (files.has(name)) continue
       yield* checkName(shown, name)
-      const text = pending(journal, name, yield* textAt(place(file, name)))
+      const text = yield* textAt(place(file, name))
       if (text === undefined) {
         return yield* refuse(
           `File '${shown}' refers to '${name}', which does not exist`,
@@ -142,6 +111,23 @@ export const make = Effect.gen(function*() {
     return text === raw ? { text, value } : { text, value, beside: { raw, files } satisfies Beside }
   })
 
+  const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
+
+  /** The files of code in a workflow's own folder of them, by their path from the workflow's folder. */
+  const inFolder = Effect.fnUntraced(function*(file: string) {
+    const folder = folderOf(file)
+    const names = yield* Effect.orElseSucceed(fs.readDirectory(place(file, folder)), () => [])
+    const texts = yield* Effect.forEach(
+      names.map((name) => `${folder}/${name}`).filter(codeParts.isCodeFile),
+      (name) =>
+        Effect.map(
+          Effect.orElseSucceed(textAt(place(file, name)), () => undefined),
+          (text) => text === undefined ? [] : [[name, text] as const]
+        )
+    )
+    return { names, texts: new Map(texts.flat()) }
+  })
+
   /** The text for a workflow's file, and the changes beside it, for a whole text. */
   const parts = Effect.fnUntraced(function*(
     file: string,
@@ -152,17 +138,18 @@ export const make = Effect.gen(function*() {
     const unchanged: { readonly own: string; readonly changes: Changes } = { own: text, changes: new Map() }
     if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
     const whole = valueOf(text)
-    const stem = path.basename(file, path.extname(file))
-    const taken = yield* Effect.orElseSucceed(fs.readDirectory(place(file, `${stem}.code`)), () => [])
+    const { names, texts } = yield* inFolder(file)
     const { files, value } = codeParts.split(whole, {
       before: before === undefined || places === "join" ? undefined : valueOf(before.raw),
       places: places === "join" ? undefined : places,
-      stem,
-      taken
+      folder: folderOf(file),
+      taken: names,
+      // Left by a writer that was killed before it wrote the workflow's own file.
+      unused: new Map([...texts].filter(([name]) => before?.files.has(name) !== true))
     })
     const changes = new Map<string, Change>()
     for (const [name, after] of files) {
-      const old = before?.files.get(name)
+      const old = before?.files.get(name) ?? texts.get(name)
       if (old !== after) changes.set(name, { before: old, after })
     }
     for (const [name, old] of before?.files ?? []) {
@@ -171,72 +158,57 @@ export const make = Effect.gen(function*() {
     return { own: value === undefined ? text : JsonText.rewrite(before?.raw ?? text, value), changes }
   })
 
-  const put = Effect.fnUntraced(function*(full: string, text: string | undefined, mode: number) {
+  const put = Effect.fnUntraced(function*(base: string, name: string, text: string | undefined) {
+    const full = path.join(base, ...name.split("/"))
     if (text === undefined) return yield* fs.remove(full, { force: true })
     const folder = path.dirname(full)
-    yield* fs.makeDirectory(folder, { recursive: true })
+    yield* makeFolders(base, path.relative(base, folder).split(path.sep).filter(Boolean))
     if ((yield* fs.realPath(folder)) !== folder) {
       return yield* refuse(`'${folder}' leads elsewhere`, "Put a plain folder there.")
     }
     yield* AtomicFile.write(full, {
       bytes: new TextEncoder().encode(text),
       temporary: path.join(folder, `.${path.basename(full)}.${randomBytes(6).toString("hex")}.tmp`),
-      mode,
+      mode: 0o644,
       isReal: true
     }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
   })
 
   const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
-    Effect.forEach(texts, ([name, text]) => put(place(file, name), text, 0o644), { discard: true, concurrency: 4 })
+    Effect.forEach(texts, ([name, text]) => put(path.dirname(file), name, text), { discard: true, concurrency: 4 })
 
-  /** Writes the changes beside a file, then runs `writeOwn`; all of it comes to be, or none. */
-  const write = <E, R>(file: string, own: Change, changes: Changes, writeOwn: Effect.Effect<void, E, R>) => {
-    if (changes.size === 0) return writeOwn
-    const entries = [...changes, [path.basename(file), own] as const].map(([name, { after, before }]) => ({
-      file: name,
-      before: hashOf(before),
-      after: after ?? null
-    }))
-    const back = putAll(file, [...changes].map(([name, { before }]) => [name, before]))
-    return put(journalOf(file), JSON.stringify(entries), 0o600).pipe(
-      Effect.andThen(
-        putAll(
-          file,
-          [...changes].filter(([, { after }]) => after !== undefined).map(([name, { after }]) => [name, after])
-        )
-          .pipe(
-            Effect.andThen(writeOwn),
-            Effect.tapError(() => Effect.ignore(Effect.andThen(back, fs.remove(journalOf(file)))))
-          )
-      ),
-      Effect.andThen(
-        putAll(file, [...changes].filter(([, { after }]) => after === undefined).map(([name]) => [name, undefined]))
-      ),
-      Effect.andThen(fs.remove(journalOf(file), { force: true })),
+  /** Removes code, and the folders that become empty. */
+  const removeAll = Effect.fnUntraced(function*(file: string, names: ReadonlyArray<string>) {
+    yield* putAll(file, names.map((name) => [name, undefined]))
+    const folders = new Set(names.map((name) => path.dirname(place(file, name))))
+    folders.delete(path.dirname(file))
+    // One that is not empty stays.
+    yield* Effect.forEach(folders, (folder) => Effect.ignore(Effect.tryPromise(() => rmdir(folder))), { discard: true })
+  })
+
+  /** Writes the changes beside a file and runs `writeOwn`; an error of either puts the code back. */
+  const write = <E, R>(file: string, changes: Changes, writeOwn: Effect.Effect<void, E, R>) => {
+    const written = [...changes].filter(([, { after }]) => after !== undefined)
+    const removed = [...changes].filter(([, { after }]) => after === undefined)
+    return putAll(file, written.map(([name, { after }]) => [name, after])).pipe(
+      Effect.andThen(writeOwn),
+      Effect.tapError(() => Effect.ignore(putAll(file, written.map(([name, { before }]) => [name, before])))),
+      Effect.andThen(removeAll(file, removed.map(([name]) => name))),
       Effect.uninterruptible
     )
   }
 
-  /** Finishes what a killed writer of a file left, or takes it back. */
-  const recover = Effect.fnUntraced(function*(file: string) {
-    const journal = yield* readJournal(file)
-    if (journal === undefined) return
-    const isThere = yield* fs.exists(file)
-    for (const { after, before, file: name } of journal) {
-      const full = name === path.basename(file) ? file : place(file, name)
-      const now = yield* textAt(full)
-      if (isThere && hashOf(now) === before) yield* put(full, after ?? undefined, 0o644)
-      // Nothing was there before, and nothing but this writer's own text is removed.
-      if (!isThere && before === null && now !== undefined && now === after) yield* put(full, undefined, 0o644)
-    }
-    yield* fs.remove(journalOf(file), { force: true })
-  })
-
   /** Removes a file and what only it refers to. */
   const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
-    Effect.andThen(removeOwn, putAll(file, [...beside?.files.keys() ?? []].map((name) => [name, undefined])))
+    Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
 
-  return { joined, parts, write, recover, remove }
+  /** Removes the code in the own folder of a file that is gone, as far as `isKnown` accepts its path and text. */
+  const removeLeft = Effect.fnUntraced(function*(file: string, isKnown: (name: string, text: string) => boolean) {
+    const { texts } = yield* inFolder(file)
+    yield* removeAll(file, [...texts].flatMap(([name, text]) => isKnown(name, text) ? [name] : []))
+  })
+
+  return { joined, parts, write, remove, removeLeft }
 })
 
 /** What reads and writes code files. */

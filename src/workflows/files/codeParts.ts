@@ -116,14 +116,16 @@ export interface SplitOptions {
   readonly before: unknown
   /** Finds code to be moved into files; without it only what is in files stays there. */
   readonly places: CodePlaces | undefined
-  /** The name of the workflow's file, without its extension. */
-  readonly stem: string
-  /** The names in the folder for new files of code. */
+  /** The name of the folder for new files of code. */
+  readonly folder: string
+  /** The names in it. */
   readonly taken: ReadonlyArray<string>
+  /** The text of those that the JSON does not refer to. */
+  readonly unused: ReadonlyMap<string, string>
 }
 
 /** The JSON for a workflow's file, and the text of each file beside it. */
-export const split = (workflow: unknown, { before, places, stem, taken }: SplitOptions) => {
+export const split = (workflow: unknown, { before, folder, places, taken, unused }: SplitOptions) => {
   const known = new Map(references(before).map(({ file, path }) => [keyOf(before, path), file]))
   const endings = new Map(
     (places === undefined ? [] : places(obj(workflow) ?? {})).map(({ extension, path }) => [
@@ -141,10 +143,12 @@ export const split = (workflow: unknown, { before, places, stem, taken }: SplitO
     if (old !== undefined && !files.has(old)) return old
     const extension = endings.get(JSON.stringify(path))
     if (extension === undefined || !isLong(text)) return undefined
+    const same = [...unused].find(([file, old]) => old === text && file.endsWith(`.${extension}`) && !files.has(file))
+    if (same !== undefined) return same[0]
     const node = str(own(valueAt(workflow, path.slice(0, 2)), "name")) ?? "node"
     const [name = "node"] = names.free(node, stems)
     stems.add(`${name}.json`)
-    return `${stem}.code/${name}.${extension}`
+    return `${folder}/${name}.${extension}`
   }
   const value = inParameters(workflow, (inner, path) => {
     const mark = markOf(inner)

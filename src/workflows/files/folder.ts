@@ -6,6 +6,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
+import type { CodeFiles } from "./codeFiles.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
@@ -30,6 +31,11 @@ export interface WorkflowFolder {
   /** Writes any file, and the folders to it: it has the old text or the new, never a part. */
   readonly write: (file: string, text: string) => Effect.Effect<void, Errors.ValidationError>
   readonly remove: (file: string) => Effect.Effect<void, Errors.ValidationError>
+  /** Removes the code that a workflow's file left in its folder, as far as `isKnown` accepts its path and text. */
+  readonly removeCode: (
+    file: string,
+    isKnown: (file: string, text: string) => boolean
+  ) => Effect.Effect<void, Errors.ValidationError>
   /** Runs alone among all processes of one user that ask for the same folder. */
   readonly exclusively: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Errors.ValidationError, R>
 }
@@ -37,7 +43,7 @@ export interface WorkflowFolder {
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 
 /** Opens folders that `locate` reaches. */
-export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Lock) {
+export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
@@ -61,7 +67,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       }
       const parent = yield* place(path.dirname(full))
       if (makesFolders) {
-        yield* fs.makeDirectory(parent.real, { recursive: true }).pipe(
+        yield* AtomicFile.makeFolders(parent.at, parent.missing).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.provideService(Path.Path, path),
           Effect.mapError((error) => unwritable(full, error))
         )
       }
@@ -113,6 +121,13 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       remove: Effect.fnUntraced(function*(file) {
         const { at, isThere } = yield* locateFile(file, false)
         if (isThere) yield* fs.remove(at).pipe(Effect.mapError((error) => unwritable(at, error)))
+      }),
+      removeCode: Effect.fnUntraced(function*(file, isKnown) {
+        const { at } = yield* locateFile(file, false)
+        const folder = file.slice(0, file.lastIndexOf("/") + 1)
+        yield* code.removeLeft(at, (name, text) => isKnown(`${folder}${name}`, text)).pipe(
+          Effect.catchTag("PlatformError", (error) => Effect.fail(unwritable(at, error)))
+        )
       }),
       exclusively: lock(userPath, path.join(real, ".n8n-sync"))
     }

@@ -3,59 +3,25 @@
 const maxLength = 60
 
 /** Names, without `.json`, of files that other programs look for and obey. */
-const spoken: ReadonlySet<string> = new Set([
-  "angular",
-  "app",
-  "appsettings",
-  "apphosting",
-  "babel.config",
-  "biome",
-  "bower",
-  "cdk",
-  "claude_desktop_config",
-  "component",
-  "components",
-  "composer",
-  "deno",
-  "devcontainer",
-  "electron-builder",
-  "eslint",
-  "firebase",
-  "import_map",
-  "jest.config",
-  "jsconfig",
-  "jsr",
-  "lerna",
-  "manifest",
-  "mcp",
-  "nest-cli",
-  "netlify",
-  "nodemon",
-  "npm-shrinkwrap",
-  "nx",
-  "oxlintrc",
-  "package",
-  "package-lock",
-  "pm2",
-  "project",
-  "pyrightconfig",
-  "railway",
-  "renovate",
-  "rush",
-  "serverless",
-  "staticwebapp.config",
-  "stylelint",
-  "tslint",
-  "turbo",
-  "vcpkg",
-  "vercel",
-  "wrangler"
-])
+const spoken: ReadonlySet<string> = new Set(
+  [
+    "angular app appsettings apphosting biome bower cdk claude_desktop_config component components composer",
+    "crowdin cspell cypress deno devcontainer dprint electron-builder eslint expo firebase",
+    "gemini-extension global host import_map jsr karma knip lerna local.settings manifest mcp",
+    "mkdocs moon nest-cli netlify ng-package nodemon now npm-shrinkwrap nx opencode oxlint package",
+    "package-lock packages.lock pm2 prettier project railway release-please renovate rush sandbox serverless",
+    "stylelint tslint turbo typedoc typings vcpkg vercel vss-extension wallaby wrangler"
+  ].flatMap((line) => line.split(" "))
+)
+
+/** Names by rule: `tsconfig`, `tsconfig.build`, `tailwind.config`, `tauri.conf`, `oxlintrc`; not `sync-config`, `arc`. */
+const spokenLike =
+  /[a-z]config(?:\.|$)|\.(?:config|conf|settings|lock)$|[a-z]{4,}rc$|^(?:appsettings|deno|docker-compose)\./
 
 /** Whether another program would take a file of this name for its own: `package.json`, `tsconfig.build.json`. */
 export const isSpoken = (name: string): boolean => {
   const stem = name.normalize("NFKC").toLowerCase().replace(/\.json$/, "")
-  return spoken.has(stem) || /^(?:tsconfig|jsconfig|appsettings|deno|docker-compose)\./.test(stem)
+  return spoken.has(stem) || spokenLike.test(stem)
 }
 
 /** Whether Windows keeps this name, whatever follows it after a dot, for a device. */

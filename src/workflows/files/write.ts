@@ -117,23 +117,25 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
           yield* place(temporary)
         })).pipe(
           Effect.provideService(FileSystem.FileSystem, fs),
-          // What the way there has become says more.
-          Effect.catchIf(
-            (error): error is PlatformError.PlatformError =>
-              Predicate.isTagged(error, "PlatformError") && AtomicFile.isMoved(error as PlatformError.PlatformError),
-            () => Effect.andThen(locate.possible(userPath), changed(userPath, "written"))
-          )
+          orMoved(userPath)
         )
     }).pipe(Effect.uninterruptible)
 
+  /** What the way there has become says more than where it did not lead. */
+  const orMoved = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
+    Effect.catchIf(
+      effect,
+      (error): error is PlatformError.PlatformError =>
+        Predicate.isTagged(error, "PlatformError") && AtomicFile.isMoved(error as PlatformError.PlatformError),
+      () => Effect.andThen(locate.possible(userPath), changed(userPath, "written"))
+    )
+
   const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
-    let folder = at
-    for (const name of rest.slice(0, -1)) {
-      folder = path.join(folder, name)
-      yield* fs.makeDirectory(folder).pipe(
-        Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => Effect.void)
-      )
-    }
+    const folder = yield* AtomicFile.makeFolders(at, rest.slice(0, -1)).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provideService(Path.Path, path),
+      orMoved(userPath)
+    )
     // None of them may lead elsewhere.
     const place = yield* locate.possible(userPath)
     if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* changed(userPath, "written")
@@ -161,11 +163,10 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const file = path.join(place.at, ...place.rest)
       if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
       yield* makeFolders(userPath, place)
-      yield* code.recover(file)
       const { changes, own } = yield* code.parts(file, text, undefined, options.code)
       const bytes = yield* encode(userPath, own)
       yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes)).pipe((writeOwn) =>
-        code.write(file, { before: undefined, after: own }, changes, writeOwn)
+        code.write(file, changes, writeOwn)
       )
     }
   )
@@ -205,7 +206,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
           if (changes.size === 0) yield* check
           yield* fs.rename(temporary, file)
         }))
-      yield* code.write(file, { before: raw, after: own }, changes, own === raw ? Effect.void : writeOwn).pipe(
+      yield* code.write(file, changes, own === raw ? Effect.void : writeOwn).pipe(
         writable(userPath)
       )
       return result
@@ -225,7 +226,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.catchTag("PlatformError", (error) => unreadable(target, error))
     )
     return yield* Effect.gen(function*() {
-      yield* code.recover(file).pipe(writable(userPath))
       const old = yield* read(userPath)
       if (old.path !== file) return yield* changed(userPath, "rewritten")
       const text = yield* change(old)
@@ -250,7 +250,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
-      yield* code.recover(file).pipe(writable(userPath))
       const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
       const after = yield* content(old)
@@ -267,7 +266,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.catchTag("PlatformError", (error) => unreadable(target, error))
     )
     yield* Effect.gen(function*() {
-      yield* code.recover(file).pipe(writable(userPath))
       const old = yield* read(userPath)
       yield* keep(old)
       yield* code.remove(file, old.beside, fs.remove(file)).pipe(writable(userPath))

@@ -1,6 +1,8 @@
 /** Policy, audit, credentials and data tables on a real n8n. */
 import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type * as Services from "../../../src/app/Services.ts"
@@ -9,6 +11,7 @@ import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { CredentialEnv } from "../../../src/tools/shared/CredentialValues.ts"
 import * as Policy from "../../../src/workflows/Policy.ts"
+import { auditing } from "../../app/commands/auditing.ts"
 import { chain, code, connected, made, manual, node, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
@@ -75,6 +78,26 @@ export const guarding = (it: It, v2: boolean) => {
       assert.include(secrets?.places.find((place) => place.id === id)?.at?.[0], "'Call': parameters.headerParameters")
       assert.notInclude(JSON.stringify([findings, whole]), secret)
     }))
+
+  // Keys of n8n 1.x have no scopes of their own.
+  if (v2) {
+    it.effect("audit: with a key that n8n refuses its own audit, incomplete is not ok", () =>
+      Effect.gen(function*() {
+        const { createApiKey, url } = yield* RealN8n
+        const apiKey = yield* createApiKey(["workflow:list", "workflow:read"])
+        const whole = yield* tools.audit.call({}).pipe(
+          Effect.provide(Layer.fresh(N8nClient.layer({ url, apiKey }).pipe(Layer.provide(FetchHttpClient.layer))))
+        )
+        assert.deepInclude(whole, { ok: false, incomplete: true })
+        assert.include(whole.note, "securityAudit:generate")
+        const { code, stdout } = yield* auditing(["--only", "unused-credential", "--json"], {
+          N8N_URL: url.href,
+          N8N_API_KEY: Redacted.value(apiKey)
+        })
+        assert.strictEqual(code, 1)
+        assert.deepInclude(JSON.parse(stdout), { ok: false, incomplete: true, findings: [] })
+      }))
+  }
 
   it.effect("credentials: created from the environment, tested, never shown", () =>
     Effect.gen(function*() {

@@ -9,6 +9,7 @@ import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
 import { folderWith } from "../../support/folders.ts"
+import { deletesNothingUnread } from "../../sync/doubtful.ts"
 import { contents, edit, json } from "../../sync/world.ts"
 import { chain, code, made, manual, node, set } from "./builders.ts"
 import type { RealN8n } from "./RealN8n.ts"
@@ -147,7 +148,19 @@ export const syncing = (it: It, v2: boolean) => {
           const removed = yield* Sync.push(".", { only: [again], deletes: true })
           assert.deepStrictEqual(removed.entries.map(({ action }) => action), ["removed"])
           assert.strictEqual((yield* Effect.flip(get(again)))._tag, "NotFoundError")
+          // With the code that the file left behind.
+          assert.deepStrictEqual(yield* fs.readDirectory(folder), [".n8n-sync.json"])
         }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+
+  it.effect(
+    "sync: deletes nothing while a file cannot be read, whatever is selected",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* folderWith()
+        yield* deletesNothingUnread(folder).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000
   )

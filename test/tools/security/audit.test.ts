@@ -140,11 +140,12 @@ describe("audit", () => {
       Effect.provide(Layer.provideMerge(Policy.layer({ bannedNodes: ["webhook"] }), on(clean)))
     ))
 
-  it.effect("goes on without n8n's own audit, and says so", () =>
+  it.effect("goes on without n8n's own audit, and calls itself incomplete", () =>
     Effect.gen(function*() {
-      const { findings, note } = yield* tools.audit.call({})
-      assert.deepStrictEqual(findings, [])
-      assert.include(note, "HTTP 403")
+      const { data, message } = yield* tools.audit.answer({})
+      assert.deepInclude(data, { ok: false, incomplete: true, findings: [] })
+      assert.include(data.note, "securityAudit:generate")
+      assert.include(message, "without n8n's own audit")
     }).pipe(Effect.provide(on(clean, {
       before: ({ url }) =>
         Effect.sync(() => url.endsWith("/audit") ? Response.json({ message: "Forbidden" }, { status: 403 }) : undefined)

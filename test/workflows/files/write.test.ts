@@ -126,6 +126,66 @@ layer(platform)("a workflow file", (it) => {
         assert.deepStrictEqual(yield* namesIn(root), ["a", "a/b", "a/b/請求書.json"])
       }))
 
+    it.effect("and no folder outside the root, where one became a link meanwhile", () =>
+      Effect.gen(function*() {
+        const outside = yield* folderWith({ "root/sub/.keep": "" })
+        const root = `${outside}/root`
+        let looks = 0
+        // Its last look at a folder before anything is made in it.
+        const { create } = yield* over(root).pipe(withFileSystem((fs) => ({
+          lstat: (path) =>
+            Effect.tap(fs.lstat(path), () =>
+              path !== `${root}/sub` || ++looks !== 2 ? Effect.void : Effect.gen(function*() {
+                yield* fs.rename(`${root}/sub`, `${root}/moved`)
+                yield* fs.symlink("..", `${root}/sub`)
+              }))
+        })))
+        const error = yield* refusal(create("sub/new/a.json", workflow()))
+        assert.isAbove(looks, 2)
+        assert.match(error.message, /is a link that leads out of the files root/)
+        yield* FileSystem.FileSystem.use((fs) =>
+          fs.remove(`${root}/sub`)
+        )
+        assert.deepStrictEqual(yield* namesIn(outside), ["root", "root/moved", "root/moved/.keep"])
+      }))
+
+    it.effect.each([
+      "package",
+      "tsconfig",
+      "TSConfig.build",
+      "jsconfig",
+      "turbo",
+      "opencode",
+      "global",
+      "host",
+      "tailwind.config",
+      "tauri.conf",
+      "appsettings.Development",
+      "oxlintrc",
+      "pyrightconfig"
+    ])("but not as %s.json, which another program obeys", (name) =>
+      Effect.gen(function*() {
+        const root = yield* folderWith()
+        const { create, createDraft, save } = yield* over(root)
+        for (const path of [`${name}.json`, `sub/${name}.JSON`]) {
+          for (const write of [create(path, workflow()), save(path, () => Effect.succeed(workflow()))]) {
+            assert.include((yield* refusal(write)).message, "would bear the name of another program's file")
+          }
+        }
+        assert.deepStrictEqual(yield* namesIn(root), [])
+        assert.notStrictEqual((yield* createDraft(name, workflow())).path, `${root}/${name.toLowerCase()}.json`)
+      }))
+
+    it.effect.each(["config", "sync-config", "settings", "arc", "my-package", "source"])(
+      "as %s.json, which none obeys",
+      (name) =>
+        Effect.gen(function*() {
+          const root = yield* folderWith()
+          yield* Effect.flatMap(over(root), ({ create }) => create(`${name}.json`, workflow()))
+          assert.deepStrictEqual(yield* namesIn(root), [`${name}.json`])
+        })
+    )
+
     it.effect("by one of many at once", () =>
       Effect.gen(function*() {
         const root = yield* folderWith()
