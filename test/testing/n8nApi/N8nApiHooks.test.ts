@@ -247,7 +247,7 @@ describe("tags and credentials", () => {
       const [credential] = (yield* call("GET", "/credentials")).body["data"] as ReadonlyArray<Json>
       assert.deepInclude(credential, { name: "Mine", type: "httpBasicAuth" })
       assert.notInclude(JSON.stringify(credential), "secret")
-      assert.strictEqual(yield* statusLine("GET", "/credentials/x"), "404 Credential not found")
+      assert.strictEqual(yield* statusLine("DELETE", "/credentials/x"), "404 Not Found")
       const first = yield* start({ version: "1" })
       assert.strictEqual(yield* first.statusLine("GET", "/credentials"), "405 GET method not allowed")
     }))
