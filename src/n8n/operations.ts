@@ -6,9 +6,9 @@ import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { withoutValues } from "./credentials.ts"
-import type { Operations } from "./generated/operations.ts"
+import type { Operations } from "./generated/Operations.ts"
 import { unreadableError } from "./HttpErrors.ts"
-import { elements, type Page } from "./pages.ts"
+import { elements, type Page, pageOf } from "./pages.ts"
 import { type Query, readJson, type Request, type Requests } from "./requests.ts"
 
 /**
@@ -73,7 +73,7 @@ export interface Service {
    * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless a
    * `schema` is given. `isUnsupported` knows the error of an n8n that is too old for the operation.
    *
-   * **Example** (A tag in another colour of name)
+   * **Example** (Renaming a tag)
    *
    * ```ts
    * import { N8nClient } from "effect-n8n-mcp"
@@ -121,6 +121,8 @@ const resourceOf = (template: string) => {
 /** Writes that break n8n 1.x when they overlap. */
 const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/executions\b|^PUT \S+\/tags$/
 
+const AnyPage = pageOf(Schema.Unknown)
+
 /** Implements them for one n8n. */
 export const make = (requests: Requests): Service => {
   const request = (operation: string, input: Input = {}): Effect.Effect<unknown, Errors.N8nError> => {
@@ -161,9 +163,12 @@ export const make = (requests: Requests): Service => {
     stream: (operation: string, input: Input = {}) =>
       elements(
         { operation: `send ${operation}` },
-        // The description says that it is a page, and of what.
-        (page) =>
-          request(operation, { ...input, query: { ...input.query, ...page } }) as Effect.Effect<Page<never>, never>
+        ({ cursor = input.query?.["cursor"], limit }) =>
+          request(operation, {
+            ...input,
+            query: { limit, ...input.query, cursor },
+            schema: AnyPage
+          }) as Effect.Effect<Page<never>, never>
       )
   }
 }

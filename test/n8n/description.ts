@@ -1,4 +1,4 @@
-/** n8n's own description of its API (OpenAPI), and the types that `src/n8n/generated/operations.ts` has of it. */
+/** n8n's own description of its API (OpenAPI), and the types that `src/n8n/generated/Operations.ts` has of it. */
 import { fileURLToPath } from "node:url"
 
 interface Schema {
@@ -220,4 +220,4 @@ ${operations}
 }
 
 /** The file with the types, which are those of the newest n8n. */
-export const generated: string = fileURLToPath(new URL("../../src/n8n/generated/operations.ts", import.meta.url))
+export const generated: string = fileURLToPath(new URL("../../src/n8n/generated/Operations.ts", import.meta.url))
