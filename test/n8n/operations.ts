@@ -40,7 +40,6 @@ const calls: {
   createDataTable: (n8n) => n8n.createDataTable({ name: "n", columns: [] }),
   renameDataTable: (n8n) => n8n.renameDataTable("t", "n"),
   deleteDataTable: (n8n) => n8n.deleteDataTable("t"),
-  listColumns: (n8n) => n8n.listColumns("t"),
   addColumn: (n8n) => n8n.addColumn("t", { name: "c", type: "string" }),
   updateColumn: (n8n) => n8n.updateColumn("t", "c", {}),
   deleteColumn: (n8n) => n8n.deleteColumn("t", "c"),
