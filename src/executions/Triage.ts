@@ -30,7 +30,7 @@ export interface Triage {
   readonly failed: ReadonlyArray<FailureGroups.Failed>
   /** How many failed executions were not read. */
   readonly unread: number
-  /** Whether all executions that were asked for are listed. */
+  /** Whether as many executions are listed as `limit` allows. */
   readonly isListed: boolean
   /** Goes on behind the last that is listed. */
   readonly nextCursor: string | undefined

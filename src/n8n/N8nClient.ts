@@ -17,23 +17,17 @@ import * as communityPackages from "./communityPackages.ts"
 import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
-import * as folders from "./folders.ts"
 import * as history from "./history.ts"
-import * as insights from "./insights.ts"
-import * as packages from "./packages.ts"
+import * as operations from "./operations.ts"
 import * as projects from "./projects.ts"
 import * as Requests from "./requests.ts"
-import * as sourceControl from "./sourceControl.ts"
 import * as tags from "./tags.ts"
-import * as testRuns from "./testRuns.ts"
-import * as users from "./users.ts"
-import * as variables from "./variables.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
 export { type About, isV1, writesDrafts } from "./about.ts"
 export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
-export { type CommunityPackage, type PackageVersion } from "./communityPackages.ts"
+export { type CommunityPackage } from "./communityPackages.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {
   type Column,
@@ -48,12 +42,16 @@ export {
   type TableQuery as DataTableQuery
 } from "./dataTables.ts"
 export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
-export { type Folder, type FolderDetails, type FolderFilter, type FolderQuery } from "./folders.ts"
 export { type VersionContent } from "./history.ts"
-export { type Insights } from "./insights.ts"
-export { type Imported, type ImportOptions, type PackageContents } from "./packages.ts"
+export {
+  type ListOperation,
+  type Operation,
+  type OperationError,
+  type OperationInput,
+  type OperationResult
+} from "./operations.ts"
 export type { Page, PageQuery } from "./pages.ts"
-export { type Project, type ProjectMember } from "./projects.ts"
+export { type Folder, type Project } from "./projects.ts"
 export {
   hasStatus,
   isUnlicensed,
@@ -62,11 +60,6 @@ export {
   type Query as Parameters,
   retrySchedule
 } from "./requests.ts"
-export { type SourceControlChange } from "./sourceControl.ts"
-export { type Tag } from "./tags.ts"
-export { type TestCase, type TestRun } from "./testRuns.ts"
-export { type Query as UserQuery, type User } from "./users.ts"
-export { type Query as VariableQuery, type Variable, type VariableFields } from "./variables.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 
@@ -97,16 +90,10 @@ export interface Service
     credentials.Service,
     dataTables.Service,
     executions.Service,
-    folders.Service,
     history.Service,
-    insights.Service,
-    packages.Service,
+    operations.Service,
     projects.Service,
-    sourceControl.Service,
     tags.Service,
-    testRuns.Service,
-    users.Service,
-    variables.Service,
     webhooks.Service,
     workflows.Service
 {
@@ -128,16 +115,10 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
     ...communityPackages.make(requests),
     ...credentials.make(requests),
     ...dataTables.make(requests),
-    ...folders.make(requests),
     ...history.make(requests),
-    ...insights.make(requests),
-    ...packages.make(requests),
+    ...operations.make(requests),
     ...projects.make(requests),
-    ...sourceControl.make(requests),
     ...tags.make(requests),
-    ...testRuns.make(requests),
-    ...users.make(requests),
-    ...variables.make(requests),
     ...webhooks.make(requests),
     ...(yield* about.make(requests)),
     ...(yield* executions.make(requests)),

@@ -16,23 +16,19 @@ export const maxBytes = {
   error: 64_000
 } as const
 
-/** As much of a body as is read, as text. */
-export interface Text {
-  readonly text: string
+/** A body as far as it is read, as bytes. */
+export interface Read {
+  readonly bytes: Uint8Array
   /** Whether there is more, which was not read. */
   readonly isCut: boolean
 }
 
-/** Reads a body as text, up to so many bytes; what comes after them is not waited for. */
-export const read = (
+/** Reads a body, up to so many bytes; what comes after them is not waited for. */
+export const readBytes = (
   response: HttpClientResponse.HttpClientResponse,
   max: number
-): Effect.Effect<Text, HttpClientError.HttpClientError> =>
+): Effect.Effect<Read, HttpClientError.HttpClientError> =>
   Effect.suspend(() => {
-    // Most answers are small, and say so: they need no stream.
-    if (Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined) {
-      return Effect.map(response.text, (text) => ({ text, isCut: false }))
-    }
     const parts: Array<Uint8Array> = []
     let size = 0
     return Stream.runForEachWhile(response.stream, (chunk) =>
@@ -42,12 +38,22 @@ export const read = (
         return size <= max
       })).pipe(
         Effect.catchIf(({ reason }) => reason._tag === "EmptyBodyError", () => Effect.void),
-        Effect.map(() => ({
-          text: new TextDecoder().decode(Bytes.concat(parts).subarray(0, max)),
-          isCut: size > max
-        }))
+        Effect.map(() => ({ bytes: Bytes.concat(parts).subarray(0, max), isCut: size > max }))
       )
   })
+
+/** Reads a body as text, up to so many bytes. */
+export const read = (
+  response: HttpClientResponse.HttpClientResponse,
+  max: number
+): Effect.Effect<{ readonly text: string; readonly isCut: boolean }, HttpClientError.HttpClientError> =>
+  // Most answers are small, and say so: they need no stream.
+  Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined
+    ? Effect.map(response.text, (text) => ({ text, isCut: false }))
+    : Effect.map(
+      readBytes(response, max),
+      ({ bytes, isCut }) => ({ text: new TextDecoder().decode(bytes), isCut })
+    )
 
 /** The beginning of a body as text. */
 export const beginning = (response: HttpClientResponse.HttpClientResponse, max: number) =>

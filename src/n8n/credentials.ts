@@ -6,7 +6,7 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { getJson, type Requests, sendJson } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
@@ -74,8 +74,6 @@ export interface Service {
   readonly listCredentials: (query: PageQuery) => Effect.Effect<Page<Credential>, Errors.RequestError>
   /** All credentials (2.x only), a page at a time as they are asked for. */
   readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
-  /** `GET /credentials/{id}` (2.x). */
-  readonly getCredential: (id: string) => Effect.Effect<Credential, Errors.N8nError>
   /** `GET /credentials/schema/{type}`. */
   readonly credentialSchema: (type: string) => Effect.Effect<CredentialSchema, Errors.N8nError>
   /** `POST /credentials`: n8n checks the fields, not whether they are right; `projectId` is 2.x only. */
@@ -87,17 +85,8 @@ export interface Service {
       readonly projectId?: string
     }
   ) => Effect.Effect<Credential, Errors.RequestError>
-  /** `PATCH /credentials/{id}` (2.x): `values` are all of them, unless `isPartial`. */
-  readonly updateCredential: (
-    id: string,
-    change: { readonly name?: string; readonly values?: CredentialValues; readonly isPartial?: boolean }
-  ) => Effect.Effect<Credential, Errors.N8nError>
-  /** `DELETE /credentials/{id}`. */
-  readonly deleteCredential: (id: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /credentials/{id}/test` (2.x): n8n asks the service; a type without a test is an `Error` that says so. */
   readonly testCredential: (id: string) => Effect.Effect<CredentialTest, Errors.N8nError>
-  /** `PUT /credentials/{id}/transfer` (needs a licence with projects). */
-  readonly transferCredential: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
 }
 
 const listTarget: Errors.Target = { operation: "list credentials" }
@@ -121,8 +110,8 @@ const texts = (value: unknown): ReadonlyArray<string> =>
 /** A shorter text could be a part of any word, and is no secret. */
 const minSecret = 4
 
-/** Takes the values out of n8n's message, should it repeat one. */
-const withoutValues = (values: CredentialValues | undefined) => {
+/** Takes the texts of a request's values out of n8n's message, should it repeat one. */
+export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) => {
   const secrets = values === undefined
     ? []
     : texts(Redacted.value(values)).filter(({ length }) => length >= minSecret)
@@ -146,9 +135,6 @@ export const make = (requests: Requests): Service => {
   return {
     listCredentials,
     streamCredentials: elements(listTarget, listCredentials),
-    getCredential: Effect.fn("N8nClient.getCredential")((id) =>
-      getJson(requests, path(id), Credential, credentialTarget("get credential", id))
-    ),
     credentialSchema: Effect.fn("N8nClient.credentialSchema")((type) =>
       getJson(requests, `/credentials/schema/${encodeURIComponent(type)}`, CredentialSchema, {
         operation: "get the fields of credential type",
@@ -166,23 +152,6 @@ export const make = (requests: Requests): Service => {
         )
       ).pipe(Effect.mapError(withoutValues(values)))
     ),
-    updateCredential: Effect.fn("N8nClient.updateCredential")((id, { isPartial, values, ...change }) =>
-      sendJson(
-        requests,
-        {
-          method: "PATCH",
-          path: path(id),
-          body: { ...change, ...data(values), ...(isPartial === undefined ? {} : { isPartialData: isPartial }) }
-        },
-        Credential,
-        credentialTarget("update credential", id)
-      ).pipe(Effect.mapError(withoutValues(values)))
-    ),
-    deleteCredential: Effect.fn("N8nClient.deleteCredential")((id) =>
-      requests.serializeWrite(
-        sendOnly(requests, { method: "DELETE", path: path(id) }, credentialTarget("delete credential", id))
-      )
-    ),
     testCredential: Effect.fn("N8nClient.testCredential")((id) =>
       Effect.map(
         sendJson(
@@ -192,18 +161,6 @@ export const make = (requests: Requests): Service => {
           credentialTarget("test credential", id)
         ),
         ({ message, status }) => ({ status, message: redactText(message) })
-      )
-    ),
-    transferCredential: Effect.fn("N8nClient.transferCredential")((id, destinationProjectId) =>
-      sendOnly(
-        requests,
-        { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
-        // Either can be missing.
-        {
-          operation: "transfer credential",
-          resourceType: "Credential or project",
-          resourceId: `${id} → ${destinationProjectId}`
-        }
       )
     )
   }

@@ -173,8 +173,6 @@ export interface Service {
   readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `DELETE /data-tables/{id}`, with its rows. */
   readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /** `GET /data-tables/{id}/columns`, by index. */
-  readonly listColumns: (id: string) => Effect.Effect<ReadonlyArray<Column>, Errors.N8nError>
   /** `POST /data-tables/{id}/columns`; the name is letters, digits and `_`, after a letter, at most 63. */
   readonly addColumn: (
     id: string,
@@ -284,14 +282,6 @@ export const make = (requests: Requests): Service => {
     ),
     deleteDataTable: Effect.fn("N8nClient.deleteDataTable")((id) =>
       sendOnly(requests, { method: "DELETE", path: path(id) }, tableTarget("delete data table", id))
-    ),
-    listColumns: Effect.fn("N8nClient.listColumns")((id) =>
-      getJson(
-        requests,
-        `${path(id)}/columns`,
-        Schema.Array(Column),
-        tableTarget("list the columns of data table", id)
-      )
     ),
     addColumn: Effect.fn("N8nClient.addColumn")((id, body) =>
       sendJson(

@@ -9,7 +9,7 @@ import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
 import { pageOf, pages } from "./pages.ts"
-import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson } from "./requests.ts"
 
 /**
  * A query for executions, which must meet all conditions.
@@ -65,8 +65,6 @@ const Retried = Schema.Struct({
   status: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-const StoppedCount = Schema.Struct({ stopped: Schema.Int })
-
 const Stopped = Schema.Struct({ status: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 
 /** The execution endpoints. */
@@ -118,18 +116,6 @@ export interface Service {
   readonly retryExecution: (id: string, loadWorkflow: boolean) => Effect.Effect<typeof Retried.Type, Errors.N8nError>
   /** `POST /executions/{id}/stop` (2.x). */
   readonly stopExecution: (id: string) => Effect.Effect<typeof Stopped.Type, Errors.N8nError>
-  /** `POST /executions/stop` (2.x): stops all that meet the conditions; returns how many. */
-  readonly stopExecutions: (
-    query: {
-      readonly status: ReadonlyArray<"queued" | "running" | "waiting">
-      readonly workflowId?: string
-      /** ISO 8601, as is `startedBefore`. */
-      readonly startedAfter?: string
-      readonly startedBefore?: string
-    }
-  ) => Effect.Effect<number, Errors.RequestError>
-  /** `DELETE /executions/{id}`, with its data. */
-  readonly deleteExecution: (id: string) => Effect.Effect<void, Errors.N8nError>
 }
 
 const target: Errors.Target = { operation: "list executions" }
@@ -267,19 +253,6 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         { method: "POST", path: `${path(id)}/stop` },
         Stopped,
         executionTarget("stop execution", id)
-      )
-    ),
-    stopExecutions: Effect.fn("N8nClient.stopExecutions")((body: Parameters<Service["stopExecutions"]>[0]) =>
-      Effect.map(
-        sendJson(requests, { method: "POST", path: "/executions/stop", body }, StoppedCount, {
-          operation: "stop executions"
-        }),
-        ({ stopped }) => stopped
-      )
-    ),
-    deleteExecution: Effect.fn("N8nClient.deleteExecution")((id: string) =>
-      requests.serializeWrite(
-        sendOnly(requests, { method: "DELETE", path: path(id) }, executionTarget("delete execution", id))
       )
     )
   } satisfies Service

@@ -10,16 +10,7 @@ import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
-import {
-  getJson,
-  hasStatus,
-  isTooLarge,
-  isUnknownParameter,
-  readJson,
-  type Requests,
-  sendJson,
-  sendOnly
-} from "./requests.ts"
+import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requests, sendJson } from "./requests.ts"
 
 /**
  * A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag.
@@ -91,12 +82,8 @@ export interface Service {
   ) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `DELETE /workflows/{id}`. */
   readonly deleteWorkflow: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and only `unarchiveWorkflow` changes it. */
+  /** `POST /workflows/{id}/archive` (2.x): it is unpublished, and nothing but `POST …/unarchive` changes it. */
   readonly archiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `POST /workflows/{id}/unarchive` (2.x). */
-  readonly unarchiveWorkflow: (id: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
-  /** `PUT /workflows/{id}/transfer` to another project (needs a licence); its credentials stay where they are. */
-  readonly transferWorkflow: (id: string, projectId: string) => Effect.Effect<void, Errors.N8nError>
   /** `POST /workflows/{id}/publish`, or `/activate` before 2.40; asynchronous on 2.x. */
   readonly publishWorkflow: (id: string, versionId?: string) => Effect.Effect<Workflow.Workflow, Errors.N8nError>
   /** `POST /workflows/{id}/unpublish`, or `/deactivate` before 2.40; asynchronous on 2.x. */
@@ -287,17 +274,6 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }
 
-  /** Sends an action of 2.x that 1.x has nothing for. */
-  const act = (id: string, action: "archive" | "unarchive") =>
-    requests.serializeWrite(
-      sendJson(
-        requests,
-        { method: "POST", path: `${path(id)}/${action}` },
-        Workflow.Workflow,
-        workflowTarget(id, `${action} workflow`)
-      )
-    )
-
   return {
     listWorkflows,
     streamWorkflows: ({ archived = false, ...query } = {}) =>
@@ -314,19 +290,13 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     createWorkflow,
     putWorkflow,
     deleteWorkflow,
-    archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) => act(id, "archive")),
-    unarchiveWorkflow: Effect.fn("N8nClient.unarchiveWorkflow")((id: string) => act(id, "unarchive")),
-    transferWorkflow: Effect.fn("N8nClient.transferWorkflow")((id: string, destinationProjectId: string) =>
+    archiveWorkflow: Effect.fn("N8nClient.archiveWorkflow")((id: string) =>
       requests.serializeWrite(
-        sendOnly(
+        sendJson(
           requests,
-          { method: "PUT", path: `${path(id)}/transfer`, body: { destinationProjectId } },
-          // Either can be missing.
-          {
-            operation: "transfer workflow",
-            resourceType: "Workflow or project",
-            resourceId: `${id} → ${destinationProjectId}`
-          }
+          { method: "POST", path: `${path(id)}/archive` },
+          Workflow.Workflow,
+          workflowTarget(id, "archive workflow")
         )
       )
     ),

@@ -23,6 +23,9 @@ const app = await Application.bootstrap({
     "src/catalogue/types/ParameterView.ts:Parameter",
     "src/catalogue/types/Ports.ts:Port",
     "src/base/Json.ts:Obj",
+    "src/n8n/generated/Operations.ts:Operations",
+    "src/n8n/operations.ts:Argument",
+    "src/n8n/operations.ts:Item",
     "src/mcp/http/refusal.ts:Refusal"
   ],
   logLevel: "Warn",

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import MiniSearch from "minisearch"
 import * as Errors from "../../base/Errors.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import { deprecations } from "../types/Deprecations.ts"
 import type { NodeType } from "../types/NodeType.ts"
 import { cut, type Document, type Row, type Text, toDocument, type TypeLists } from "./document.ts"
 import { joined, make as makeWords, spaced, stem, type WordLists, type Words, words as wordsOf } from "./words.ts"
@@ -52,21 +53,20 @@ export interface Index {
   readonly terms: ReadonlySet<string>
 }
 
-const boost: { readonly [field in keyof Text]: number } = {
-  name: 4,
-  phrases: 2.5,
-  alias: 1.5,
-  kind: 1.2,
-  operations: 0.4,
-  description: 1
-}
+const fields: ReadonlyArray<keyof Text> = ["name", "phrases", "alias", "kind", "operations", "description"]
+
+const boost = { name: 4, phrases: 4, operations: 0.4 }
 
 /** The search's part of the catalogue's data file. */
 export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & TypeLists): string => {
-  const { eventWords, orderWords, stopWords, synonyms, weakWords } = lists
-  const words = { synonyms, stopWords, weakWords, eventWords, orderWords }
+  const { eventWords, stopWords, synonyms, weakWords } = lists
+  const words = { synonyms, stopWords, weakWords, eventWords }
   const byLists = makeWords(words)
-  const contents: Contents = { words, documents: types.map((type) => toDocument(type, byLists, lists)) }
+  const successors = deprecations(types)
+  const contents: Contents = {
+    words,
+    documents: types.map((type) => toDocument(type, byLists, lists, successors[type.type]))
+  }
   return JSON.stringify(contents)
 }
 
@@ -77,13 +77,13 @@ export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): In
   const documents = [...contents.documents, ...more.map((type) => toDocument(type, words))]
   const terms = new Set<string>()
   const text = new MiniSearch<Text & { readonly id: number }>({
-    fields: Object.keys(boost),
+    fields: [...fields],
     tokenize: (text) => text === "" ? [] : text.split(" "),
     processTerm: (term) => {
       terms.add(term)
       return term
     },
-    searchOptions: { boost, bm25: { k: 1.2, b: 0.3, d: 0.5 }, processTerm: (term) => term }
+    searchOptions: { boost, processTerm: (term) => term }
   })
   text.addAll(documents.map(({ text }, id) => ({ ...text, id })))
   return { documents, text, words, terms }
@@ -108,11 +108,10 @@ const analyze = ({ terms, words }: Index, question: string) => {
   return { all, searched: [...new Set(searched)].slice(0, maxWords) }
 }
 
-/** Factors of actions and triggers, by which of them the question asks for. */
+/** Factors of actions and triggers, by whether the question asks for a trigger. */
 const factors = {
   action: { action: 1, trigger: 0.6 },
-  event: { action: 0.6, trigger: 2 },
-  trigger: { action: 0.25, trigger: 2.2 }
+  trigger: { action: 0.6, trigger: 2 }
 } as const
 
 /** Whether the question is about an agent's tools. */
@@ -121,11 +120,10 @@ const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|age
 /** Factor of nodes that an agent can call, where it is about an agent's tools. */
 const toolFactor = 1.5
 
-const wantedKind = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors => {
-  const [first = ""] = all
-  if (all.some((word, at) => /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))) return "trigger"
-  return all.some(words.isEvent) && !words.isOrder(first) ? "event" : "action"
-}
+const wantedKind = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors =>
+  all.some((word, at) => words.isEvent(word) || /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))
+    ? "trigger"
+    : "action"
 
 /** How many typos a word of its length may have. */
 const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
@@ -141,7 +139,6 @@ const noise = 0.12
 
 const rank = (
   index: Index,
-  question: string,
   { all, searched }: ReturnType<typeof analyze>
 ): ReadonlyArray<Document> => {
   const isUnknown = (term: string) => !index.terms.has(term)
@@ -160,19 +157,50 @@ const rank = (
 
   const factor = factors[wantedKind(index, all)]
   const forTool = isForAgent(all) ? toolFactor : 1
-  const whole = joined(question)
   const scored = hits.flatMap(({ id, queryTerms, score }) => {
     const document = index.documents[id]
-    if (document === undefined) return []
-    if (document.outdated && !document.text.name.split(" ").includes(whole)) return []
+    if (document === undefined || document.outdated) return []
     return [{
       document,
       score: score * weigh(queryTerms) / total * (1 + document.popularity / 2) *
-        factor[document.trigger ? "trigger" : "action"] * (document.outdated ? 0.1 : 1) *
+        factor[document.trigger ? "trigger" : "action"] *
         (document.tool === undefined ? 1 : forTool)
     }]
   }).toSorted((a, b) => b.score - a.score)
   return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * noise).map(({ document }) => document)
+}
+
+/** Puts the documents at the place in the list, unless they are before it. */
+const lift = (list: ReadonlyArray<Document>, place: number, documents: ReadonlyArray<Document>) => [
+  ...new Set([...list.slice(0, place), ...documents, ...list])
+]
+
+/** Successors that come before an outdated node; few, so that it is among the first three itself. */
+const maxSuccessors = 2
+
+/**
+ * Documents whose name the question is come first; if only outdated ones are named so, after their successors. The best
+ * of the current ones with such an alias comes third at the latest.
+ */
+const liftNamed = (
+  { documents }: Index,
+  question: string,
+  all: ReadonlyArray<string>,
+  ranked: ReadonlyArray<Document>
+): ReadonlyArray<Document> => {
+  const keys = new Set([joined(question), joined(question.replace(/\bnode\s*$/i, "")), all.join("")])
+  const place = (document: Document) => ranked.indexOf(document) >>> 0
+  const having = (key: "names" | "aliases") =>
+    documents.filter((document) => document[key].some((name) => keys.has(name)))
+      .toSorted((a, b) => place(a) - place(b))
+  const isCurrent = ({ outdated }: Document) => !outdated
+  const named = having("names")
+  const replaced = named.flatMap((document) => [
+    ...document.successors.slice(0, maxSuccessors).flatMap((type) => documents.filter(({ row }) => row.id === type)),
+    document
+  ])
+  const first = named.some(isCurrent) ? named.filter(isCurrent) : replaced
+  return lift(lift(ranked, 0, first), 2, having("aliases").filter(isCurrent).slice(0, 1))
 }
 
 /** Bytes that an answer's rows may take, for each row asked for; a few rows may be wide. */
@@ -226,10 +254,11 @@ export const search = (
   const asks = /[\p{L}\p{N}]/u.test(question)
   const analyzed = analyze(index, question)
   const onlyTriggers = asks && analyzed.searched.length === 0 && wantedKind(index, analyzed.all) === "trigger"
-  const ranked = asks && !onlyTriggers ? rank(index, question, analyzed) : mostUsed(index.documents)
+  const ranked = asks && !onlyTriggers ? rank(index, analyzed) : mostUsed(index.documents)
   const type = keyword.trim().toLowerCase()
-  const named = index.documents.filter(({ row }) => row.id.toLowerCase() === type)
-  const matching = [...new Set([...named, ...ranked])].filter(({ categories, trigger }) =>
+  const typed = index.documents.filter(({ row }) => row.id.toLowerCase() === type)
+  const lifted = lift(liftNamed(index, question, analyzed.all, ranked), 0, typed)
+  const matching = lifted.filter(({ categories, trigger }) =>
     (foldedCategory === "" || categories.some((name) => fold(name) === foldedCategory)) && (trigger || !onlyTriggers)
   )
   const forAgent = isForAgent(analyzed.all)

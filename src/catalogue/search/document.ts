@@ -36,11 +36,17 @@ export interface Document {
   readonly text: Text
   /** The tool for AI agents that n8n makes of the type. */
   readonly tool?: Pick<Row, "id" | "name" | "version">
+  /** Names of it and of its tool, in full and as in the type, each as one word. */
+  readonly names: ReadonlyArray<string>
+  /** n8n's other names for it, each as one word. */
+  readonly aliases: ReadonlyArray<string>
   /** n8n's categories and subcategories, and ours. */
   readonly categories: ReadonlyArray<string>
   readonly trigger: boolean
   /** Hidden in n8n, deprecated or a dummy: only its name finds it. */
   readonly outdated: boolean
+  /** Types to use instead, if it is deprecated. */
+  readonly successors: ReadonlyArray<string>
   /** Popularity, 1 (most used) to 0. */
   readonly popularity: number
 }
@@ -129,7 +135,12 @@ const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
 }
 
 /** Makes documents of types; `lists` need not know them. */
-export const toDocument = (nodeType: NodeType.NodeType, { terms }: Words, lists?: TypeLists): Document => {
+export const toDocument = (
+  nodeType: NodeType.NodeType,
+  { terms }: Words,
+  lists?: TypeLists,
+  successors: ReadonlyArray<string> = []
+): Document => {
   const { type } = nodeType
   const version = NodeType.defaultVersion(nodeType)
   const description = NodeType.at(nodeType, version) ?? nodeType.descriptions[0]
@@ -152,16 +163,18 @@ export const toDocument = (nodeType: NodeType.NodeType, { terms }: Words, lists?
   const says = description.description ?? ""
   const parameters = fewParameters(description.properties)
 
-  const textOf = (...texts: ReadonlyArray<string>) => [...new Set(terms(texts.join(" ")))].join(" ")
+  const row: Row = {
+    id: type,
+    name: description.displayName,
+    description: cut(says, 70),
+    categories,
+    version,
+    ...(parameters && { parameters })
+  }
+
+  const textOf = (texts: ReadonlyArray<string>) => terms(texts.join(" ")).join(" ")
   return {
-    row: {
-      id: type,
-      name: description.displayName,
-      description: cut(says, 70),
-      categories,
-      version,
-      ...(parameters && { parameters })
-    },
+    row,
     text: {
       name: [
         ...new Set([
@@ -169,13 +182,17 @@ export const toDocument = (nodeType: NodeType.NodeType, { terms }: Words, lists?
           ...[...names, ...(tool ? [`${local}Tool`] : [])].map(joined)
         ])
       ].join(" "),
-      phrases: textOf(...typeAndAction.map((each) => lists?.phrases[each] ?? "")),
-      alias: terms((codex.alias ?? []).join(" ")).join(" "),
-      kind: terms([...kinds.map(({ phrases }) => phrases), ...categories, ...subcategories].join(" ")).join(" "),
-      operations: textOf(...choices.map(({ description, name }) => `${name} ${description ?? ""}`)),
-      description: terms(says).join(" ")
+      phrases: textOf(typeAndAction.map((each) => lists?.phrases[each] ?? "")),
+      alias: textOf(codex.alias ?? []),
+      kind: textOf([...kinds.map(({ phrases }) => phrases), ...categories, ...subcategories]),
+      operations: textOf(choices.map(({ description, name }) => `${name} ${description ?? ""}`)),
+      description: textOf([says])
     },
     ...(tool && { tool }),
+    names: [row, tool].flatMap((each) =>
+      each === undefined ? [] : [each.name, each.name.replace(/\(.*\)/, ""), each.id.replace(/.*\./, "")]
+    ).map(joined),
+    aliases: (codex.alias ?? []).map(joined),
     categories: [
       ...categories,
       ...subcategories,
@@ -185,6 +202,7 @@ export const toDocument = (nodeType: NodeType.NodeType, { terms }: Words, lists?
     trigger,
     outdated: description.hidden === true || includes(lists?.unwanted ?? "", short) ||
       /\b(deprecated|legacy|internal)\b/i.test(`${description.displayName} ${says}`),
+    successors,
     popularity: place < 0 ? 0 : 1 - place / mostUsed.length
   }
 }

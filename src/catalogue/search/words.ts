@@ -9,10 +9,8 @@ export interface WordLists {
   readonly stopWords: string
   /** Words that fit any node an agent may use: they weigh little. */
   readonly weakWords: string
-  /** Words for something that happens: a trigger is wanted … */
+  /** Words for something that happens: a trigger is wanted. */
   readonly eventWords: string
-  /** … unless the question begins with a word that gives an order. */
-  readonly orderWords: string
 }
 
 /** What is done with words, by their lists. */
@@ -24,7 +22,6 @@ export interface Words {
   readonly isStopWord: (word: string) => boolean
   readonly isWeak: (term: string) => boolean
   readonly isEvent: (word: string) => boolean
-  readonly isOrder: (word: string) => boolean
 }
 
 const isJapanese = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
@@ -56,7 +53,7 @@ const stems = new Map<string, string>()
 export const stem = (word: string): string => {
   const known = stems.get(word)
   if (known !== undefined) return known
-  const computed = word.length > 3 ? stemmer(word.replace(/is(e[drs]?|ing|ations?)$/, "iz$1")) : word
+  const computed = word.length > 3 ? stemmer(word) : word
   if (stems.size < 20_000) stems.set(word, computed)
   return computed
 }
@@ -67,14 +64,12 @@ export const make = (lists: WordLists): Words => {
   const stopWords = new Set(lists.stopWords.split(" "))
   const weakTerms = new Set(lists.weakWords.split(" ").map(stem))
   const eventWords = new Set(lists.eventWords.split(" "))
-  const orderWords = new Set(lists.orderWords.split(" "))
   const expand = (word: string) => synonyms.get(word) ?? [word]
   return {
     expand,
     terms: (text) => words(text).flatMap(expand).filter((word) => !stopWords.has(word)).map(stem),
     isStopWord: (word) => stopWords.has(word),
     isWeak: (term) => weakTerms.has(term),
-    isEvent: (word) => eventWords.has(word),
-    isOrder: (word) => orderWords.has(word)
+    isEvent: (word) => eventWords.has(word)
   }
 }

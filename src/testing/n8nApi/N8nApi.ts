@@ -24,7 +24,6 @@ import * as credentials from "./credentials.ts"
 import * as dataTables from "./dataTables.ts"
 import * as executions from "./executions.ts"
 import * as history from "./history.ts"
-import * as insights from "./insights.ts"
 import * as projects from "./projects.ts"
 import * as publishing from "./publishing.ts"
 import { checkQuery } from "./query.ts"
@@ -158,7 +157,6 @@ const routes: ReadonlyArray<Route> = [
   ...credentials.routes,
   ...dataTables.routes,
   ...communityPackages.routes,
-  ...insights.routes,
   ...audit.routes,
   ...projects.routes
 ]

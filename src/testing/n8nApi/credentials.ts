@@ -1,6 +1,6 @@
 /** Credentials: their values are not kept. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, flag, optional, record, text } from "./body.ts"
+import { type Check, fields, record, text } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
 import { api, type Call, type Handler } from "./server.ts"
@@ -34,21 +34,6 @@ const createCredential: Handler = (call) => {
   return Effect.succeed(Response.json(detail(credential, call)))
 }
 
-const getCredential: Handler = Effect.fnUntraced(function*(call) {
-  return Response.json(detail((yield* find(call, "Credential not found")).credential, call))
-})
-
-const updateCredential: Handler = Effect.fnUntraced(function*(call) {
-  const { at, credential } = yield* find(call, "Credential not found")
-  const { data, name = credential.name } = obj(call.body)
-  if (data !== undefined && String(name).length < 3) {
-    return yield* refuse(400, "Credential name must be 3 to 128 characters long.")
-  }
-  const updated = { ...credential, ...only(obj(call.body), "name", "type"), updatedAt: call.now } as Credential
-  call.state.credentials.splice(at, 1, updated)
-  return Response.json(detail(updated, call))
-})
-
 const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
   const { at, credential } = yield* find(call, "Not Found")
   call.state.credentials.splice(at, 1)
@@ -60,15 +45,6 @@ const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
 const testCredential: Handler = Effect.fnUntraced(function*(call) {
   yield* find(call, `Credential with ID "${call.id}" was not found.`)
   return Response.json({ status: "Error", message: "No testing function found for this credential." })
-})
-
-const transferCredential: Handler = Effect.fnUntraced(function*(call) {
-  yield* find(call, "Not Found")
-  const project = String(obj(call.body)["destinationProjectId"])
-  return yield* refuse(
-    call.version === "2" ? 404 : 400,
-    `Could not find project with the id "${project}". Make sure you have the permission to create credentials in it.`
-  )
 })
 
 /** The fields of some types; of others, n8n says that they are not there. */
@@ -124,21 +100,11 @@ const newCredential: Check = fields({
   data: { check: record, required: true }
 }, true)
 
-const change: Check = fields(
-  optional({ name: text, type: text, data: record, isGlobal: flag, isResolvable: flag, isPartialData: flag }),
-  true
-)
-
-const transfer: Check = fields({ destinationProjectId: { check: text, required: true } }, true)
-
 /** The credential endpoints. */
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
   api("POST", "/credentials", { body: newCredential }, createCredential),
   api("GET", "/credentials/schema/:id", {}, getSchema),
-  api("PUT", "/credentials/:id/transfer", { body: transfer }, transferCredential),
   api("POST", "/credentials/:id/test", { only2: true }, testCredential),
-  api("GET", "/credentials/:id", { only2: true }, getCredential),
-  api("PATCH", "/credentials/:id", { body: change, only2: true }, updateCredential),
   api("DELETE", "/credentials/:id", {}, deleteCredential)
 ]

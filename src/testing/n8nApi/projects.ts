@@ -25,10 +25,6 @@ const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
   return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
-const listVariables: Handler = () => unlicensed("feat:variables")
-
-const status: Handler = () => unlicensed("feat:sourceControl")
-
 /** The endpoints that a licence opens. */
 export const routes = [
   api("GET", "/projects", { query: pageQuery }, listProjects),
@@ -37,7 +33,5 @@ export const routes = [
     "/projects/:id/folders",
     { query: { filter: text, select: text, sortBy: text, skip: text, take: text }, only2: true },
     listFolders
-  ),
-  api("GET", "/variables", { query: { ...pageQuery, projectId: text, state: text } }, listVariables),
-  api("GET", "/source-control/status", { query: { direction: text }, only2: true }, status)
+  )
 ]

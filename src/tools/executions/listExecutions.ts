@@ -70,14 +70,17 @@ const nothingNamed = (name: string | undefined, workflowId: string | undefined) 
     JSON.stringify(name)
   } in its name: list_workflows lists the names.`
 
-/** What is left out that was asked for, and the call that brings it. */
-const howToGoOn = ({ executions, isListed, unread }: Triage.Triage) => {
+/** Explains what the answer lacks and which call returns it. */
+const howToGoOn = ({ executions, isListed, nextCursor, unread }: Triage.Triage, isGrouped: boolean) => {
   if (unread > 0) {
     return `${
       counted(unread, "failed execution")
     } not read yet: call again with the same arguments, what was read is kept.`
   }
-  return isListed ? undefined : `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
+  if (!isListed) return `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
+  return isGrouped && nextCursor !== undefined
+    ? `Groups of the newest ${counted(executions.length, "execution")} only: raise limit or go on with cursor.`
+    : undefined
 }
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
@@ -153,7 +156,7 @@ export const listExecutions = Tool.make({
     groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup]))),
     /** How many executions are in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
-    /** Whether the groups tell of all that were asked for. */
+    /** Whether the groups cover all executions that the filters match, from the cursor on. */
     complete: Schema.optionalKey(Schema.Boolean),
     nextCursor: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String),
@@ -175,7 +178,7 @@ export const listExecutions = Tool.make({
         startedAfter: toIso(query.startedAfter),
         startedBefore: toIso(query.startedBefore)
       }, { failures: groupBy === "failure" })
-      return { found, url, hint: howToGoOn(found) }
+      return { found, url, hint: howToGoOn(found, groupBy !== undefined) }
     }),
   summarize: ({ found, hint, url }, { groupBy, raw }) => {
     const { executions, failed, isListed, names, nextCursor, unread } = found
@@ -185,7 +188,7 @@ export const listExecutions = Tool.make({
       return defined({
         groups: groups.map((group) => defined({ ...group, workflowName: workflowName(group.workflowId) })),
         scanned: executions.length,
-        complete: isListed && unread === 0,
+        complete: isListed && nextCursor === undefined && unread === 0,
         nextCursor,
         hint
       })

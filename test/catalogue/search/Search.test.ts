@@ -93,6 +93,64 @@ describe("the right node", () => {
   })
 })
 
+describe("a name", () => {
+  const namesakes = Map.groupBy(documents, ({ row }) => row.name)
+  const firstOf = (keyword: string) => search({ keyword }).nodes[0]?.id
+
+  it("finds its node first, and its tool where it is about tools", () => {
+    const missed = documents.filter(({ outdated }) => !outdated).flatMap(({ row, tool }) => [
+      ...[row.name, row.name.toLowerCase(), `${row.name} node`].filter((keyword) =>
+        !namesakes.get(row.name)?.some((each) => [each.row.id, each.tool?.id].includes(firstOf(keyword)))
+      ),
+      ...(tool && firstOf(tool.name) !== tool.id ? [tool.name] : [])
+    ])
+    assert.deepStrictEqual(missed, [])
+  })
+
+  it("of a node that is hidden or deprecated finds first what replaced it, if anything did, then the node", () => {
+    const taken = new Set(
+      documents.filter(({ outdated }) => !outdated).flatMap(({ row, tool }) => [row.name, tool?.name])
+    )
+    const missed = documents.filter(({ outdated, row }) => outdated && !taken.has(row.name)).filter(
+      ({ row, successors, tool }) => {
+        const ids = search({ keyword: row.name }).nodes.map(({ id }) => id).filter((id) => id !== tool?.id)
+        return ids[0] !== (successors[0] ?? row.id) || ids.indexOf(row.id) !== Math.min(successors.length, 2)
+      }
+    )
+    assert.deepStrictEqual(missed.map(({ row }) => row.name), [])
+  })
+
+  it("that n8n lists as a node's alias finds the node among the first three", () => {
+    const current = documents.filter(({ outdated }) => !outdated)
+    const aliases = Map.groupBy(
+      current.flatMap(({ row }) =>
+        nodeTypes.get(row.id).descriptions.flatMap(({ codex }) => codex?.alias ?? []).map((alias) => ({
+          alias,
+          id: row.id
+        }))
+      ),
+      ({ alias }) => alias.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
+    )
+    assert.isAbove(aliases.size, 250)
+    const missed = [...aliases].filter(([alias, owners]) => {
+      const first = search({ keyword: alias }).nodes.slice(0, 3)
+      return !first.some(({ id }) => owners.some((owner) => owner.id === id))
+    })
+    assert.deepStrictEqual(missed.map(([alias]) => alias), [])
+  })
+
+  it.each([
+    { keyword: "if", nodes: ["if", "switch"] },
+    { keyword: "IF node", nodes: ["if", "switch"] },
+    { keyword: "webhook", nodes: ["webhook", "respondToWebhook"] },
+    { keyword: "pg", nodes: ["postgres"] },
+    { keyword: "code", nodes: ["code", "ai.toolCode"] },
+    { keyword: "gsheets", nodes: ["googleSheets"] }
+  ])("'$keyword' finds $nodes", ({ keyword, nodes }) => {
+    assert.deepStrictEqual(idsFor(keyword).slice(0, nodes.length), nodes)
+  })
+})
+
 describe("what is hidden or deprecated", () => {
   it("is found by its name alone, behind what replaced it", () => {
     assert.strictEqual(idsFor("cron")[0], "scheduleTrigger")

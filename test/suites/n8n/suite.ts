@@ -469,8 +469,8 @@ export const suite = (version: string) => {
         const box = yield* scenarios.run("fail", "triage: the box")
         const last = yield* scenarios.trigger("fail", box)
         const http = yield* scenarios.run("httpFail", "Triage: the request")
-        const triage = (groupBy: "workflow" | "failure") =>
-          tools.listExecutions.call({ raw: false, groupBy, workflowName: "TRIAGE:" })
+        const triage = (groupBy: "workflow" | "failure", limit = 200) =>
+          tools.listExecutions.call({ raw: false, groupBy, limit, workflowName: "TRIAGE:" })
         const { complete, groups, scanned } = yield* triage("failure")
         assert.deepStrictEqual([scanned, complete], [3, true])
         assert.deepInclude(groups?.[0], {
@@ -484,6 +484,9 @@ export const suite = (version: string) => {
         assert.include(JSON.stringify(groups?.[1]), "nobody-is-here")
         const { groups: byWorkflow } = yield* triage("workflow")
         assert.deepInclude(byWorkflow?.[0], { workflowName: "triage: the box", total: 2, byStatus: { error: 2 } })
+        const newest = yield* triage("failure", 2)
+        assert.deepStrictEqual([newest.scanned, newest.complete], [2, false])
+        assert.isString(newest.nextCursor)
 
         const running = yield* scenarios.run("running", "waited for")
         const waiting = yield* Effect.forkChild(

@@ -293,8 +293,9 @@ describe("list_executions", () => {
         const { asked, process } = yield* world({ workflows: shop.workflows, executions })
         yield* Effect.gen(function*() {
           const answer = yield* tools.listExecutions.run({ groupBy: "failure", limit: 500 })
-          const { complete, groups = [], nextCursor, scanned } = yield* list({ groupBy: "failure", limit: 500 })
-          assert.deepStrictEqual([scanned, complete, groups.length], [500, true, 3])
+          const { complete, groups = [], hint, nextCursor, scanned } = yield* list({ groupBy: "failure", limit: 500 })
+          assert.deepStrictEqual([scanned, complete, groups.length], [500, false, 3])
+          assert.strictEqual(hint, "Groups of the newest 500 executions only: raise limit or go on with cursor.")
           assert.isAtMost(countTokens(JSON.stringify(answer)), 500)
           assert.lengthOf(bodies(yield* asked), 250)
           const older = yield* list({ groupBy: "failure", limit: 500, cursor: nextCursor ?? "" })

@@ -1,0 +1,174 @@
+/** Every operation of n8n's public API, typed by n8n's own description of it. */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import type * as Errors from "../base/Errors.ts"
+import * as body from "./body.ts"
+import { withoutValues } from "./credentials.ts"
+import type { Operations } from "./generated/Operations.ts"
+import { unreadableError } from "./HttpErrors.ts"
+import { elements, type Page, pageOf } from "./pages.ts"
+import { type Query, readJson, type Request, type Requests } from "./requests.ts"
+
+/**
+ * An operation: its method and its path, such as `GET /tags/{tagId}`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Operation = keyof Operations
+
+/**
+ * Input of an operation. A `body` in `Redacted` is repeated in no error; `seconds` is the timeout with the retries.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OperationInput<K extends Operation> =
+  & { readonly [P in keyof Operations[K] as P extends "result" | "body" ? never : P]: Operations[K][P] }
+  & (Operations[K] extends { body: infer B } ? { readonly body: B | Redacted.Redacted<B> }
+    : Operations[K] extends { body?: infer B } ? { readonly body?: B | Redacted.Redacted<B> }
+    : {})
+  & { readonly seconds?: number }
+
+/**
+ * Result of an operation as n8n describes it; the value may have more fields, and lack some.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OperationResult<K extends Operation> = Operations[K]["result"]
+
+/**
+ * Failures of an operation: without an id in its path, it has no `NotFoundError`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OperationError<K extends Operation> = Operations[K] extends { path: unknown } ? Errors.N8nError
+  : Errors.RequestError
+
+type Argument<I> = {} extends I ? [input?: I] : [input: I]
+
+/**
+ * Operations that list something in pages.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ListOperation = {
+  [K in Operation]: "nextCursor" extends keyof OperationResult<K> ? K : never
+}[Operation]
+
+type Item<K extends ListOperation> = OperationResult<K> extends { data?: ReadonlyArray<infer A> } ? A : never
+
+/** The operations. */
+export interface Service {
+  /**
+   * Sends any request of n8n's public API, with the retries, timeouts and errors of the other methods.
+   *
+   * **Details**
+   *
+   * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless a
+   * `schema` is given. `isUnsupported` knows the error of an n8n that is too old for the operation.
+   *
+   * **Example** (Renaming a tag)
+   *
+   * ```ts
+   * import { N8nClient } from "effect-n8n-mcp"
+   * import * as Effect from "effect/Effect"
+   *
+   * export const rename = Effect.fn(function*(tagId: string, name: string) {
+   *   const n8n = yield* N8nClient.N8nClient
+   *   return yield* n8n.request("PUT /tags/{tagId}", { path: { tagId }, body: { name } })
+   * })
+   * ```
+   */
+  readonly request: {
+    <K extends Operation, S extends Schema.ConstraintDecoder<unknown>>(
+      operation: K,
+      input: OperationInput<K> & { readonly schema: S }
+    ): Effect.Effect<S["Type"], OperationError<K>>
+    <K extends Operation>(
+      operation: K,
+      ...input: Argument<OperationInput<K>>
+    ): Effect.Effect<OperationResult<K>, OperationError<K>>
+  }
+  /** All elements of a list, a page at a time as they are asked for. */
+  readonly stream: <K extends ListOperation>(
+    operation: K,
+    ...input: Argument<OperationInput<K>>
+  ) => Stream.Stream<Item<K>, OperationError<K>>
+}
+
+interface Input {
+  readonly path?: { readonly [name: string]: string | number }
+  readonly query?: Query
+  readonly body?: unknown
+  readonly seconds?: number
+  readonly schema?: Schema.ConstraintDecoder<unknown>
+}
+
+/** `workflowId` and the `id` of `/workflows/{id}` as `Workflow`. */
+const resourceOf = (template: string) => {
+  const [, segment = "", name = ""] = /([^/]+)\/\{(\w+)\}[^{}]*$/.exec(template) ?? []
+  const words = (name === "id" || name === "name" ? segment.replace(/s$/, "") : name.replace(/(Id|Slug|Name)$/, ""))
+    .replace(/-/g, " ").replace(/(?=[A-Z])/g, " ").toLowerCase()
+  return { name, resourceType: words.charAt(0).toUpperCase() + words.slice(1) }
+}
+
+/** Writes that break n8n 1.x when they overlap. */
+const isSerial = /^(?!GET)\w+ \/(?:workflows|tags|credentials)\b|^DELETE \/executions\b|^PUT \S+\/tags$/
+
+const AnyPage = pageOf(Schema.Unknown)
+
+/** Implements them for one n8n. */
+export const make = (requests: Requests): Service => {
+  const request = (operation: string, input: Input = {}): Effect.Effect<unknown, Errors.N8nError> => {
+    const [method = "", template = ""] = operation.split(" ")
+    const { path = {}, query, schema = Schema.Unknown, seconds } = input
+    const { name, resourceType } = resourceOf(template)
+    const target = {
+      operation: `send ${operation}`,
+      ...(name === "" ? {} : { resourceType, resourceId: String(path[name]) })
+    }
+    const values = Redacted.isRedacted(input.body) ? input.body : undefined
+    const sending = requests.send(
+      {
+        method: method as Request["method"],
+        path: template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? "")),
+        query,
+        body: values === undefined ? input.body : Redacted.value(values),
+        seconds
+      },
+      target,
+      (response, target) =>
+        method === "DELETE" && response.status === 404
+          ? Effect.void
+          : /json|text|^$/.test(response.headers["content-type"] ?? "")
+          ? readJson(response, schema, target)
+          : Effect.filterOrFail(
+            body.readBytes(response, body.maxBytes.json),
+            ({ isCut }) => !isCut,
+            () => unreadableError(target, `more than ${body.maxBytes.json / 1_000_000} MB`)
+          ).pipe(Effect.map(({ bytes }) => bytes))
+    ).pipe(Effect.mapError(withoutValues(values)))
+    return (isSerial.test(operation) ? requests.serializeWrite(sending) : sending).pipe(
+      Effect.withSpan("N8nClient.request", { attributes: { operation } })
+    )
+  }
+  return {
+    request: request as Service["request"],
+    stream: (operation: string, input: Input = {}) =>
+      elements(
+        { operation: `send ${operation}` },
+        ({ cursor = input.query?.["cursor"], limit }) =>
+          request(operation, {
+            ...input,
+            query: { limit, ...input.query, cursor },
+            schema: AnyPage
+          }) as Effect.Effect<Page<never>, never>
+      )
+  }
+}

@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import {
+  apiFailure,
+  apiKey,
+  breaksOff,
+  failure,
+  memoryClient,
+  refuses,
+  says,
+  scriptedClient,
+  settle
+} from "./clients.ts"
+
+const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+const tag = { id: "t", name: "red", color: "#f00" }
+
+describe("request", () => {
+  it.effect("sends the operation and keeps each field of the answer", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says(tag)])
+      const answer = yield* n8n.request("PUT /tags/{tagId}", { path: { tagId: "a/b" }, body: { name: "red" } })
+      assert.deepEqual(answer as unknown, tag)
+      assert.strictEqual(requests[0]?.url, "https://n8n.test/api/v1/tags/a%2Fb")
+      assert.strictEqual(requests[0]?.headers["x-n8n-api-key"], apiKey)
+    }))
+
+  it.effect("checks the answer where a schema is given", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([says(tag)])
+      const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) =>
+        n8n.request("GET /tags/{tagId}", { path: { tagId: "t" }, schema })
+      assert.deepStrictEqual(yield* read(Schema.Struct({ color: Schema.String })), { color: "#f00" })
+      const { reason } = yield* apiFailure(read(Schema.Struct({ size: Schema.Finite })))
+      assert.strictEqual(reason, "Unreadable")
+    }))
+
+  it.effect("names what is missing, and repeats a read but not a write", () =>
+    Effect.gen(function*() {
+      const gone = yield* scriptedClient([says({ message: "Tag not found" }, { status: 404 })])
+      const missing = yield* failure(gone.n8n.request("GET /tags/{tagId}", { path: { tagId: "t" } }))
+      assert.deepInclude(missing, { _tag: "NotFoundError", resourceType: "Tag", resourceId: "t" })
+      const run = gone.n8n.request("GET /workflows/{id}/test-runs/{runId}", { path: { id: "w", runId: 7 } })
+      assert.deepInclude(yield* failure(run), { resourceType: "Run", resourceId: "7" })
+
+      const reading = yield* scriptedClient([breaksOff, says({ data: [tag], nextCursor: null })])
+      yield* settle(reading.n8n.request("GET /tags"))
+      assert.lengthOf(reading.requests, 2)
+      const writing = yield* scriptedClient([refuses(500), says(tag)])
+      const { message } = yield* apiFailure(writing.n8n.request("POST /tags", { body: { name: "red" } }))
+      assert.strictEqual(message, "Failed to send POST /tags (HTTP 500)")
+      assert.lengthOf(writing.requests, 1)
+    }))
+
+  it.effect("sends nothing to another path, and says what is not set", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([says(tag)])
+      const climbing = n8n.request("DELETE /tags/{tagId}", { path: { tagId: ".." } })
+      assert.strictEqual((yield* failure(climbing))._tag, "ValidationError")
+      assert.lengthOf(requests, 0)
+      const unset = Effect.flip(N8nClient.N8nClient.use((n8n) => n8n.request("GET /tags"))).pipe(
+        Effect.provide(N8nClient.layerUnconfigured(["N8N_URL"]))
+      )
+      assert.strictEqual((yield* unset).message, "Cannot send GET /tags: N8N_URL not set")
+    }))
+
+  it.effect("repeats no text of a redacted body", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* scriptedClient([says({ message: "bad value: my-password" }, { status: 400 })])
+      const body = Redacted.make({ name: "Key", type: "t", data: { password: "my-password" } })
+      const error = yield* apiFailure(n8n.request("POST /credentials", { body }))
+      assert.match(error.errorDetails ?? "", /^bad value: /)
+      assert.notInclude(JSON.stringify(error), "my-password")
+    }))
+
+  it.effect("gives bytes where the answer is not JSON, and nothing where it is empty", () =>
+    Effect.gen(function*() {
+      const bytes = Uint8Array.of(0x1f, 0x8b, 0, 255)
+      const gzip = () => Effect.sync(() => new Response(bytes, { headers: { "content-type": "application/gzip" } }))
+      const packed = yield* scriptedClient([gzip])
+      assert.deepStrictEqual(
+        Array.from(yield* packed.n8n.request("POST /n8n-packages/export", { body: { workflowIds: ["w"] } })),
+        Array.from(bytes)
+      )
+      const empty = yield* scriptedClient([() => Effect.sync(() => new Response(null, { status: 204 }))])
+      assert.isUndefined(yield* empty.n8n.request("DELETE /variables/{id}", { path: { id: "v" } }))
+      const page = yield* scriptedClient([says("<html>", { headers: { "content-type": "text/html" } })])
+      const { errorDetails } = yield* apiFailure(page.n8n.request("GET /tags"))
+      assert.strictEqual(errorDetails, "a web page instead of JSON")
+    }))
+
+  it.effect("writes tags and workflows one at a time, and reads together", () =>
+    Effect.gen(function*() {
+      const { count, n8n } = yield* memoryClient({}, "1", { before: () => Effect.never })
+      const begin = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.andThen(Effect.forkChild(effect), Effect.repeat(turn, { times: 5 }))
+      yield* begin(n8n.request("POST /tags", { body: { name: "a" } }))
+      yield* begin(n8n.request("POST /workflows/{workflowId}/archive", { path: { workflowId: "w" } }))
+      assert.strictEqual(yield* count, 1)
+      yield* begin(n8n.request("GET /tags"))
+      assert.strictEqual(yield* count, 2)
+    }))
+
+  it.effect("is known to be unsupported where n8n is older", () =>
+    Effect.gen(function*() {
+      const { n8n } = yield* memoryClient({}, "1")
+      const error = yield* failure(n8n.request("GET /community-packages"))
+      assert.isTrue(N8nClient.isUnsupported(error))
+    }))
+})
+
+describe("stream", () => {
+  const page = (id: number, nextCursor: string | null) => says({ data: [{ id }], nextCursor })
+
+  it.effect("reads all pages of a list", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([page(1, "a"), page(2, "b"), page(3, null)])
+      const users = yield* settle(Stream.runCollect(n8n.stream("GET /users", { query: { includeRole: true } })))
+      assert.deepEqual(users.map(({ id }) => id) as ReadonlyArray<unknown>, [1, 2, 3])
+      assert.deepStrictEqual(requests.map(({ url }) => new URL(url).search), [
+        "?limit=250&includeRole=true",
+        "?limit=250&includeRole=true&cursor=a",
+        "?limit=250&includeRole=true&cursor=b"
+      ])
+    }))
+
+  it.effect("goes on from a cursor, with pages of the wanted size, and not in circles", () =>
+    Effect.gen(function*() {
+      const { n8n, requests } = yield* scriptedClient([page(1, "b"), page(2, "b")])
+      const list = n8n.stream("GET /tags", { query: { limit: 3, cursor: "a" } })
+      const { errorDetails } = yield* apiFailure(Stream.runDrain(list))
+      assert.strictEqual(errorDetails, "a list that does not end, or goes round in circles")
+      assert.deepStrictEqual(requests.map(({ url }) => new URL(url).search), ["?limit=3&cursor=a", "?limit=3&cursor=b"])
+    }))
+})
