@@ -171,7 +171,7 @@ export interface Options {
 }
 
 /** A problem of one item, which the next one may not have. */
-const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type" || kind === "thrown"
+const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type"
 
 /** Finds the items that meet a condition. Fails with a problem of the expression that no item is to blame for. */
 export const search = Effect.fnUntraced(function*(
