@@ -1,4 +1,5 @@
 /** One pass over the items of an execution: which of them meet a condition. Nothing of the pass stays in memory. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
@@ -155,8 +156,8 @@ const holds = (value: unknown, needle: string): boolean => {
 /** Text that JSON writes as it is, so that it can be looked for before anything is parsed. */
 const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 
-/** A pass lets others run every so many characters of JSON. */
-const breath = 1_000_000
+/** Characters of JSON, and milliseconds, after which a pass lets others run. */
+const yieldEvery = { characters: 1_000_000, millis: 20 }
 
 /** Where to look, how many matches to give, and whether secrets are hidden. */
 export interface Options {
@@ -188,18 +189,24 @@ export const search = Effect.fnUntraced(function*(
   let found = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined
-  let unrested = 0
+  const clock = yield* Clock.Clock
+  let characters = 0
+  let since = clock.currentTimeMillisUnsafe()
   let before = 0
   for (const { count, slot } of slots) {
     for (const segment of execution.segments(slot)) {
-      unrested += segment.text.length
-      if (unrested > breath) {
-        unrested = 0
+      characters += segment.text.length
+      if (characters > yieldEvery.characters) {
+        characters = 0
         yield* Effect.yieldNow
       }
       if (!mayMatch(segment.text)) continue
       const redact = redacts ? Redact.forJson(segment.text) : <A>(value: A) => value
       for (const [place, stored] of segment.items().entries()) {
+        if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
+          yield* Effect.yieldNow
+          since = clock.currentTimeMillisUnsafe()
+        }
         const json = redact(obj(stored)?.["json"] ?? {})
         if (needle !== undefined && !holds(json, needle)) continue
         const fields = obj(json) ?? {}
