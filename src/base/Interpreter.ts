@@ -14,10 +14,8 @@ import * as Lazy from "./Lazy.ts"
 
 export { Problem }
 
-/** A compiled expression, with the clock that bounds its evaluations. */
-export interface Program extends Compiled {
-  readonly now: () => number
-}
+/** A compiled expression. */
+export type Program = Compiled
 
 /** A number of steps that evaluations share; each subtracts what it uses. */
 export interface Budget {
@@ -86,7 +84,7 @@ const catchProblems = <A>(body: () => A): Result.Result<A, Problem> => {
  * The scope must hold JSON only; it is never mutated.
  */
 export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.Result<unknown, Problem> => {
-  const run = start(scope, budget.steps, program.now)
+  const run = start(scope, budget.steps)
   const result = catchProblems(() => {
     charge(run, program.cost)
     return toJson(run, program.evaluate(run))
@@ -97,7 +95,7 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
-const predicate = ({ cost, evaluate, now, reads }: Program, limits: Limits = {}): Predicate => {
+const predicate = ({ cost, evaluate, reads }: Program, now: () => number, limits: Limits = {}): Predicate => {
   const { perItem, total } = { ...defaultLimits, ...limits }
   let left = total
   const matches = (item: Obj) => {
@@ -139,14 +137,12 @@ export const load: Effect.Effect<Interpreter> = Effect.map(
           problem("syntax", "There is more than one expression", offsetOf(Number(obj(more)?.["start"])))
         )
       }
-      return catchProblems(() => ({
-        ...compileTree((statement as Acorn.ExpressionStatement).expression, options),
-        now
-      }))
+      return catchProblems(() => compileTree((statement as Acorn.ExpressionStatement).expression, options))
     }
     return {
       compile: (source) => compile(source, { isItem: false }),
-      where: (source, limits) => Result.map(compile(source, { isItem: true }), (program) => predicate(program, limits))
+      where: (source, limits) =>
+        Result.map(compile(source, { isItem: true }), (program) => predicate(program, now, limits))
     }
   }
 )

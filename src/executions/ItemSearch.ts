@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import { includes } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
@@ -145,10 +146,10 @@ const holds = (value: unknown, needle: string): boolean => {
         continue
       }
       for (const [key, inner] of Object.entries(at)) {
-        if (key.toLowerCase().includes(needle)) return true
+        if (includes(key.toLowerCase(), needle)) return true
         work.push(inner)
       }
-    } else if (at !== null && at !== undefined && String(at).toLowerCase().includes(needle)) return true
+    } else if (at !== null && at !== undefined && includes(String(at).toLowerCase(), needle)) return true
   }
   return false
 }
@@ -182,7 +183,7 @@ export const search = Effect.fnUntraced(function*(
 ) {
   const needle = text?.toLowerCase()
   const mayMatch = (json: string) =>
-    needle === undefined || !isPlain(needle) || json.toLowerCase().includes(needle) || json.includes("\\u")
+    needle === undefined || !isPlain(needle) || includes(json.toLowerCase(), needle) || json.includes("\\u")
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])

@@ -9,7 +9,16 @@ import type { Obj } from "../../src/base/Json.ts"
 import { Json } from "../support/arbitrary.ts"
 import * as packages from "../support/packages.ts"
 
-const { compile, where } = await Effect.runPromise(Interpreter.load)
+/** A clock whose time goes on by so many milliseconds at each look. */
+const clock = (millis: number) =>
+  Effect.map(Clock.Clock, (real) => {
+    let time = 0
+    return Object.assign(Object.create(real) as Clock.Clock, { currentTimeMillisUnsafe: () => time += millis })
+  })
+
+const loadWith = (millis: number) => Effect.provideServiceEffect(Interpreter.load, Clock.Clock, clock(millis))
+
+const { compile, where } = await Effect.runPromise(loadWith(0))
 
 const same = (actual: unknown, expected: unknown, message?: string) => assert.deepStrictEqual(actual, expected, message)
 
@@ -373,11 +382,7 @@ describe("a budget", () => {
 
   it.effect("bounds the time of an item, whatever its steps", () =>
     Effect.gen(function*() {
-      const slow = Object.assign(
-        Object.create(yield* Clock.Clock) as Clock.Clock,
-        { time: 0, currentTimeMillisUnsafe: () => slow.time += 20 }
-      )
-      const interpreter = yield* Effect.provideService(Interpreter.load, Clock.Clock, slow)
+      const interpreter = yield* loadWith(20)
       const matches = Result.getOrThrow(interpreter.where("tags.some((tag) => tag === 'x')"))
       const short = { tags: Array.from({ length: 2_000 }, () => "a") }
       const long = { tags: Array.from({ length: 100_000 }, () => "a") }

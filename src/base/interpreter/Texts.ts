@@ -1,39 +1,14 @@
 /** Searches in texts, in linear time and charged as they advance. */
+import { indexOf } from "../LinearSearch.ts"
 import { charge, chargeText, elementCost, list, makeText, type Run } from "./Values.ts"
-
-/** The host's own search takes quadratic time beyond 250 characters of what is searched for. */
-const maxNative = 200
-
-/** For each beginning of the needle the length of the longest border, as in Knuth, Morris and Pratt's search. */
-const bordersOf = (needle: string): Uint32Array => {
-  const borders = new Uint32Array(needle.length)
-  for (let at = 1, border = 0; at < needle.length; at++) {
-    while (border > 0 && needle.charCodeAt(at) !== needle.charCodeAt(border)) border = borders[border - 1] ?? 0
-    if (needle.charCodeAt(at) === needle.charCodeAt(border)) border++
-    borders[at] = border
-  }
-  return borders
-}
-
-const findLong = (text: string, needle: string, from: number): number => {
-  const borders = bordersOf(needle)
-  for (let at = from, length = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    while (length > 0 && code !== needle.charCodeAt(length)) length = borders[length - 1] ?? 0
-    if (code === needle.charCodeAt(length)) length++
-    if (length === needle.length) return at - length + 1
-  }
-  return -1
-}
 
 /** As String.prototype.indexOf. */
 export const find = (run: Run, text: string, needle: string, from = 0): number => {
   const start = Math.min(Math.max(from, 0), text.length)
-  if (needle.length > text.length - start) return -1
-  const isLong = needle.length > maxNative
-  if (isLong) chargeText(run, 4 * (text.length - start + needle.length))
-  const at = isLong ? findLong(text, needle, start) : text.indexOf(needle, start)
-  chargeText(run, (at < 0 ? text.length : at) - start + 16)
+  chargeText(run, needle.length)
+  const at = indexOf(text, needle, start)
+  const length = (at < 0 ? text.length : at) - start
+  chargeText(run, (needle.length > 200 ? 4 : 1) * length + 16)
   return at
 }
 

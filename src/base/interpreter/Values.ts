@@ -94,8 +94,8 @@ const stepsPerLook = 10_000
 /** Milliseconds that one evaluation may take: charges by steps are estimates. */
 const maxMillis = 100
 
-/** A run of a program over a scope. */
-export const start = (scope: Obj, steps: number, now: () => number): Run => ({
+/** A run of a program over a scope; without a clock only its steps are bounded. */
+export const start = (scope: Obj, steps: number, now: () => number = () => 0): Run => ({
   scope,
   steps,
   lookAt: steps - stepsPerLook,
