@@ -448,6 +448,12 @@ describe("regular expressions", () => {
     }
   })
 
+  it("are at most 20 in an expression", () => {
+    const all = (count: number) => `[${"/a/,".repeat(count)}].length`
+    same(value(all(20)), 20)
+    same(problem(all(21)), "budget: More than 20 regular expressions")
+  })
+
   it("match as in JavaScript", () => {
     const patterns = [
       "/\\s/",

@@ -18,9 +18,13 @@ export interface Compiled {
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-const literal = (node: Acorn.Literal): Evaluate => {
+/** Each may take some milliseconds to compile. */
+const maxPatterns = 20
+
+const literal = (node: Acorn.Literal, { compilation }: Scope): Evaluate => {
   const { regex, value } = node
   if (regex) {
+    if (++compilation.patterns > maxPatterns) stop(node, "budget", `More than ${maxPatterns} regular expressions`)
     const pattern = Patterns.compile(regex.pattern, regex.flags)
     return typeof pattern === "string" ? stop(node, "refused", pattern) : () => pattern
   }
@@ -94,7 +98,7 @@ const expression: Compilation["expression"] = (node, scope) =>
   nested(node, scope, (): Evaluate => {
     switch (node.type) {
       case "Literal":
-        return literal(node)
+        return literal(node, scope)
       case "TemplateLiteral":
         return template(node, scope)
       case "Identifier":
@@ -141,7 +145,7 @@ const expression: Compilation["expression"] = (node, scope) =>
 
 /** Compiles one expression; throws a {@link Problem}. @internal */
 export const compile = (root: Acorn.Expression, { isItem }: Options): Compiled => {
-  const compilation: Compilation = { isItem, expression, reads: new Map(), cost: 0, level: 0, deepest: 0 }
+  const compilation: Compilation = { isItem, expression, reads: new Map(), patterns: 0, cost: 0, level: 0, deepest: 0 }
   const evaluate = expression(root, { compilation, names: new Map(), parent: undefined })
   const { cost, reads } = compilation
   return { evaluate: (run) => evaluate(undefined, run), cost, reads: [...reads.values()] }

@@ -19,6 +19,8 @@ export interface Compilation {
   readonly expression: (node: Acorn.Expression | Acorn.PrivateIdentifier, scope: Scope) => Evaluate
   /** The places of an item that the expression names, by their JSON. */
   readonly reads: Map<string, ReadonlyArray<string | number>>
+  /** How many regular expressions there are. */
+  patterns: number
   /** The steps of one pass through the current function, and its depth of nesting. */
   cost: number
   level: number
