@@ -1,38 +1,21 @@
 #!/usr/bin/env node
-/** The command line: wiring only. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import { enableCompileCache } from "node:module"
-import { homedir } from "node:os"
-import { join } from "node:path"
-import * as LeanStart from "./app/LeanStart.ts"
+/**
+ * Entry point of every start. It checks the version of Node before importing anything, in syntax that old versions can
+ * parse: a static import of a name that they lack would fail first.
+ */
 
-// Not where Node has it by itself: other users could write there.
-enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
+/** `engines.node` of package.json. */
+const needed = [22, 19] as const
 
-// A reader that closes its pipe (`| head`) stops no work, and does not decide the exit status.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error
-  })
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+if (major > needed[0] || major === needed[0] && minor >= needed[1]) {
+  void import("./app/Run.ts")
+} else {
+  process.stderr.write(
+    `effect-n8n-mcp needs Node ${
+      needed.join(".")
+    } or later, but this is Node ${process.versions.node} at ${process.execPath}.\n`
+  )
+  process.exitCode = 1
 }
-
-const program = Effect.promise(() => import("./app/Program.ts")).pipe(Effect.map(({ make }) => make))
-
-const prepared = LeanStart.isPlain(process.argv.slice(2), process.env)
-  ? LeanStart.read(new URL("start.json", import.meta.url))
-  : undefined
-
-const main: Effect.Effect<unknown, unknown> = prepared === undefined
-  ? Effect.flatMap(program, (make) => make())
-  : LeanStart.serve(prepared, program)
-
-NodeRuntime.runMain(main, {
-  // It would report failures on stdout, outside any logger provided here.
-  disableErrorReporting: true,
-  // A signal or the end of stdin is a normal exit; open connections must not delay it.
-  teardown: (exit) =>
-    process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
-})

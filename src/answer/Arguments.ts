@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "../base/Errors.ts"
-import { type Obj, obj, str } from "../base/Json.ts"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 
 const parseJson = (text: string): unknown => {
@@ -39,22 +39,53 @@ const maxDepth = 200
 
 const parameterOf = (path: string) => path.split(".")[0] ?? ""
 
-/** What no file, header or URL can hold, keys included, and what is nested too deeply. */
-const malformed = (value: unknown, path: string, depth = 0): ReadonlyArray<Issue> => {
+/**
+ * The longest text of a parameter: a name, id, path or expression. What may be longer, such as a node's code, is inside
+ * of objects that have no schema here.
+ */
+const maxChars = 2_000
+
+const isText = (schema: unknown): boolean => {
+  const { anyOf, type } = obj(schema) ?? {}
+  return type === "string" || (arr(anyOf) ?? []).some(isText)
+}
+
+/** The schema of a key or element. */
+const schemaAt = (schema: unknown, key: string): unknown => {
+  const { anyOf, items, properties } = obj(schema) ?? {}
+  return obj(properties)?.[key] ?? items ?? (arr(anyOf) ?? []).map((each) => schemaAt(each, key)).find(obj)
+}
+
+/**
+ * What no file, header or URL can hold, keys included, what is nested too deeply, and texts too long for their
+ * parameter.
+ */
+const malformed = (value: unknown, path: string, schema: unknown, depth = 0): ReadonlyArray<Issue> => {
   const half = (field: string) => [{ field, reason: `${field} holds half of a UTF-16 surrogate pair` }]
-  if (typeof value === "string") return value.isWellFormed() ? [] : half(path)
+  if (typeof value === "string") {
+    return value.length > maxChars && isText(schema)
+      ? [{ field: path, reason: `${path} has more than ${maxChars} characters` }]
+      : value.isWellFormed()
+      ? []
+      : half(path)
+  }
   if (typeof value !== "object" || value === null) return []
   if (depth >= maxDepth) {
     const field = parameterOf(path)
     return [{ field, reason: `${field} is nested more than ${maxDepth} levels deep` }]
   }
   return Object.entries(value).flatMap(([key, each]) => {
-    const at = under(path, key.toWellFormed())
-    return key.isWellFormed() ? malformed(each, at, depth + 1) : half(at)
+    const at = under(path, clip(key))
+    return key.isWellFormed() ? malformed(each, at, schemaAt(schema, key), depth + 1) : half(at)
   })
 }
 
 const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
+
+/** A key as it is shown. */
+const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
+
+const maxKey = 100
 
 interface Issue {
   readonly field: string
@@ -109,15 +140,15 @@ export const decoder = <A, R>(
     const entries = Object.entries(input)
     const unknown = entries.flatMap(([key]): ReadonlyArray<Issue> =>
       Object.hasOwn(properties, key) ? [] : [{
-        field: key.toWellFormed(),
-        reason: `Unknown parameter '${key.toWellFormed()}'`,
+        field: clip(key),
+        reason: `Unknown parameter '${clip(key)}'`,
         hint: suggestion(key, Object.keys(properties))
       }]
     )
     const known = entries.flatMap(([key, value]) =>
       Object.hasOwn(properties, key) && value !== null ? [[key, coerce(value, properties[key])] as const] : []
     )
-    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key))
+    const malformedIssues = known.flatMap(([key, value]) => malformed(value, key, properties[key]))
     // A malformed value cannot be decoded or shown.
     const isMalformed = (path: string) => malformedIssues.some(({ field }) => parameterOf(field) === parameterOf(path))
     const decoded = yield* Effect.result(decode(Object.fromEntries(known.filter(([key]) => !isMalformed(key)))))

@@ -23,18 +23,6 @@ export interface Check {
 
 const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
 
-/** `engines.node` of package.json. */
-const minNode = [22, 19] as const
-
-/** Whether this server runs on a version of Node; older ones start it, and then lack what it uses. */
-export const checkNode = (version: string): Check => {
-  const [major = 0, minor = 0] = version.split(".").map(Number)
-  const enough = major > minNode[0] || major === minNode[0] && minor >= minNode[1]
-  return enough
-    ? ok("Node", version)
-    : { name: "Node", status: "failed", detail: version, cure: `Needs ${minNode.join(".")} or later.` }
-}
-
 const failed = (name: string, error: Errors.N8nError): Check => {
   const { context, hint, message } = Envelope.fromError(error)
   const details = context["errorDetails"]
@@ -240,7 +228,8 @@ export const examine = (
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
-      checkNode(process.versions.node),
+      // An older one than is needed does not come this far.
+      ok("Node", process.versions.node),
       ...yield* filesChecks(filesRoots, offersFiles),
       yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue

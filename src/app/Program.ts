@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { version } from "../base/Version.ts"
 import type { McpTransport } from "../mcp/McpTransport.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
-import * as CommandLine from "./commands/CommandLine.ts"
+import { commandLine } from "./commands/CommandLine.ts"
 import * as Output from "./commands/Output.ts"
 import * as Logging from "./Logging.ts"
 import * as Options from "./Options.ts"
@@ -19,7 +19,7 @@ import * as Telemetry from "./Telemetry.ts"
 export const make = (stdio: Layer.Layer<McpTransport> = Stdio.layer) =>
   Effect.suspend(() => {
     const variables = Options.variables(process.env)
-    return Command.run(CommandLine.make(process.versions.node), { version }).pipe(
+    return Command.run(commandLine, { version }).pipe(
       Effect.tapCause(Output.explain),
       Effect.provideService(StdioTransport, stdio),
       Effect.provide(

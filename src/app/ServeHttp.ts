@@ -91,7 +91,6 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
   if (checked === undefined) return { publicHost }
   const target = (upstream: Upstreams.Upstream | undefined) =>
     upstream === undefined ? undefined : { client: upstream.name, readOnly: upstream.readOnly }
-  const hasProfiles = upstreams.some(({ name }) => name !== undefined)
   const keys = yield* Issuer.make(checked.issuer)
   // The first caller need not wait for the keys.
   yield* Effect.forkScoped(Effect.ignore(keys.current))
@@ -100,10 +99,9 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
     resource: checked.resource,
     access: OAuth.access({
       ...checked,
+      // Without --config no upstream has a name: a token that names a profile leads nowhere.
       targetOf: (profile) =>
-        target(
-          hasProfiles && profile !== undefined ? upstreams.find(({ name }) => name === profile) : defaultUpstream
-        )
+        target(profile === undefined ? defaultUpstream : upstreams.find(({ name }) => name === profile))
     }, keys)
   }
 }, Effect.provide(FetchHttpClient.layer))

@@ -3,10 +3,11 @@
  * to host objects. Nothing is ever passed to `eval`, `Function` or `vm`.
  */
 import type * as Acorn from "acorn"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Compiled, Options } from "./interpreter/Compile.ts"
-import { charge, Fn, Problem, type Run, toJson } from "./interpreter/Values.ts"
+import { charge, Fn, Problem, start, toJson } from "./interpreter/Values.ts"
 import { parser } from "./JavaScript.ts"
 import { arr, type Obj, obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
@@ -49,8 +50,8 @@ export interface Interpreter {
    * **Details**
    *
    * The item's fields and `$json` are in scope; anything missing, at any depth, is `undefined`. Each predicate has its
-   * own budget, so compile one per search. An item that takes too many steps is a `budget` problem, as is every item
-   * once the total is used up; a `type` problem means that the expression does not fit this item.
+   * own budget, so compile one per search. An item that takes too many steps or more than 100 ms is a `budget` problem,
+   * as is every item once the total is used up; a `type` problem means that the expression does not fit this item.
    */
   readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
 }
@@ -63,7 +64,7 @@ const defaultLimits = { perItem: 10_000_000, total: 100_000_000 } satisfies Limi
 
 const problem = (kind: Problem["kind"], message: string, at: number) => new Problem({ kind, message, at })
 
-/** Turns a program's `throw` or a stack overflow into a problem; other exceptions are bugs in the interpreter. */
+/** Turns a stack overflow into a problem; other exceptions are bugs in the interpreter. */
 const catchProblems = <A>(body: () => A): Result.Result<A, Problem> => {
   try {
     return Result.succeed(body())
@@ -74,8 +75,6 @@ const catchProblems = <A>(body: () => A): Result.Result<A, Problem> => {
     throw error
   }
 }
-
-const start = (scope: Obj, steps: number): Run => ({ scope, steps, depth: 0, at: 0 })
 
 /**
  * Evaluates a program; the result is a JSON copy of its value, or `undefined` if the value has no JSON form.
@@ -96,17 +95,13 @@ export const evaluate = (program: Program, scope: Obj, budget: Budget): Result.R
 
 const [yes, no] = [Result.succeed(true), Result.succeed(false)]
 
-const predicate = ({ cost, evaluate, reads }: Program, limits: Limits = {}): Predicate => {
+const predicate = ({ cost, evaluate, reads }: Program, now: () => number, limits: Limits = {}): Predicate => {
   const { perItem, total } = { ...defaultLimits, ...limits }
-  const run = start({}, 0)
   let left = total
   const matches = (item: Obj) => {
     const steps = Math.min(perItem, left)
-    run.scope = item
-    run.steps = steps
-    run.depth = 0
+    const run = start(item, steps, now)
     try {
-      run.at = 0
       charge(run, cost)
       const value = evaluate(run)
       // `amount => 5` is a typo for `>=`, and a function is always truthy.
@@ -125,8 +120,9 @@ const predicate = ({ cost, evaluate, reads }: Program, limits: Limits = {}): Pre
 
 /** Loads the interpreter, with the parser and the regular expression engine on first use. */
 export const load: Effect.Effect<Interpreter> = Effect.map(
-  Effect.all([parser, Lazy.load(() => import("./interpreter/Compile.ts"))], { concurrency: 2 }),
-  ([parse, { compile: compileTree }]): Interpreter => {
+  Effect.all([parser, Lazy.load(() => import("./interpreter/Compile.ts")), Clock.Clock], { concurrency: 2 }),
+  ([parse, { compile: compileTree }, clock]): Interpreter => {
+    const now = () => clock.currentTimeMillisUnsafe()
     const compile = (source: string, options: Options): Result.Result<Program, Problem> => {
       if (source.length > maxSource) return Result.fail(problem("budget", "The expression is too long", maxSource))
       if (source.trim() === "") return Result.fail(problem("syntax", "The expression is empty", 0))
@@ -145,7 +141,8 @@ export const load: Effect.Effect<Interpreter> = Effect.map(
     }
     return {
       compile: (source) => compile(source, { isItem: false }),
-      where: (source, limits) => Result.map(compile(source, { isItem: true }), (program) => predicate(program, limits))
+      where: (source, limits) =>
+        Result.map(compile(source, { isItem: true }), (program) => predicate(program, now, limits))
     }
   }
 )

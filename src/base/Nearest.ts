@@ -10,13 +10,18 @@ const reordered = 0.05
 
 const sortWords = (name: string) => name.toLowerCase().split(/[\s_-]+/).toSorted().join(" ")
 
+/** The longest name that is compared: the time grows with the product of both lengths. */
+const maxChars = 100
+
 /**
  * The candidates most similar to `name`, best first: equal but for case and separators, the same words in another
- * order, one containing the other, or few typos.
+ * order, one containing the other, or few typos. None for a name of more than 100 characters.
  */
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
+  if (name.length > maxChars) return []
   const wanted = fold(name)
   return [...new Set(candidates)]
+    .filter(({ length }) => length <= maxChars)
     .map((candidate) => {
       const folded = fold(candidate)
       const contained = wanted.length > 1 && folded.length > 1 && (folded.includes(wanted) || wanted.includes(folded))

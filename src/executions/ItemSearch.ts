@@ -1,9 +1,11 @@
 /** One pass over the items of an execution: which of them meet a condition. Nothing of the pass stays in memory. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Interpreter from "../base/Interpreter.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
+import { includes } from "../base/LinearSearch.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
@@ -144,10 +146,10 @@ const holds = (value: unknown, needle: string): boolean => {
         continue
       }
       for (const [key, inner] of Object.entries(at)) {
-        if (key.toLowerCase().includes(needle)) return true
+        if (includes(key.toLowerCase(), needle)) return true
         work.push(inner)
       }
-    } else if (at !== null && at !== undefined && String(at).toLowerCase().includes(needle)) return true
+    } else if (at !== null && at !== undefined && includes(String(at).toLowerCase(), needle)) return true
   }
   return false
 }
@@ -155,8 +157,8 @@ const holds = (value: unknown, needle: string): boolean => {
 /** Text that JSON writes as it is, so that it can be looked for before anything is parsed. */
 const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 
-/** A pass lets others run every so many characters of JSON. */
-const breath = 1_000_000
+/** Characters of JSON, and milliseconds, after which a pass lets others run. */
+const yieldEvery = { characters: 1_000_000, millis: 20 }
 
 /** Where to look, how many matches to give, and whether secrets are hidden. */
 export interface Options {
@@ -171,7 +173,7 @@ export interface Options {
 }
 
 /** A problem of one item, which the next one may not have. */
-const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type" || kind === "thrown"
+const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type"
 
 /** Finds the items that meet a condition. Fails with a problem of the expression that no item is to blame for. */
 export const search = Effect.fnUntraced(function*(
@@ -181,25 +183,31 @@ export const search = Effect.fnUntraced(function*(
 ) {
   const needle = text?.toLowerCase()
   const mayMatch = (json: string) =>
-    needle === undefined || !isPlain(needle) || json.toLowerCase().includes(needle) || json.includes("\\u")
+    needle === undefined || !isPlain(needle) || includes(json.toLowerCase(), needle) || json.includes("\\u")
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])
   let found = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined
-  let unrested = 0
+  const clock = yield* Clock.Clock
+  let characters = 0
+  let since = clock.currentTimeMillisUnsafe()
   let before = 0
   for (const { count, slot } of slots) {
     for (const segment of execution.segments(slot)) {
-      unrested += segment.text.length
-      if (unrested > breath) {
-        unrested = 0
+      characters += segment.text.length
+      if (characters > yieldEvery.characters) {
+        characters = 0
         yield* Effect.yieldNow
       }
       if (!mayMatch(segment.text)) continue
       const redact = redacts ? Redact.forJson(segment.text) : <A>(value: A) => value
       for (const [place, stored] of segment.items().entries()) {
+        if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
+          yield* Effect.yieldNow
+          since = clock.currentTimeMillisUnsafe()
+        }
         const json = redact(obj(stored)?.["json"] ?? {})
         if (needle !== undefined && !holds(json, needle)) continue
         const fields = obj(json) ?? {}

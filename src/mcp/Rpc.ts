@@ -112,14 +112,25 @@ export const failure = <I extends Id | null>(
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
 /**
- * Id of a value that has one.
+ * Id of a value that has one, for the answer, including numbers that are invalid as ids.
  *
  * @category functions
  * @since 0.1.0
  */
 export const idOf = (value: unknown): Id | undefined => {
   const id = obj(value)?.["id"]
-  return isId(id) ? id : undefined
+  return isId(id) || Number.isFinite(id) ? id as Id : undefined
+}
+
+/**
+ * The reason why a value is not a message.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const problem = (value: unknown): string => {
+  const { id } = obj(value) ?? {}
+  return id === undefined || isId(id) ? "not a JSON-RPC 2.0 message" : "the id of a request is a string or an integer"
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Bundles the program into a folder: `main.js` and its chunks, what it answers before it is loaded (`start.json`), and
+ * Bundles the program into a folder: `main.js`, which imports `main-run.js` and its chunks on a Node that can run them, what it answers before it is loaded (`start.json`), and
  * the licences of what is in it (`NOTICES.md`).
  *
  * `node program.ts FOLDER [EXTENSION]`; the extension is `.js`.
@@ -19,7 +19,7 @@ const unused = join(root, "src/packaging/unused.ts")
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ["src/main.ts"],
+  entryPoints: { "main-run": "src/app/Run.ts" },
   outdir: folder,
   outExtension: { ".js": extension },
   chunkNames: "main-[name]-[hash]",
@@ -38,6 +38,24 @@ const { metafile } = await build({
   banner: {
     js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);"
   }
+})
+
+await build({
+  absWorkingDir: root,
+  entryPoints: ["src/main.ts"],
+  outdir: folder,
+  outExtension: { ".js": extension },
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  // Any Node that knows `import()` can read it.
+  target: "node12.22",
+  logLevel: "warning",
+  plugins: [{
+    name: "main-run",
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /\/Run\.ts$/ }, () => ({ path: `./main-run${extension}`, external: true }))
+  }]
 })
 
 /** The package folder of a file: `…/node_modules/@scope/name`. */

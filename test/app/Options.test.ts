@@ -10,7 +10,6 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { homedir } from "node:os"
 import { delimiter, dirname, resolve } from "node:path"
-import * as CommandLine from "../../src/app/commands/CommandLine.ts"
 import * as Options from "../../src/app/Options.ts"
 
 const quiet: CliOutput.Presenter = { present: () => Effect.void }
@@ -101,17 +100,4 @@ describe("Options", () => {
     assert.deepStrictEqual(Options.filesRoots({ filesRoot: [], transport: "stdio" }, {}), [resolve(".")])
     assert.deepStrictEqual(Options.filesRoots({ filesRoot: [], transport: "http" }, {}), [])
   })
-})
-
-describe("the command line", () => {
-  it.effect.each(["", "tools", "call list_workflows", "doctor"])(
-    "refuses an old Node before anything runs: '%s'",
-    (line) =>
-      Effect.gen(function*() {
-        const run = Command.runWith(CommandLine.make("20.20.2"), { version: "0" })
-        const error = yield* Effect.flip(run(line.split(" ").filter((word) => word !== "")))
-        assert.strictEqual(error._tag, "InvalidOption")
-        assert.match(error.message, /Node 20\.20\.2 is too old\. Needs 22\.19 or later/)
-      }).pipe(Effect.provide(environment({})))
-  )
 })

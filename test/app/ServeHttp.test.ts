@@ -8,6 +8,7 @@ import type * as Options from "../../src/app/Options.ts"
 import * as HttpServing from "../../src/app/ServeHttp.ts"
 import * as ToolContext from "../../src/app/ToolContext.ts"
 import * as tools from "../../src/tools/index.ts"
+import * as Issuing from "../mcp/http/issuing.ts"
 import { folderWith, platform } from "../support/folders.ts"
 import { listening } from "../support/listening.ts"
 import { bundle, remove, start } from "../support/Process.ts"
@@ -182,6 +183,32 @@ describe("over HTTP", () => {
       assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
       assert.match(logs ?? "", /"call".*get_workflow/)
       assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key|canary/)
+    }).pipe(Effect.provide(platform)))
+
+  it.live("without profiles a token that names one is refused", () =>
+    Effect.gen(function*() {
+      const key = yield* Issuing.makeKey("1")
+      const keys = JSON.stringify({ keys: [key.jwk] })
+      let metadata = ""
+      const issuer = yield* listening((request, response) => {
+        response.setHeader("content-type", "application/json")
+        response.end(request.url === "/keys" ? keys : metadata)
+      })
+      metadata = JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` })
+      const publicUrl = "https://n8n.example.com"
+      const { url } = yield* serving(["--demo", "--oauth-issuer", issuer, "--public-url", publicUrl])
+      const ask = (profile: unknown) =>
+        Effect.gen(function*() {
+          const exp = Math.floor(Date.now() / 1000) + 600
+          const own = { iss: issuer, aud: `${publicUrl}/mcp`, exp, n8n_profile: profile }
+          return yield* execute(url, yield* Issuing.sign(key, own), "list_workflows")
+        })
+      assert.strictEqual((yield* ask(undefined)).status, 200)
+      for (const profile of ["prod", "", "undefined", 1, null]) {
+        const { status, text } = yield* ask(profile)
+        assert.strictEqual(status, 403, String(profile))
+        assert.include(text, "its claim 'n8n_profile' names no profile of this server")
+      }
     }).pipe(Effect.provide(platform)))
 
   it.live("a profile's files are its own, and one without a folder has no file tools", () =>

@@ -32,6 +32,13 @@ describe("nearest", () => {
     assert.deepStrictEqual(nearest("set", ["Set", "Set"]), ["Set"])
   })
 
+  it("compares no name of more than 100 characters", () => {
+    const name = "Order".repeat(20)
+    assert.deepStrictEqual(nearest(name, [`${name}s`, name]), [name])
+    assert.deepStrictEqual(nearest(`${name}s`, [name, `${name}s`]), [])
+    assert.strictEqual(suggestion(`${name}s`, ["Set", "If"]), "There are: 'Set', 'If'.")
+  })
+
   it("finds nothing without candidates", () => {
     assert.deepStrictEqual(nearest("x", []), [])
   })

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Interpreter from "../../src/base/Interpreter.ts"
 import * as ItemSearch from "../../src/executions/ItemSearch.ts"
@@ -88,6 +90,22 @@ describe("ItemSearch", () => {
       const where = expression("orderNo == null || note.startsWith('x') && amount.startsWith('2')")
       const { failed, failure, matched } = yield* search({ where })
       assert.deepStrictEqual([matched, failed, failure?.kind], [1, 3_009, "type"])
+    }))
+
+  it.effect("lets others run between items that take long", () =>
+    Effect.gen(function*() {
+      let time = 0
+      const slow = Object.assign(Object.create(yield* Clock.Clock) as Clock.Clock, {
+        currentTimeMillisUnsafe: () => time += 11
+      })
+      let turns = 0
+      const others = yield* Effect.forkChild(
+        Effect.forever(Effect.andThen(Effect.sync(() => turns++), Effect.yieldNow))
+      )
+      const { matched } = yield* Effect.provideService(search({ where: expression("amount < 3") }), Clock.Clock, slow)
+      yield* Fiber.interrupt(others)
+      assert.strictEqual(matched, 3)
+      assert.isAbove(turns, 500)
     }))
 
   it.effect("gives some matches of each node, and the first of one", () =>

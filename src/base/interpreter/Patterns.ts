@@ -5,7 +5,7 @@
  * with the flag m only `\n` ends a line.
  */
 import { RE2JS } from "re2js"
-import { charge, chargeText, Fn, list, Pattern, type Run, toText } from "./Values.ts"
+import { charge, chargeText, fail, list, makeText, Pattern, type Run } from "./Values.ts"
 
 /** Larger expressions take long to compile. */
 const maxSource = 1_000
@@ -54,12 +54,23 @@ export const compile = (source: string, flags: string): Pattern | string => {
   }
 }
 
-const chargeSearch = (run: Run, { regExp }: Pattern, length: number) =>
-  charge(run, 4 + Math.ceil(length * regExp.programSize() / 16))
+/**
+ * The most work of one search, in characters times the program's size: at most 100 ms. A search by states, which `test`
+ * does, is much faster as long as the program is small.
+ */
+const maxWork = { states: 48_000_000, largeStates: 8_000_000, groups: 6_000_000 }
+const largeSize = 64
+
+const chargeSearch = (run: Run, { regExp }: Pattern, length: number, by: "states" | "groups") => {
+  const size = regExp.programSize()
+  const most = by === "states" && size > largeSize ? maxWork.largeStates : maxWork[by]
+  if (length * size > most) fail(run, "type", "The text is too long for this regular expression")
+  charge(run, 4 + Math.ceil(length * size / 16))
+}
 
 /** Whether there is a match. */
 export const test = (run: Run, pattern: Pattern, text: string): boolean => {
-  chargeSearch(run, pattern, text.length)
+  chargeSearch(run, pattern, text.length, "states")
   return pattern.regExp.test(text)
 }
 
@@ -70,92 +81,43 @@ interface Match {
   readonly groups: ReadonlyArray<string | undefined>
 }
 
-const matches = (run: Run, pattern: Pattern, text: string, isGlobal: boolean): ReadonlyArray<Match> => {
-  const matcher = pattern.regExp.matcher(text)
+const matches = (run: Run, pattern: Pattern, text: string): ReadonlyArray<Match> => {
   const results: Array<Match> = []
-  chargeSearch(run, pattern, text.length)
+  if (!test(run, pattern, text)) return results
+  const matcher = pattern.regExp.matcher(text)
+  chargeSearch(run, pattern, text.length, "groups")
   while (matcher.find()) {
     const groups = Array.from(
       { length: pattern.regExp.groupCount() + 1 },
       (_, group) => matcher.group(group) ?? undefined
     )
     results.push({ start: matcher.start(), end: matcher.end(), groups })
-    if (!isGlobal) break
+    if (!pattern.isGlobal) break
     // The next search may read to the end again.
-    chargeSearch(run, pattern, text.length - matcher.end())
+    chargeSearch(run, pattern, text.length - matcher.end(), "groups")
   }
   return results
 }
 
 /** As String.prototype.match, except that a match has no `index`. */
 export const match = (run: Run, pattern: Pattern, text: string): Array<unknown> | null => {
-  const results = matches(run, pattern, text, pattern.isGlobal)
+  const results = matches(run, pattern, text)
   const [first] = results
   if (first === undefined) return null
   return list(run, pattern.isGlobal ? results.map(({ groups }) => groups[0]) : [...first.groups])
 }
 
-/** As String.prototype.search. */
-export const search = (run: Run, pattern: Pattern, text: string): number =>
-  matches(run, pattern, text, false)[0]?.start ?? -1
-
-/** As String.prototype.split. */
-export const split = (run: Run, pattern: Pattern, text: string): Array<unknown> => {
-  const parts: Array<unknown> = []
-  let from = 0
-  if (text === "") return test(run, pattern, text) ? [] : [text]
-  for (const { end, groups, start } of matches(run, pattern, text, true)) {
-    if (end === from || start >= text.length) continue
-    parts.push(text.slice(from, start), ...groups.slice(1))
-    from = end
-  }
-  return list(run, [...parts, text.slice(from)])
-}
-
-const expand = (template: string, text: string, { end, groups, start }: Match): string =>
-  template.replace(/\$(\$|&|`|'|\d{1,2})/g, (all, code: string) => {
-    if (code === "$") return "$"
-    if (code === "&") return groups[0] ?? ""
-    if (code === "`") return text.slice(0, start)
-    if (code === "'") return text.slice(end)
-    const [whole, first] = [Number(code), Number(code[0])]
-    if (whole > 0 && whole < groups.length) return groups[whole] ?? ""
-    return first > 0 && first < groups.length ? `${groups[first] ?? ""}${code.slice(1)}` : all
-  })
-
-/** As String.prototype.replace and replaceAll, with a regular expression or a string. */
-export const replace = (
-  run: Run,
-  text: string,
-  what: Pattern | string,
-  replacement: unknown,
-  isGlobal: boolean
-): string => {
-  const results = what instanceof Pattern
-    ? matches(run, what, text, isGlobal)
-    : literalMatches(run, text, what, isGlobal)
+/** As String.prototype.replace with a replacement without `$`. */
+export const replace = (run: Run, pattern: Pattern, text: string, replacement: string): string => {
   const parts: Array<string> = []
   let from = 0
-  for (const match of results) {
-    parts.push(text.slice(from, match.start))
-    const part = replacement instanceof Fn
-      ? toText(run, replacement.call([...match.groups, match.start, text], run))
-      : expand(toText(run, replacement), text, match)
-    chargeText(run, part.length + 16)
-    parts.push(part)
-    from = match.end
+  let length = text.length
+  for (const { end, start } of matches(run, pattern, text)) {
+    parts.push(text.slice(from, start), replacement)
+    from = end
+    length += replacement.length - (end - start)
   }
-  chargeText(run, text.length)
+  if (length > text.length) makeText(run, length)
+  else chargeText(run, length)
   return parts.join("") + text.slice(from)
-}
-
-const literalMatches = (run: Run, text: string, what: string, isGlobal: boolean): ReadonlyArray<Match> => {
-  const results: Array<Match> = []
-  chargeText(run, text.length)
-  for (let at = text.indexOf(what); at >= 0; at = text.indexOf(what, at + Math.max(what.length, 1))) {
-    charge(run, 1)
-    results.push({ start: at, end: at + what.length, groups: [what] })
-    if (!isGlobal || at + Math.max(what.length, 1) > text.length) break
-  }
-  return results
 }

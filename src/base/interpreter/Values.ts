@@ -9,14 +9,14 @@ import type { Obj } from "../Json.ts"
  * **Details**
  *
  * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
- * value of the wrong type. `thrown`: the program's own `throw`. `budget`: too many steps, or nested too deeply. `at` is
- * the offset in the source.
+ * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the offset
+ * in the source.
  *
  * @category errors
  * @since 0.1.0
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
-  readonly kind: "syntax" | "refused" | "reference" | "type" | "thrown" | "budget"
+  readonly kind: "syntax" | "refused" | "reference" | "type" | "budget"
   readonly message: string
   readonly at: number
 }> {}
@@ -25,6 +25,12 @@ export class Problem extends Data.TaggedError("ExpressionProblem")<{
 export interface Run {
   /** The steps left; creating text and elements costs steps too, which bounds memory. */
   steps: number
+  /** The steps left at which the clock is read again. */
+  lookAt: number
+  /** When the time is up, in milliseconds of the clock; unknown before the first look. */
+  until: number | undefined
+  /** Milliseconds of a clock. */
+  readonly now: () => number
   /** The depth of the host's stack, in nested expressions. */
   depth: number
   /** The offset of the latest call. */
@@ -82,18 +88,52 @@ export const fail = (run: Run, kind: Problem["kind"], message: string): never =>
   throw new Problem({ kind, message, at: run.at })
 }
 
+/** Steps between two looks at the clock. */
+const stepsPerLook = 10_000
+
+/** Milliseconds that one evaluation may take: charges by steps are estimates. */
+const maxMillis = 100
+
+/** A run of a program over a scope; without a clock only its steps are bounded. */
+export const start = (scope: Obj, steps: number, now: () => number = () => 0): Run => ({
+  scope,
+  steps,
+  lookAt: steps - stepsPerLook,
+  until: undefined,
+  now,
+  depth: 0,
+  at: 0
+})
+
+const look = (run: Run): void => {
+  if (!(run.steps >= 0)) fail(run, "budget", "It takes too many steps")
+  run.lookAt = run.steps - stepsPerLook
+  const now = run.now()
+  run.until ??= now + maxMillis
+  if (now > run.until) fail(run, "budget", `It takes more than ${maxMillis} ms for one item`)
+}
+
 /** Subtracts steps from the budget. */
 export const charge = (run: Run, steps: number): void => {
   run.steps -= steps
-  if (!(run.steps >= 0)) fail(run, "budget", "It takes too many steps")
+  if (!(run.steps > run.lookAt && run.steps >= 0)) look(run)
 }
 
 /** The steps that a new array or object costs, and each of its elements. */
 export const objectCost = 20
 export const elementCost = 4
 
-/** Charges the steps of creating a text. */
+/** Charges the steps of reading or copying a text. */
 export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
+
+/** The longest text that a program makes of several. */
+const maxText = 1_000_000
+
+/** Charges a text that is made of several. */
+export const makeText = (run: Run, length: number): void => {
+  if (length > maxText) fail(run, "type", `A text that an expression makes has at most ${maxText} characters`)
+  chargeText(run, length)
+}
 
 /** How many nested expressions fit on the host's stack, with a wide margin. */
 const maxDepth = 1_200
@@ -197,33 +237,50 @@ export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" 
 export const toText = (run: Run, value: unknown): string =>
   typeof value === "string" ? value : String(toPrimitive(run, value, "string"))
 
+/** The longest text that is read as a number or a date. */
+const maxNumber = 100
+
+const numeric = /^\s*([-+]?(\d[\da-fox.+-]*|\.[\de+-]*|I[a-z]*))?\s*$/i
+
+/** A text that may be a number; the beginning of a long one, which is not. */
+export const numberText = (run: Run, text: string): string => {
+  if (text.length <= maxNumber) return text
+  const head = text.slice(0, maxNumber)
+  return numeric.test(head) ? fail(run, "type", `A number has at most ${maxNumber} characters`) : head
+}
+
+/** A text that may be a date. */
+export const dateText = (run: Run, text: string): string =>
+  text.length <= maxNumber ? text : fail(run, "type", `A date has at most ${maxNumber} characters`)
+
 /** As JavaScript's ToNumber. */
-export const toNumber = (run: Run, value: unknown): number =>
-  typeof value === "number" ? value : Number(toPrimitive(run, value, "number"))
+export const toNumber = (run: Run, value: unknown): number => {
+  if (typeof value === "number") return value
+  const primitive = toPrimitive(run, value, "number")
+  return Number(typeof primitive === "string" ? numberText(run, primitive) : primitive)
+}
 
 /** As Array.prototype.join. */
-export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string): string => {
-  charge(run, values.length)
-  const texts = nest(
-    run,
-    4,
-    () => values.map((value) => value === undefined || value === null ? "" : toText(run, value))
-  )
-  chargeText(run, texts.reduce((sum, text) => sum + text.length + separator.length, 0))
-  return texts.join(separator)
-}
+export const join = (run: Run, values: ReadonlyArray<unknown>, separator: string): string =>
+  nest(run, 4, () => {
+    let length = 0
+    const texts = values.map((value) => {
+      const text = value === undefined || value === null ? "" : toText(run, value)
+      length += text.length + separator.length
+      charge(run, 1)
+      return text
+    })
+    makeText(run, Math.max(length - separator.length, 0))
+    return texts.join(separator)
+  })
 
 /** Narrows an argument to a function. */
 export const callback = (run: Run, value: unknown): Fn =>
   value instanceof Fn ? value : fail(run, "type", `A function is needed here, not ${kindOf(value)}`)
 
-/** The elements of an array or the characters of a string. */
-export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> => {
-  if (Array.isArray(value)) return value
-  if (typeof value !== "string") return fail(run, "type", `${kindOf(value)} cannot be iterated`)
-  charge(run, elementCost * value.length)
-  return [...value]
-}
+/** The elements of an array. */
+export const elements = (run: Run, value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : fail(run, "type", `${kindOf(value)} is not an array`)
 
 /** A JSON copy by the rules of JSON.stringify; `undefined` if the value has no JSON form. */
 export const toJson = (run: Run, value: unknown): unknown => {
@@ -233,6 +290,7 @@ export const toJson = (run: Run, value: unknown): unknown => {
     return typeof value === "string" || typeof value === "boolean" || value === null ? value : undefined
   }
   if (value instanceof Fn) return undefined
+  if (value instanceof Pattern) return {}
   if (value instanceof Instant) return value.date.toJSON()
   charge(run, objectCost)
   return nest(run, 4, () => {
@@ -241,8 +299,8 @@ export const toJson = (run: Run, value: unknown): unknown => {
       return value.map((inner) => toJson(run, inner) ?? null)
     }
     const copy: Record<string, unknown> = {}
-    for (const [key, inner] of Object.entries(record(value) ?? {})) {
-      const json = toJson(run, inner)
+    for (const key of Object.keys(value)) {
+      const json = toJson(run, (value as Obj)[key])
       if (json !== undefined) put(run, copy, key, json)
     }
     return copy

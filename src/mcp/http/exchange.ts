@@ -28,7 +28,7 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
   }
   const message = Rpc.parse(body)
   return message === undefined
-    ? Effect.fail(Refusal.invalid("Parse error: Invalid JSON-RPC message", Rpc.codes.parseError))
+    ? Effect.fail({ ...Refusal.invalid(Rpc.problem(body), Rpc.codes.invalidRequest), id: Rpc.idOf(body) })
     : Effect.succeed(message)
 }
 

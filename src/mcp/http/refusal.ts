@@ -27,13 +27,15 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
   /** JSON-RPC error code. Default: -32000. */
   readonly rpcCode?: number
+  /** The id of the JSON-RPC request. */
+  readonly id?: string | number | undefined
 }
 
 /** Response of a refusal: a JSON-RPC error for MCP, otherwise `{error:{message,code,details}}`. */
 const response = (isRpc: boolean, refusal: Refusal): HttpServerResponse.HttpServerResponse => {
-  const { code, details, headers = {}, message, rpcCode = -32000, status } = refusal
+  const { code, details, headers = {}, id = null, message, rpcCode = -32000, status } = refusal
   const body = isRpc
-    ? { jsonrpc: "2.0", id: null, error: { code: rpcCode, message } }
+    ? { jsonrpc: "2.0", id, error: { code: rpcCode, message } }
     : { error: { message, code, ...(details === undefined ? {} : { details }) } }
   return HttpServerResponse.jsonUnsafe(body, { status, headers })
 }

@@ -109,7 +109,7 @@ class Lines {
     }
     const message = Rpc.parse(value)
     if (message === undefined) {
-      return this.#refuse(Rpc.codes.invalidRequest, "not a JSON-RPC 2.0 message", Rpc.idOf(value))
+      return this.#refuse(Rpc.codes.invalidRequest, Rpc.problem(value), Rpc.idOf(value))
     }
     this.#note(message)
     this.onmessage?.(message)

@@ -294,6 +294,12 @@ layer(Logger.layer([]), { excludeTestServices: true })("Http", (it) => {
         if (status === 405) assert.strictEqual(answer.headers.get("allow"), path === "/health" ? "GET" : "POST")
       }
       assert.strictEqual((yield* send(`${url}/health`, { method: "HEAD" })).status, 200)
+      for (const [id, shown] of [["1.5", 1.5], ["1e300", 1e300], ["1e400", null], ["null", null], ["{}", null]]) {
+        const body = `{"jsonrpc":"2.0","id":${id},"method":"ping"}`
+        const { json: answer, status } = yield* send(`${url}/mcp`, { method: "POST", headers: json, body })
+        const error = { code: -32600, message: "the id of a request is a string or an integer" }
+        assert.deepStrictEqual([status, answer], [400, { jsonrpc: "2.0", id: shown, error }])
+      }
     }))
 
   it.effect("a token is needed where there are some, but for the health", () =>

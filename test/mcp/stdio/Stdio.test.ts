@@ -63,6 +63,26 @@ describe("stdio", () => {
       assert.isTrue(answers.some(({ id, result }) => id === 1 && result !== undefined))
     }))
 
+  it.live("answers a request of an odd id with an error, under that id where it is a number", () =>
+    Effect.gen(function*() {
+      const ids = ["1.5", "-0.25", "9007199254740993", "1e300", "1e400", "null", "true", "{}", "[1]"]
+      const { code, stdout } = yield* talk([
+        initialize,
+        ...ids.map((id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`),
+        request(-1, "ping"),
+        `${JSON.stringify({ jsonrpc: "2.0", id: "", method: "ping" })}\n`
+      ])
+      assert.strictEqual(code, 0)
+      const answers = messages(stdout).filter(({ id }) => id !== 0)
+      const errors = answers.flatMap(({ error, id }) => error === undefined ? [] : [[id, error]])
+      const error = { code: -32600, message: "the id of a request is a string or an integer" }
+      assert.deepStrictEqual(
+        errors,
+        [1.5, -0.25, 9_007_199_254_740_992, 1e300, null, null, null, null, null].map((id) => [id, error])
+      )
+      assert.deepStrictEqual(answers.flatMap(({ id, result }) => result === undefined ? [] : [id]).toSorted(), ["", -1])
+    }))
+
   it.live("tells a call whose arguments are no object what is wrong, as it tells any other", () =>
     Effect.gen(function*() {
       const odd = (id: number, args: unknown) => request(id, "tools/call", { name: "list_workflows", arguments: args })

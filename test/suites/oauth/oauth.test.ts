@@ -109,8 +109,8 @@ describe("behind a real identity provider", () => {
         requestState: asked["requestState"],
         inputResponses: { [question]: { action: "accept", content: { confirm: true } } }
       }
-      const bob = yield* IdentityProvider.login(provider, { resource, as: "bob" })
-      assert.include(JSON.stringify((yield* call(bob.access, answer)).json), "not of this caller")
+      const carol = yield* IdentityProvider.login(provider, { resource, as: "carol" })
+      assert.include(JSON.stringify((yield* call(carol.access, answer)).json), "not of this caller")
       const renewed = yield* alice.renewed
       assert.notStrictEqual(renewed.access, alice.access)
       assert.include(JSON.stringify((yield* call(renewed.access, answer)).json), "\\\"success\\\":true")

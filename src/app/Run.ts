@@ -1,0 +1,37 @@
+/** Start of the command line: wiring only. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { enableCompileCache } from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import * as LeanStart from "./LeanStart.ts"
+
+// Not in Node's default folder, where other users could write.
+enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
+
+// A reader that closes its pipe (`| head`) stops no work, and does not decide the exit status.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error
+  })
+}
+
+const program = Effect.promise(() => import("./Program.ts")).pipe(Effect.map(({ make }) => make))
+
+const prepared = LeanStart.isPlain(process.argv.slice(2), process.env)
+  ? LeanStart.read(new URL("start.json", import.meta.url))
+  : undefined
+
+const main: Effect.Effect<unknown, unknown> = prepared === undefined
+  ? Effect.flatMap(program, (make) => make())
+  : LeanStart.serve(prepared, program)
+
+NodeRuntime.runMain(main, {
+  // It would report failures on stdout, outside the logger.
+  disableErrorReporting: true,
+  // A signal or the end of stdin is a normal exit; open connections must not delay it.
+  teardown: (exit) =>
+    process.exit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? process.exitCode ?? 0 : 1)
+})

@@ -1,0 +1,32 @@
+/** A search in texts that takes linear time whatever is searched for. */
+
+/** The host's own search takes quadratic time beyond 250 characters of what is searched for. */
+const maxNative = 200
+
+/** For each beginning of the needle the length of the longest border, as in Knuth, Morris and Pratt's search. */
+const bordersOf = (needle: string): Uint32Array => {
+  const borders = new Uint32Array(needle.length)
+  for (let at = 1, border = 0; at < needle.length; at++) {
+    while (border > 0 && needle.charCodeAt(at) !== needle.charCodeAt(border)) border = borders[border - 1] ?? 0
+    if (needle.charCodeAt(at) === needle.charCodeAt(border)) border++
+    borders[at] = border
+  }
+  return borders
+}
+
+/** As String.prototype.indexOf. */
+export const indexOf = (text: string, needle: string, from = 0): number => {
+  if (needle.length <= maxNative) return text.indexOf(needle, from)
+  if (needle.length > text.length - from) return -1
+  const borders = bordersOf(needle)
+  for (let at = Math.max(from, 0), length = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    while (length > 0 && code !== needle.charCodeAt(length)) length = borders[length - 1] ?? 0
+    if (code === needle.charCodeAt(length)) length++
+    if (length === needle.length) return at - length + 1
+  }
+  return -1
+}
+
+/** As String.prototype.includes. */
+export const includes = (text: string, needle: string): boolean => indexOf(text, needle) >= 0

@@ -1,0 +1,201 @@
+/** Functions, and the statements and patterns in them. */
+import type * as Acorn from "acorn"
+import { get } from "./Members.ts"
+import {
+  declare,
+  enter,
+  type Env,
+  envAt,
+  type Evaluate,
+  inner,
+  measure,
+  nested,
+  refuse,
+  resolve,
+  type Scope
+} from "./Scope.ts"
+import { charge, descend, elements, fail, Fn, type Run } from "./Values.ts"
+
+/** Runs a statement; a value that it returned is inside an object. */
+type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value: unknown }
+
+/** Binds a value to the names of a pattern. */
+type Bind = (value: unknown, env: Env | undefined, run: Run) => void
+
+// ---- patterns
+
+const keyOf = (property: Acorn.AssignmentProperty): string =>
+  property.computed
+    ? refuse(property, "A computed key")
+    : property.key.type === "Identifier"
+    ? property.key.name
+    : property.key.type === "Literal"
+    ? String(property.key.value)
+    : refuse(property.key)
+
+const namesIn = (pattern: Acorn.Pattern): ReadonlyArray<string> => {
+  switch (pattern.type) {
+    case "Identifier":
+      return [pattern.name]
+    case "ObjectPattern":
+      return pattern.properties.flatMap((property) =>
+        property.type === "RestElement" ? refuse(property) : namesIn(property.value)
+      )
+    case "ArrayPattern":
+      return pattern.elements.flatMap((element) => element === null ? [] : namesIn(element))
+    default:
+      return refuse(pattern)
+  }
+}
+
+const binding = (pattern: Acorn.Pattern, scope: Scope): Bind =>
+  nested(pattern, scope, (): Bind => {
+    switch (pattern.type) {
+      case "Identifier": {
+        const { hops, slot } = resolve(scope, pattern.name) ?? refuse(pattern)
+        return (value, env) => {
+          envAt(env, hops).values[slot] = value
+        }
+      }
+      case "ArrayPattern": {
+        const binds = pattern.elements.map((element) => element === null ? undefined : binding(element, scope))
+        return (value, env, run) => {
+          run.at = pattern.start
+          const values = elements(run, value)
+          binds.forEach((bind, index) => bind?.(values[index], env, run))
+        }
+      }
+      case "ObjectPattern": {
+        const { isItem } = scope.compilation
+        const binds = pattern.properties.map((property): Bind => {
+          if (property.type === "RestElement") return refuse(property)
+          const key = keyOf(property)
+          const bind = binding(property.value, scope)
+          return (value, env, run) => bind(get(value, key, run, property.start, isItem), env, run)
+        })
+        return (value, env, run) => {
+          if (!isItem && (value === undefined || value === null)) {
+            run.at = pattern.start
+            return fail(run, "type", `${String(value)} has no properties`)
+          }
+          for (const bind of binds) bind(value, env, run)
+        }
+      }
+      default:
+        return refuse(pattern)
+    }
+  })
+
+// ---- functions
+
+/** Compiles a function; the name of a function expression is not known within it. */
+export const functionExpression = (
+  node: Acorn.ArrowFunctionExpression | Acorn.FunctionExpression | Acorn.FunctionDeclaration,
+  outer: Scope
+): Evaluate => {
+  if (node.async || node.generator) return refuse(node, node.async ? "An async function" : "A generator")
+  const scope = inner(outer)
+  for (const param of node.params) for (const name of namesIn(param)) declare(scope, name, false)
+  const [{ body, params }, { cost, nesting }] = measure(scope.compilation, () => {
+    const { body } = node
+    if (body.type === "BlockStatement") declareAll(body.body, scope)
+    return {
+      params: node.params.map((param) => binding(param, scope)),
+      body: body.type === "BlockStatement"
+        ? result(sequence(body.body, scope))
+        : scope.compilation.expression(body, scope)
+    }
+  })
+  return (outer) =>
+    new Fn((args, run) => {
+      charge(run, cost)
+      descend(run, nesting)
+      const env = enter(scope, outer)
+      for (let index = 0; index < params.length; index++) params[index]?.(args[index], env, run)
+      const value = body(env, run)
+      run.depth -= nesting
+      return value
+    })
+}
+
+const result = (body: Execute): Evaluate => (env, run) => body(env, run)?.value
+
+// ---- statements
+
+/** Declares the names of statements in their scope. */
+const declareAll = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope) => {
+  for (const statement of statements) {
+    if (statement.type === "FunctionDeclaration") declare(scope, statement.id.name, false)
+    if (statement.type !== "VariableDeclaration") continue
+    const { declarations, kind } = statement
+    if (kind !== "const" && kind !== "let") refuse(statement, `'${kind}'`, ": use const or let")
+    for (const { id } of declarations) for (const name of namesIn(id)) declare(scope, name, kind === "const")
+  }
+}
+
+const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Execute => {
+  const hoisted = statements.flatMap((statement) =>
+    statement.type === "FunctionDeclaration"
+      ? [{ slot: scope.names.get(statement.id.name)?.slot ?? 0, make: functionExpression(statement, scope) }]
+      : []
+  )
+  const steps = statements.flatMap((each) =>
+    each.type === "FunctionDeclaration" || each.type === "EmptyStatement" ? [] : [statement(each, scope)]
+  )
+  return (env, run) => {
+    for (const { make, slot } of hoisted) envAt(env, 0).values[slot] = make(env, run)
+    for (const step of steps) {
+      const end = step(env, run)
+      if (end !== undefined) return end
+    }
+    return undefined
+  }
+}
+
+/** Statements in a scope of their own. */
+const block = (statements: ReadonlyArray<Acorn.Statement>, outer: Scope): Execute => {
+  const scope = inner(outer)
+  declareAll(statements, scope)
+  const body = sequence(statements, scope)
+  return (env, run) => body(enter(scope, env), run)
+}
+
+const variables = (node: Acorn.VariableDeclaration, scope: Scope): Execute => {
+  const binds = node.declarations.map(({ id, init }) => ({
+    bind: binding(id, scope),
+    value: init === null || init === undefined ? undefined : scope.compilation.expression(init, scope)
+  }))
+  return (env, run) => {
+    for (const { bind, value } of binds) bind(value?.(env, run), env, run)
+    return undefined
+  }
+}
+
+const statement = (node: Acorn.Statement, scope: Scope): Execute =>
+  nested(node, scope, (): Execute => {
+    const { expression } = scope.compilation
+    switch (node.type) {
+      case "EmptyStatement":
+        return () => undefined
+      case "ExpressionStatement": {
+        const value = expression(node.expression, scope)
+        return (env, run) => void value(env, run)
+      }
+      case "ReturnStatement": {
+        const value = node.argument ? expression(node.argument, scope) : () => undefined
+        return (env, run) => ({ value: value(env, run) })
+      }
+      case "BlockStatement":
+        return block(node.body, scope)
+      case "VariableDeclaration":
+        return variables(node, scope)
+      case "IfStatement": {
+        const test = expression(node.test, scope)
+        const yes = statement(node.consequent, scope)
+        const no = node.alternate ? statement(node.alternate, scope) : undefined
+        return (env, run) => test(env, run) ? yes(env, run) : no?.(env, run)
+      }
+      default:
+        return refuse(node)
+    }
+  })

@@ -1,0 +1,158 @@
+/** The functions and constants of programs. */
+import { optional } from "./Methods.ts"
+import { split } from "./Texts.ts"
+import {
+  callback,
+  charge,
+  chargeText,
+  dateText,
+  elementCost,
+  fail,
+  Fn,
+  Instant,
+  kindOf,
+  list,
+  numberText,
+  record,
+  type Run,
+  toJson,
+  toNumber,
+  toPrimitive,
+  toText
+} from "./Values.ts"
+
+type Args = ReadonlyArray<unknown>
+type Builtin = (run: Run, args: Args) => unknown
+
+const fn = (builtin: Builtin) => new Fn((args, run) => builtin(run, args))
+
+const mathFunctions = ["abs", "ceil", "floor", "log10", "max", "min", "pow", "round", "sign", "sqrt", "trunc"] as const
+
+/** The object whose entries Object.keys and similar functions read. */
+const objectOf = (run: Run, value: unknown): { readonly [key: string]: unknown } => {
+  if (value === null || value === undefined) return fail(run, "type", `${kindOf(value)} has no keys`)
+  const object = typeof value === "string" ? split(run, value, "") : Array.isArray(value) ? value : record(value) ?? {}
+  return object as { readonly [key: string]: unknown }
+}
+
+/** A list with something of each key. */
+const ofKeys = (part: (key: string, value: unknown, run: Run) => unknown): Fn =>
+  fn((run, [value]) => {
+    const object = objectOf(run, value)
+    const keys = Object.keys(object)
+    return list(run, keys.map((key) => part(key, object[key], run)))
+  })
+
+const parseJson: Builtin = (run, [value]) => {
+  const source = toText(run, value)
+  charge(run, elementCost * source.length)
+  try {
+    return JSON.parse(source)
+  } catch {
+    return fail(run, "type", "The text is not JSON")
+  }
+}
+
+const stringify: Builtin = (run, [value, replacer, indent]) =>
+  (replacer === undefined || replacer === null) && indent === undefined
+    ? JSON.stringify(toJson(run, value))
+    : fail(run, "refused", "JSON.stringify takes one argument here")
+
+/** As Array.from, of an array or of what has a length. */
+const from: Builtin = (run, [source, mapper]) => {
+  const each = mapper === undefined ? undefined : callback(run, mapper)
+  if (!Array.isArray(source) && record(source) === undefined) {
+    return fail(run, "type", `${kindOf(source)} has no elements`)
+  }
+  const length = optional(run, (source as { readonly length?: unknown }).length) ?? 0
+  charge(run, elementCost * Math.max(length, 0))
+  const elements = source as { readonly [index: number]: unknown }
+  return list(
+    run,
+    Array.from({ length: Math.max(length, 0) }, (_, index) => {
+      const value = Object.hasOwn(elements, index) ? elements[index] : undefined
+      return each === undefined ? value : each.call([value, index], run)
+    })
+  )
+}
+
+const withoutClock = "The current time is not available here: compare with a literal date"
+
+const dateOf = (run: Run, args: Args): Date => {
+  if (args.length === 0) return fail(run, "refused", withoutClock)
+  if (args.length > 1) {
+    const [year, month, ...rest] = args.map((value) => toNumber(run, value))
+    return new Date(year ?? Number.NaN, month ?? 0, ...rest.slice(0, 5) as [])
+  }
+  const [value] = args
+  if (value instanceof Instant) return new Date(value.date)
+  const primitive = toPrimitive(run, value)
+  return new Date(typeof primitive === "string" ? dateText(run, primitive) : Number(primitive))
+}
+
+/** The classes that `new` accepts. */
+export const constructors: { readonly [name: string]: Builtin } = {
+  Date: (run, args) => new Instant(dateOf(run, args))
+}
+
+const parseFloat = fn((run, [value]) => Number.parseFloat(numberText(run, toText(run, value))))
+const parseInt = fn((run, [value, radix]) => Number.parseInt(numberText(run, toText(run, value)), optional(run, radix)))
+
+/** Functions and constants of namespaces, such as `Math.max`. */
+export const statics: { readonly [name: string]: { readonly [name: string]: Fn | number } } = {
+  Math: {
+    ...Object.fromEntries(mathFunctions.map((name) => [
+      name,
+      fn((run, args) =>
+        (Math[name] as (...values: ReadonlyArray<number>) => number)(...args.map((value) => toNumber(run, value)))
+      )
+    ])),
+    PI: Math.PI
+  },
+  Number: {
+    isInteger: fn((_, [value]) => Number.isInteger(value)),
+    isFinite: fn((_, [value]) => Number.isFinite(value)),
+    isNaN: fn((_, [value]) => Number.isNaN(value)),
+    parseFloat,
+    parseInt
+  },
+  Array: {
+    isArray: fn((_, [value]) => Array.isArray(value)),
+    from: fn(from)
+  },
+  Object: {
+    keys: ofKeys((key, _, run) => {
+      charge(run, elementCost)
+      return key
+    }),
+    values: ofKeys((_, value, run) => {
+      charge(run, elementCost)
+      return value
+    }),
+    entries: ofKeys((key, value, run) => list(run, [key, value])),
+    hasOwn: fn((run, [value, name]) => {
+      const key = toText(run, name)
+      chargeText(run, key.length)
+      return Object.hasOwn(record(value) ?? {}, key)
+    })
+  },
+  Date: {
+    parse: fn((run, [value]) => Date.parse(dateText(run, toText(run, value)))),
+    now: fn((run) => fail(run, "refused", withoutClock))
+  },
+  JSON: { parse: fn(parseJson), stringify: fn(stringify) }
+}
+
+/** Global functions and constants. */
+export const globals: { readonly [name: string]: unknown } = {
+  undefined,
+  NaN: Number.NaN,
+  Infinity,
+  Number: fn((run, args) => args.length === 0 ? 0 : toNumber(run, args[0])),
+  String: fn((run, args) => args.length === 0 ? "" : toText(run, args[0])),
+  Boolean: fn((_, [value]) => Boolean(value)),
+  parseInt,
+  parseFloat,
+  isNaN: fn((run, [value]) => Number.isNaN(toNumber(run, value))),
+  isFinite: fn((run, [value]) => Number.isFinite(toNumber(run, value)))
+}

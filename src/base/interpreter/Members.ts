@@ -1,0 +1,292 @@
+/** Names, properties, calls and assignments. */
+import type * as Acorn from "acorn"
+import { constructors, globals, statics } from "./Globals.ts"
+import { isMethod, methodOf } from "./Methods.ts"
+import { envAt, type Evaluate, refuse, resolve, type Scope, shortCircuited, stop, uninitialized } from "./Scope.ts"
+import {
+  changeable,
+  charge,
+  chargeText,
+  elementCost,
+  elements,
+  fail,
+  Fn,
+  kindOf,
+  objectCost,
+  put,
+  record,
+  type Run,
+  toText
+} from "./Values.ts"
+
+/** What n8n's expressions know beside the item: here they would be fields that no item has. */
+const beyondItem = new Set([
+  ..."$binary $env $execution $input $item $itemIndex $items $node $now $pageCount $parameter $position".split(" "),
+  ..."$prevNode $request $response $runIndex $secrets $today $vars $workflow".split(" ")
+])
+
+/** Reads an own property; `undefined` if there is none with this name. */
+export const get = (object: unknown, key: string | number, run: Run, at: number, isItem: boolean): unknown => {
+  if (typeof object === "object" && object !== null) {
+    if (Object.hasOwn(object, key)) {
+      const value = (object as Record<string | number, unknown>)[key]
+      return typeof value === "function" ? undefined : value
+    }
+    if (record(object) !== undefined) return undefined
+  } else if (typeof object === "string") {
+    if (key === "length") return object.length
+    const index = Number(key)
+    if (Number.isInteger(index) && String(index) === String(key)) return object[index]
+  } else if (object === undefined || object === null) {
+    if (isItem) return undefined
+    run.at = at
+    return fail(run, "type", `'${key}' of ${String(object)} cannot be read`)
+  }
+  if (methodOf(object, String(key)) === undefined) return undefined
+  run.at = at
+  return fail(run, "refused", `'${key}' can only be called`)
+}
+
+/** A key that is computed. */
+const keyOf = (run: Run, value: unknown): string | number => {
+  if (typeof value === "number" && value >= 0) return value
+  const key = toText(run, value)
+  chargeText(run, key.length)
+  return key
+}
+
+/** The steps from the item to what a node names; `undefined` where they are computed. */
+const stepsTo = (
+  node: Acorn.Expression | Acorn.Super,
+  scope: Scope
+): ReadonlyArray<string | number> | undefined => {
+  switch (node.type) {
+    case "Identifier": {
+      if (resolve(scope, node.name) !== undefined || Object.hasOwn(globals, node.name)) return undefined
+      return node.name === "$json" ? [] : [node.name]
+    }
+    case "MemberExpression": {
+      const { computed, object, property } = node
+      const before = stepsTo(object, scope)
+      if (before === undefined) return undefined
+      if (!computed) return property.type === "Identifier" ? [...before, property.name] : undefined
+      if (property.type !== "Literal") return undefined
+      const { value } = property
+      return typeof value === "string" || typeof value === "number" ? [...before, value] : undefined
+    }
+    case "ChainExpression":
+      return stepsTo(node.expression, scope)
+    default:
+      return undefined
+  }
+}
+
+const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope) => {
+  const { isItem, reads } = scope.compilation
+  const steps = isItem ? stepsTo(node, scope) : undefined
+  if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
+}
+
+/** Compiles a name: a local variable, a name of the program's scope, or a global one. */
+export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
+  const { name, start } = node
+  const { isItem } = scope.compilation
+  const local = resolve(scope, name)
+  if (local !== undefined) {
+    const { hops, slot } = local
+    return (env, run) => {
+      const value = envAt(env, hops).values[slot]
+      if (value !== uninitialized) return value
+      run.at = start
+      return fail(run, "reference", `'${name}' is read before its declaration`)
+    }
+  }
+  if (isItem && name === "$json") return (_, run) => run.scope
+  if (isItem && beyondItem.has(name)) {
+    return stop(node, "refused", `'${name}' is not known here: only one item's fields and $json are`)
+  }
+  noteRead(node, scope)
+  const isGlobal = Object.hasOwn(globals, name)
+  const value = isGlobal ? globals[name] : undefined
+  return (_, run) => {
+    if (Object.hasOwn(run.scope, name)) return run.scope[name]
+    if (isGlobal || isItem) return value
+    run.at = start
+    return fail(run, "reference", `'${name}' is not known here`)
+  }
+}
+
+/** The object and the key of a member expression; the object is {@link shortCircuited} if the chain has ended. */
+const member = (node: Acorn.MemberExpression, scope: Scope) => {
+  const { object, property } = node
+  if (object.type === "Super") return refuse(object)
+  if (property.type === "PrivateIdentifier") return refuse(property)
+  const { expression } = scope.compilation
+  const key = !node.computed && property.type === "Identifier"
+    ? property.name
+    : property.type === "Literal" && typeof property.value === "string"
+    ? property.value
+    : expression(property, scope)
+  return { object: expression(object, scope), key }
+}
+
+/** A constant or function of a namespace, unless a local name shadows it. */
+const staticOf = ({ computed, object, property }: Acorn.MemberExpression, scope: Scope) => {
+  if (computed || object.type !== "Identifier" || property.type !== "Identifier") return undefined
+  const table = Object.hasOwn(statics, object.name) && resolve(scope, object.name) === undefined
+    ? statics[object.name]
+    : undefined
+  return table !== undefined && Object.hasOwn(table, property.name) ? table[property.name] : undefined
+}
+
+/** Compiles the reading of a property. */
+export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluate => {
+  const constant = staticOf(node, scope)
+  if (constant !== undefined) return () => constant
+  noteRead(node, scope)
+  const { key, object } = member(node, scope)
+  const { isItem } = scope.compilation
+  const { optional } = node
+  const { start } = node.property
+  return (env, run) => {
+    const value = object(env, run)
+    if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
+    return get(value, typeof key === "string" ? key : keyOf(run, key(env, run)), run, start, isItem)
+  }
+}
+
+/** Compiles values in a row: arguments, or the elements of an array. */
+export const values = (
+  whole: Acorn.CallExpression | Acorn.NewExpression | Acorn.ArrayExpression,
+  scope: Scope
+): (env: Parameters<Evaluate>[0], run: Run) => Array<unknown> => {
+  const { expression } = scope.compilation
+  const parts = (whole.type === "ArrayExpression" ? whole.elements : whole.arguments).map((node) => {
+    if (node === null) return refuse(whole, "A hole in an array")
+    return node.type === "SpreadElement"
+      ? { spread: expression(node.argument, scope), at: node.start }
+      : { one: expression(node, scope) }
+  })
+  const [first, ...more] = parts
+  const only = more.length === 0 && first !== undefined && "one" in first ? first.one : undefined
+  if (only !== undefined) return (env, run) => [only(env, run)]
+  return (env, run) => {
+    const result: Array<unknown> = []
+    for (const part of parts) {
+      if ("one" in part) result.push(part.one(env, run))
+      else if ("spread" in part) {
+        const spread = part.spread(env, run)
+        run.at = part.at
+        const all = elements(run, spread)
+        charge(run, elementCost * all.length)
+        for (const value of all) result.push(value)
+      }
+    }
+    return result
+  }
+}
+
+const methodCall = (callee: Acorn.MemberExpression, node: Acorn.CallExpression, scope: Scope): Evaluate => {
+  const { isItem } = scope.compilation
+  const args = values(node, scope)
+  const { key, object } = member(callee, scope)
+  const at = callee.property.start
+  if (key === "constructor" || typeof key === "string" && !isMethod(key) && isItem) {
+    return refuse(callee.property, `A method '${key}'`)
+  }
+  return (env, run) => {
+    const self = object(env, run)
+    if (self === shortCircuited) return shortCircuited
+    if (self === undefined || self === null) {
+      if (callee.optional) return shortCircuited
+      if (isItem) return undefined
+    }
+    const name = String(typeof key === "string" ? key : keyOf(run, key(env, run)))
+    const method = methodOf(self, name)
+    if (method !== undefined && !(record(self) !== undefined && Object.hasOwn(self as object, name))) {
+      const values = args(env, run)
+      run.at = at
+      return method(run, self as never, values)
+    }
+    const inner = get(self, name, run, at, isItem)
+    if (node.optional && (inner === undefined || inner === null)) return shortCircuited
+    const values = args(env, run)
+    run.at = at
+    return inner instanceof Fn
+      ? inner.call(values, run)
+      : fail(run, "type", `${kindOf(self)} has no method '${name.slice(0, 100)}'`)
+  }
+}
+
+/** Compiles a call of a method or function. */
+export const call = (node: Acorn.CallExpression, scope: Scope): Evaluate => {
+  const { callee, optional, start } = node
+  if (callee.type === "Super") return refuse(callee)
+  if (callee.type === "MemberExpression" && staticOf(callee, scope) === undefined) {
+    return methodCall(callee, node, scope)
+  }
+  const { expression, isItem } = scope.compilation
+  const isUnknown = isItem && callee.type === "Identifier" && resolve(scope, callee.name) === undefined &&
+    !(globals[callee.name] instanceof Fn)
+  if (isUnknown) return stop(callee, "refused", `There is no function '${callee.name}' here`)
+  const args = values(node, scope)
+  const target = expression(callee, scope)
+  return (env, run) => {
+    const value = target(env, run)
+    if (value === shortCircuited || optional && (value === undefined || value === null)) return shortCircuited
+    const values = args(env, run)
+    run.at = start
+    return value instanceof Fn ? value.call(values, run) : fail(run, "type", `${kindOf(value)} cannot be called`)
+  }
+}
+
+/** Compiles `new Date(…)`. */
+export const create = (node: Acorn.NewExpression, scope: Scope): Evaluate => {
+  const { callee } = node
+  const make = callee.type === "Identifier" && resolve(scope, callee.name) === undefined &&
+      Object.hasOwn(constructors, callee.name)
+    ? constructors[callee.name] ?? refuse(node)
+    : refuse(node, "'new'", ", except new Date(…)")
+  const args = values(node, scope)
+  return (env, run) => {
+    const values = args(env, run)
+    run.at = node.start
+    charge(run, objectCost)
+    return make(run, values)
+  }
+}
+
+const assignProperty = (target: unknown, name: string | number, value: unknown, run: Run) => {
+  const own = changeable(run, target)
+  if (!Array.isArray(own)) return put(run, own as Record<string, unknown>, String(name), value)
+  const index = Number(name)
+  if (!Number.isInteger(index) || index < 0 || index > own.length) {
+    return fail(run, "refused", `'${name}' is not an index of the array that can be written`)
+  }
+  charge(run, elementCost)
+  own[index] = value
+}
+
+/** Compiles `name = value` and `object.key = value`. */
+export const assignment = ({ left, operator, right }: Acorn.AssignmentExpression, scope: Scope): Evaluate => {
+  if (operator !== "=") return refuse(left, `'${operator}'`)
+  const { expression } = scope.compilation
+  if (left.type === "Identifier") {
+    const local = resolve(scope, left.name)
+    if (local === undefined || local.isConstant) return refuse(left, `A new value of '${left.name}'`)
+    const { hops, slot } = local
+    const value = expression(right, scope)
+    return (env, run) => envAt(env, hops).values[slot] = value(env, run)
+  }
+  if (left.type !== "MemberExpression") return refuse(left, "This assignment")
+  const { key, object } = member(left, scope)
+  const value = expression(right, scope)
+  return (env, run) => {
+    const target = object(env, run)
+    const name = typeof key === "string" ? key : keyOf(run, key(env, run))
+    const result = value(env, run)
+    run.at = left.start
+    assignProperty(target, name, result, run)
+    return result
+  }
+}

@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import * as LinearSearch from "../../src/base/LinearSearch.ts"
+
+describe("LinearSearch", () => {
+  const Text = Schema.Array(Schema.Literals(["a", "b", "é"]))
+
+  it.prop(
+    "finds what the host's search finds",
+    [Text, Text, Schema.Int],
+    ([before, pattern, from]) => {
+      // Periods, so that beginnings of the needle repeat within it.
+      const needle = pattern.join("").repeat(pattern.length === 0 ? 0 : Math.ceil(250 / pattern.length))
+      const text = `${before.join("").repeat(3)}${needle.slice(1)}b${needle}${needle.slice(2)}`
+      const start = Math.abs(from % (text.length + 2))
+      assert.strictEqual(LinearSearch.indexOf(text, needle, start), text.indexOf(needle, start))
+      assert.strictEqual(LinearSearch.includes(text, `${needle}bb`), text.includes(`${needle}bb`))
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it("takes a time in proportion to the text", () => {
+    // The host's search needs 10^11 steps for this one.
+    const text = "a".repeat(1_000_000)
+    assert.strictEqual(LinearSearch.indexOf(text, `aaaaab${"a".repeat(500_000)}`), -1)
+  }, 15_000)
+})
