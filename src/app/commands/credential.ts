@@ -10,9 +10,9 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
-import type * as CredentialFields from "../../catalogue/CredentialFields.ts"
+import type * as Fields from "../../credentials/Fields.ts"
+import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as CredentialValues from "../../tools/shared/CredentialValues.ts"
 import * as Options from "../Options.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
@@ -21,7 +21,7 @@ import { print, root } from "./root.ts"
 const refuse = (message: string) => new Options.InvalidOption({ message })
 
 /** Texts of a person as the field takes them; an empty one is left out. */
-const typed = ({ choices, name, type }: CredentialFields.Field, answer: string) => {
+const typed = ({ choices, name, type }: Fields.Field, answer: string) => {
   if (answer === "") return Effect.undefined
   if (type === "number") {
     return Number.isFinite(Number(answer)) ? Effect.succeed(Number(answer)) : refuse(`${name} takes a number`)
@@ -36,7 +36,7 @@ const typed = ({ choices, name, type }: CredentialFields.Field, answer: string) 
     : refuse(`${name} takes one of ${choices.join(", ")}`)
 }
 
-const answerTo = ({ kind }: CredentialFields.Field, message: string) => {
+const answerTo = ({ kind }: Fields.Field, message: string) => {
   const prompt: Prompt.Prompt<string> = kind === "secret"
     ? Prompt.map(Prompt.Password({ message }), (hidden) => String(Redacted.value(hidden)))
     : Prompt.String({ message })
@@ -44,7 +44,7 @@ const answerTo = ({ kind }: CredentialFields.Field, message: string) => {
 }
 
 /** Asks for every field; what is secret is not shown. */
-const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<CredentialFields.Field>) {
+const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Fields.Field>) {
   const values: Record<string, unknown> = {}
   for (const field of fields) {
     if (field.name === "oauthTokenData") continue
@@ -77,9 +77,9 @@ const make = Effect.fnUntraced(function*(type: string, name: string) {
       hint: "Leave out --read-only, or choose another profile."
     })
   }
-  const fields = yield* CredentialValues.fieldsOf(type)
+  const fields = yield* Values.fieldsOf(type)
   const values: Obj = process.stdin.isTTY ? yield* ask(fields) : yield* readStdin
-  yield* CredentialValues.checkNames(fields, Object.keys(values))
+  yield* Values.checkNames(fields, Object.keys(values))
   return yield* N8nClient.use((n8n) => n8n.createCredential({ name, type, values: Redacted.make(values) }))
 })
 
