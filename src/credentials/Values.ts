@@ -108,7 +108,13 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
   if (typeof value === "string" && value.startsWith("=")) {
     return yield* refuse(`${name} is an expression`, "An expression is not taken: give the value itself.")
   }
-  if (Redact.places({ value, [name]: value }).length > 0) {
+  if (typeof value === "string" && CredentialFields.couldBeAddress(field, value)) {
+    return yield* refuse(`${name} takes no spaces and none of / ? # @ : \\`, "Give a plain name or id.")
+  }
+  // The name of a header is not its value.
+  if (
+    typeof value === "string" && (Redact.redactText(value) !== value || Redact.places({ [name]: value }).length > 0)
+  ) {
     return yield* refuse(
       `${name} holds what looks like a secret`,
       "It was not sent, and is not repeated here. A secret goes into a field for secrets, as {\"env\": \"NAME\"}."

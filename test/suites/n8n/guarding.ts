@@ -81,12 +81,16 @@ export const guarding = (it: It, v2: boolean) => {
     Effect.gen(function*() {
       const create = (type: string, values: object) =>
         tools.credentialCreate.call({ type, name: `Suite ${type}`, values: { ...values } })
-      const created = yield* create("httpHeaderAuth", { name: "X-Key", value: { env: "SUITE_SECRET" } })
+      const created = yield* create("httpHeaderAuth", { name: "X-Api-Key", value: { env: "SUITE_SECRET" } })
       assert.notInclude(JSON.stringify(created), secret)
       const destination = yield* Effect.flip(
         create("postgres", { host: "127.0.0.1", user: "u", password: { env: "SUITE_SECRET" } })
       )
       assert.include(destination.message, "host decide where the secret goes")
+      const app = yield* Effect.flip(
+        create("bubbleApi", { appName: "127.0.0.1:1/x?", apiToken: { env: "SUITE_SECRET" } })
+      )
+      assert.include(app.message, "appName decide where the secret goes")
       if (v2) {
         const postgres = yield* create("postgres", { host: "127.0.0.1", port: 9, user: "u", database: "d" })
         const tested = yield* tools.credentialTest.call({ id: postgres.id })

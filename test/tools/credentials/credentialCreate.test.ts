@@ -122,6 +122,29 @@ describe("credential_create", () => {
       }
     }))
 
+  it.effect("makes a credential for a header with a secret's name", () =>
+    Effect.gen(function*() {
+      for (const name of ["X-Api-Key", "X-Auth", "Authorization"]) {
+        const { sent, text } = yield* attempt({
+          type: "httpHeaderAuth",
+          name: "Key",
+          values: { name, value: password }
+        })
+        assert.deepNestedInclude(sent[0], { "data.name": name, "data.value": secret }, text)
+      }
+    }))
+
+  it.effect("takes no part of an address where a name belongs", () =>
+    Effect.gen(function*() {
+      for (const database of ["evil.example/x", "a?b", "a#b", "a@b", "a:1", "a\\b", "a b"]) {
+        const { sent, text } = yield* attempt({ type: "postgres", name: "PG", values: { database, password } }, "yes")
+        assert.include(text, "database takes no spaces")
+        assert.deepStrictEqual(sent, [])
+      }
+      const { sent } = yield* attempt({ type: "postgres", name: "PG", values: { user: "me@example.com", password } })
+      assert.lengthOf(sent, 1)
+    }))
+
   it.effect("lets a header go to the hosts that a person agrees to", () =>
     Effect.gen(function*() {
       const allowedDomains = "shop.example"
