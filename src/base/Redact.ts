@@ -117,6 +117,15 @@ export const redact = <A>(value: A): A => {
   return (holder.copy ?? holder.source)[""] as A
 }
 
+/**
+ * Whether a text can occur in shown text by the marks of redacted parts: `[`, `red`, `redacted]`. Only any other text
+ * that is shown is stored too.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
+
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
   if (value === clean) return []
   if (!Predicate.isObjectOrArray(value) || !Predicate.isObjectOrArray(clean)) return [path]

@@ -270,13 +270,10 @@ export const mayBeHidden = (column: string, columns: Columns): boolean => {
     type === "date" && Redact.places({ name: "password", k: "password", label: "password", [column]: "x" }).length > 0
 }
 
-/** Whether shown text can meet a condition by its mark for a redacted part: `[`, `red`, … */
-const meetsMark = (text: string) => /[[\]]/.test(text) || Redact.marker.includes(text.toLowerCase())
-
 /** Whether every row that meets a condition as it is shown, secrets redacted, meets it as it is stored too. */
 const holdsStored = ({ columnName, condition, value }: One, columns: Columns) =>
   !mayBeHidden(columnName, columns) || value === null ||
-  ["eq", "like", "ilike"].includes(condition) && !meetsMark(String(value).replaceAll("%", ""))
+  ["eq", "like", "ilike"].includes(condition) && !Redact.occursInMarker(String(value).replaceAll("%", ""))
 
 /**
  * The part of a filter that n8n, which compares what is stored, may apply where secrets are redacted: no row that meets
