@@ -11,7 +11,10 @@ import { redactText } from "./Texts.ts"
  *
  * JSON writes a line end as `\n`, so a word at the start of a line follows the letter `n` here.
  */
-const suspect = new RegExp(`${root.source}|curl|basic(?:\\s|\\\\[fnrt])|://[^\\s/?#:@"'<>]*:[^\\s/?#"'<>]+@`, "g")
+const suspect = new RegExp(
+  `${root.source}|curl|identified|basic(?:\\s|\\\\[fnrt])|://[^\\s/?#:@"'<>]*:[^\\s/?#"'<>]+@`,
+  "g"
+)
 
 const isSuspect = (json: string): boolean => {
   const text: string = json.includes("\\") ? JSON.parse(json) : json.slice(1, -1)
