@@ -12,7 +12,10 @@ export const marker = "[redacted]"
 
 /** A cheap and broad first test, which most names and texts fail. */
 export const root =
-  /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig|otp|pin|connect\.sid|contrase|senha|kennwort|парол|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/i
+  /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig|otp|pin(?![a-z])|connect\.sid|contrase|senha|kennwort/i
+
+/** The same for names beyond ASCII. */
+export const foreignRoot = /парол|Парол|ПАРОЛ|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/
 
 /** Characters of no width, which may be in a name. */
 const unseen = /[\u200b-\u200d\u2060\ufeff\u00ad]/g
@@ -59,7 +62,8 @@ const isCredential = (written: string): boolean => {
 const isKnownCredential = memoize(isCredential)
 
 /** Whether a name, such as a key's or a header's, is that of a credential. */
-export const isSecretName = (name: string): boolean => root.test(name) && isKnownCredential(name.slice(-100))
+export const isSecretName = (name: string): boolean =>
+  (root.test(name) || foreignRoot.test(name)) && isKnownCredential(name.slice(-100))
 
 // ---- pairs
 

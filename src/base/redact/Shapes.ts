@@ -57,16 +57,21 @@ const openings = [
   /(\b(?:[Bb]asic|BASIC)\s+)(?=[\w+/]+[\dA-Z+/=])(?:(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?|(?:[\w+/]{4})?(?:[\w+/]{2}==|[\w+/]{3}=))(?![\w+/=])/,
   // In its own header whatever follows is the credential, however short.
   /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *(?:[Bb]asic|BASIC) +)[\w+/=-]+/,
-  /(\bSSWS\s+)[\w-]{20,}/, // Okta
-  /(\bFlyV1\s+)[\w+/=,-]{20,}/, // Fly.io
-  /(\bresponse=")[\da-f]{32,64}(?=")/, // Digest
-  /(\b(?:IDENTIFIED\s{1,9}BY|WITH\s{1,9}PASSWORD)\s{1,9}')(?!\{\{)[^'\r\n]{1,200}(?=')/, // SQL
-  /(<input\b(?=[^<>]{0,300}\btype=["']?password)[^<>]{0,300}?\bvalue=["'])[^"'<>{}]{1,200}/,
   // Headers as curl and dumps write them. Other unquoted `name: value` pairs are more often prose than secrets.
   /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *[A-Za-z-]+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
   /((?<![\w-])(?:[Ss]et-)?[Cc]ookie: *)[\w.%-]+=[^"'\r\n\\{]+/,
   /((?<![\w-])[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret): *)[^\s"'\\{]+/
 ]
+
+/** Rare openings, each with a text that it contains. */
+const rareOpenings = [
+  ["SSWS", /(\bSSWS\s+)[\w-]{20,}/g], // Okta
+  ["FlyV1", /(\bFlyV1\s+)[\w+/=,-]{20,}/g], // Fly.io
+  ["response=\"", /(\bresponse=")[\da-f]{32,64}(?=")/g], // Digest
+  ["IDENTIFIED", /(\bIDENTIFIED\s{1,9}BY\s{1,9}')(?!\{\{)[^'\r\n]{1,200}(?=')/g], // SQL
+  ["PASSWORD", /(\bWITH\s{1,9}PASSWORD\s{1,9}')(?!\{\{)[^'\r\n]{1,200}(?=')/g],
+  ["<input", /(<input\b(?=[^<>]{0,300}\btype=["']?password)[^<>]{0,300}?\bvalue=["'])[^"'<>{}]{1,200}/g]
+] as const
 
 const sources = (patterns: ReadonlyArray<RegExp>) => patterns.map((pattern) => pattern.source).join("|")
 
@@ -104,7 +109,11 @@ export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== 
 
 /** Redacts openings first: what they keep may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
-  const opened = text.replace(
+  const rare = rareOpenings.reduce(
+    (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,
+    text
+  )
+  const opened = rare.replace(
     opening,
     (_, ...groups: ReadonlyArray<unknown>) => `${groups.find(Predicate.isString)}${marker}`
   )

@@ -1,6 +1,6 @@
 /** Whether JSON text may hold a secret: only strings that could contain one are parsed. */
 import { memoize } from "./memoize.ts"
-import { isSecretName, root } from "./Names.ts"
+import { foreignRoot, isSecretName, root } from "./Names.ts"
 import { indexOfLongWord } from "./Shapes.ts"
 import { redactText } from "./Texts.ts"
 
@@ -52,7 +52,9 @@ const quotesAround = (json: string, at: number) => {
 export const mayHold = (json: string): boolean => {
   const lower = json.toLowerCase()
   // Escapes can hide characters, and some letters are longer in lower case, which would shift positions.
-  if (json.includes("\\u") || json.includes("\\/") || lower.length !== json.length) return true
+  if (json.includes("\\u") || json.includes("\\/") || lower.length !== json.length || foreignRoot.test(json)) {
+    return true
+  }
   suspect.lastIndex = 0
   for (let match = suspect.exec(lower); match !== null; match = suspect.exec(lower)) {
     const { end, start } = quotesAround(json, match.index)

@@ -1,6 +1,6 @@
 /** Secrets by name inside a text: code, bodies, URLs, headers, command lines, configuration. */
 import { memoize } from "./memoize.ts"
-import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
+import { foreignRoot, hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
 import { hasLongWord, redactKnown } from "./Shapes.ts"
 
 /**
@@ -166,17 +166,18 @@ const user = /(?<=^|\s)((?:-u|-U|--user|--proxy-user)(?:[ =]["']?|["'])[^\s:"'\\
 const base64 = /(?<![\w+/=-])[\w+/-]{24,8192}(?:\r?\n[\w+/-]{4,80}){0,100}={0,2}(?![\w+/=-])/g
 
 const printable = /^[\t\n\r -~]*$/
-const hexadecimal = /^(?:[\da-fA-F]{2}){12,}$/
+/** Printable characters in hexadecimal; digests have others. */
+const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
 const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
 
 /** The text that a word encodes, if it is one. */
-const decoded = (word: string): string | undefined => {
-  for (const encoding of hexadecimal.test(word) ? ["hex", "base64"] as const : ["base64"] as const) {
-    if (isText(Buffer.from(word.slice(0, 24), encoding))) return Buffer.from(word, encoding).toString("utf8")
-  }
-  return undefined
-}
+const decoded = (word: string): string | undefined =>
+  hexadecimal.test(word)
+    ? Buffer.from(word, "hex").toString("latin1")
+    : isText(Buffer.from(word.slice(0, 24), "base64"))
+    ? Buffer.from(word, "base64").toString("utf8")
+    : undefined
 
 /** Whether a word encodes a secret, up to twice. */
 const encodesSecret = (word: string, depth = 0): boolean => {
@@ -192,7 +193,9 @@ const redactBase64 = (text: string): string =>
 const separator = /[=:<%]|[\s"'`]-|\[["']/
 
 const redactPlain = (text: string): string => {
-  const named = root.test(text) && separator.test(text) ? redactUnquoted(redactParameters(redactQuoted(text))) : text
+  const named = (root.test(text) || foreignRoot.test(text)) && separator.test(text)
+    ? redactUnquoted(redactParameters(redactQuoted(text)))
+    : text
   return redactKnown(named.includes("curl") ? named.replace(user, `$1${marker}`) : named)
 }
 
