@@ -1,4 +1,5 @@
 /** Parses untrusted JavaScript: from workflows, node types and arguments. */
+import type * as Acorn from "acorn"
 import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
@@ -10,7 +11,7 @@ import * as Lazy from "./Lazy.ts"
  * @since 0.1.0
  */
 export type Parsed =
-  | { readonly program: Obj }
+  | { readonly program: Acorn.Program & Obj }
   | { readonly mistake: string; readonly at: number }
   | undefined
 

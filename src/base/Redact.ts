@@ -11,7 +11,7 @@
 import * as Predicate from "effect/Predicate"
 import { own } from "./Json.ts"
 import { member } from "./JsonPath.ts"
-import { hide, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
+import { hide, isPairValue, isPart, isSecretName, isValueKey, marker, pairName } from "./redact/Names.ts"
 import { redactKnown } from "./redact/Shapes.ts"
 import { mayHold } from "./redact/Suspects.ts"
 import { redactText } from "./redact/Texts.ts"
@@ -104,7 +104,13 @@ export const redact = <A>(value: A): A => {
       const text = Predicate.isString(inner)
       if (!text && (typeof inner !== "object" || inner === null)) continue
       const secret = Predicate.isString(key)
-        ? isSecretName(key) ? key : isValueKey(key) ? paired ?? at.secret : undefined
+        ? isSecretName(key)
+          ? key
+          : paired !== undefined && isPairValue(key, inner)
+          ? paired
+          : at.secret !== undefined && (isValueKey(key) || text && isPart(at.secret, key))
+          ? at.secret
+          : undefined
         : at.secret ?? (text ? nameBefore(at, key) : undefined)
       if (text) {
         const clean = redactText(secret === undefined ? inner : hide(secret, inner))
@@ -116,6 +122,15 @@ export const redact = <A>(value: A): A => {
   }
   return (holder.copy ?? holder.source)[""] as A
 }
+
+/**
+ * Whether a text can occur in shown text by the marks of redacted parts: `[`, `red`, `redacted]`. Only any other text
+ * that is shown is stored too.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
 const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<string> => {
   if (value === clean) return []

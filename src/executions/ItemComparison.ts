@@ -7,14 +7,15 @@
  * Items are read from the kept bytes as they are needed; of one side only keys or positions stay in memory.
  */
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import { defined, int, obj, str } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
+import { at, type Both, type Difference, differences, type Example, type PathCount, tally } from "./itemDifferences.ts"
 import * as ItemFields from "./ItemFields.ts"
 
 export type { Step } from "../base/JsonPath.ts"
+export { type Example, isRounding, type PathCount } from "./itemDifferences.ts"
 
 /**
  * Items of one output.
@@ -34,37 +35,6 @@ export interface Side {
  * @since 0.1.0
  */
 export type PairedBy = "key" | "pairedItem" | "place"
-
-/**
- * A place in items that differs, and in how many pairs.
- *
- * @category models
- * @since 0.1.0
- */
-export interface PathCount {
-  /** Elements of lists are counted together: `lines[].price`. */
-  readonly path: string
-  readonly count: number
-  /** The place is only on one side, in all these pairs. */
-  readonly kind?: "added" | "removed"
-  /** In so many of these pairs the numbers differ by rounding alone. */
-  readonly roundingOnly?: number
-}
-
-/**
- * One item's difference.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Example {
-  /** The item's position among those of `to`. */
-  readonly index: number
-  readonly key?: string
-  readonly path: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
 
 /**
  * Items that have no partner: how many, and the first of them by position or key.
@@ -122,10 +92,10 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** An item as it is stored, and its JSON as a reader is shown it. */
+/** An item as it is stored, and its JSON. */
 interface Read {
   readonly stored: unknown
-  readonly json: () => unknown
+  readonly json: () => Both
 }
 
 /** The items of a segment; whether they may hold secrets is looked up once, when the first is shown. */
@@ -133,26 +103,32 @@ const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Re
   let redact = redacts ? undefined : <A>(value: A) => value
   return segment.items().map((stored) => ({
     stored,
-    json: () => (redact ??= Redact.forJson(segment.text))(obj(stored)?.["json"] ?? {})
+    json: () => {
+      const json = obj(stored)?.["json"] ?? {}
+      redact ??= Redact.forJson(segment.text)
+      return { stored: json, shown: redact(json) }
+    }
   }))
 }
 
 /** A pass lets others run every so many items. */
 const breath = 2_000
 
+const none: Both = { stored: undefined, shown: undefined }
+
 /** Items of a slot by position; those that lie near each other are parsed once. */
 const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
   const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
-  return (index: number): unknown => {
+  return (index: number): Both => {
     const known = recent.find(({ first, items }) => index >= first && index < first + items.length)
-    if (known !== undefined) return known.items[index - known.first]?.json()
+    if (known !== undefined) return known.items[index - known.first]?.json() ?? none
     for (const segment of execution.segments(slot, index)) {
       const read = { first: segment.first, items: itemsOf(segment, redacts) }
       recent.unshift(read)
       if (recent.length > 4) recent.pop()
-      return read.items[index - read.first]?.json()
+      return read.items[index - read.first]?.json() ?? none
     }
-    return undefined
+    return none
   }
 }
 
@@ -161,10 +137,11 @@ const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: b
 /** For each item of `to` the positions of its partners in `from`, none where there is none. */
 type Partner = (index: number) => number | undefined
 
-const keyOf = (json: unknown, key: ReadonlyArray<JsonPath.Step>) => {
-  const value = JsonPath.get(json, key)
-  return value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
-}
+const asKey = (value: unknown) =>
+  value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
+
+/** An item's key as it is shown; items whose key is redacted are named by their position. */
+const labelOf = (key: Both) => key.stored === key.shown ? asKey(key.shown) : undefined
 
 const eachItem = Effect.fnUntraced(function*(
   execution: Execution.Execution,
@@ -191,10 +168,10 @@ const byKey = Effect.fnUntraced(function*(
   key: ReadonlyArray<JsonPath.Step>
 ) {
   const waiting = new Map<string, Array<number>>()
-  const keys: Array<string | undefined> = []
+  const labels: Array<string | undefined> = []
   const withoutKey = { from: 0, to: 0 }
   yield* eachItem(execution, from.slot, redacts, ({ json }, index) => {
-    const value = keyOf(json(), key)
+    const value = asKey(at(json(), key).stored)
     if (value === undefined) {
       withoutKey.from++
       return
@@ -211,12 +188,13 @@ const byKey = Effect.fnUntraced(function*(
   }
   const partners: Array<number | undefined> = []
   yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
-    const value = keyOf(json(), key)
-    keys[index] = value
+    const own = at(json(), key)
+    const value = asKey(own.stored)
+    labels[index] = labelOf(own)
     if (value === undefined) withoutKey.to++
     partners[index] = value === undefined ? undefined : waiting.get(value)?.pop()
   })
-  return { partner: (index: number) => partners[index], keys, withoutKey, sharedKeys }
+  return { partner: (index: number) => partners[index], labels, withoutKey, sharedKeys }
 })
 
 /** Where a link leads that is not to the run's own input: a loop's later batches come from what entered it first. */
@@ -295,96 +273,11 @@ export const origins = (execution: Execution.Execution, sides: Pick<Options, "fr
 
 // ---- what differs
 
-interface Difference {
-  readonly path: string
-  readonly before: unknown
-  readonly after: unknown
-}
-
-const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
-
-const differences = (before: unknown, after: unknown, path: string, into: Array<Difference>): void => {
-  if (Equal.equals(before, after)) return
-  if (Array.isArray(before) && Array.isArray(after)) {
-    for (let index = 0; index < Math.max(before.length, after.length); index++) {
-      differences(before[index], after[index], `${path}[${index}]`, into)
-    }
-    return
-  }
-  const [a, b] = [obj(before), obj(after)]
-  if (a === undefined || b === undefined) {
-    into.push({ path, before, after })
-    return
-  }
-  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-    const own = (object: typeof a) => Object.hasOwn(object, key) ? object[key] : undefined
-    differences(own(a), own(b), JsonPath.member(path, key), into)
-  }
-}
-
-const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
-
-/**
- * Whether one number is the other one rounded to its decimals, or they differ by what floating point loses.
- *
- * @category guards
- * @since 0.1.0
- */
-export const isRounding = (a: unknown, b: unknown): boolean => {
-  if (typeof a !== "number" || typeof b !== "number") return false
-  const [short, long] = decimals(a) <= decimals(b) ? [a, b] : [b, a]
-  const unit = 10 ** -decimals(short)
-  return Math.abs(short - long) <= Math.max(unit / 2, Math.abs(short) * 1e-12) * (1 + 1e-9) && short !== long &&
-    decimals(long) > decimals(short)
-}
-
 const startsWith = (path: ReadonlyArray<JsonPath.Step>, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.every((step, index) => String(path[index]) === String(step))
 
-interface Tally {
-  count: number
-  added: number
-  removed: number
-  rounding: number
-  readonly examples: Array<Example>
-  /** Values of a field before and after, to see whether they only changed places; not of places within fields. */
-  readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
-}
-
+/** Maximum number of items without a partner that are named. */
 const first = 5
-
-/** So many values tell whether a field is a key. */
-const maxValues = 2_000
-
-const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
-  if (values === undefined || count > maxValues) return
-  if (typeof before === "string") values.before.add(before)
-  if (typeof after === "string") values.after.add(after)
-}
-
-/** Whether a field is different in each item, and mostly has values that other items had before: pairs are crossed. */
-const isCrossed = ({ count, values }: Tally): boolean => {
-  if (values === undefined || count < 3) return false
-  const { after, before } = values
-  const looked = Math.min(count, maxValues)
-  const moved = [...after].filter((value) => before.has(value)).length
-  return before.size === looked && after.size === looked && moved * 2 >= looked
-}
-
-/** Of each of the rarest changes some, as far as there is room. */
-const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Example> => {
-  const shares = rarest.map(() => 0)
-  let left = limit
-  for (const share of [3, limit]) {
-    for (const [index, { examples }] of rarest.entries()) {
-      const more = Math.min(left, Math.min(share, examples.length) - (shares[index] ?? 0))
-      if (more <= 0) continue
-      shares[index] = (shares[index] ?? 0) + more
-      left -= more
-    }
-  }
-  return rarest.flatMap(({ examples }, index) => examples.slice(0, shares[index]))
-}
 
 const unpaired = () => ({ count: 0, first: [] as Array<number | string> })
 
@@ -408,91 +301,60 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   const partner: Partner = keyed?.partner ??
     (isLinked ? linked.partner : (index) => index < from.count ? index : undefined)
 
-  const tallies = new Map<string, Tally>()
+  const counted = tally(limit, keyed !== undefined)
   const partners = new Uint32Array(from.count)
   const onlyInTo = unpaired()
   const counts = { same: 0, changed: 0 }
   const missing = new Set(fields.keys())
   const before = reader(execution, from.slot, redacts)
+  const differencesOf = (a: Both, b: Both) => {
+    const found: Array<Difference> = []
+    if (fields.length === 0) differences(a, b, "", found)
+    for (const [position, field] of fields.entries()) {
+      const [left, right] = [at(a, field), at(b, field)]
+      if (left.stored === undefined && right.stored === undefined) continue
+      missing.delete(position)
+      differences(left, right, ItemFields.written(field), found)
+    }
+    return ignore.length === 0
+      ? found
+      : found.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
+  }
   yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
-    const label = keyed?.keys[index]
+    const label = keyed?.labels[index]
     const other = partner(index)
     if (other === undefined) return note(onlyInTo, label ?? index)
     partners[other] = (partners[other] ?? 0) + 1
-    const found: Array<Difference> = []
-    const [a, b] = [before(other), json()]
-    if (fields.length === 0) differences(a, b, "", found)
-    for (const [position, field] of fields.entries()) {
-      const [valueBefore, valueAfter] = [JsonPath.get(a, field), JsonPath.get(b, field)]
-      if (valueBefore === undefined && valueAfter === undefined) continue
-      missing.delete(position)
-      differences(valueBefore, valueAfter, ItemFields.written(field), found)
-    }
-    const relevant = ignore.length === 0
-      ? found
-      : found.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
-    if (relevant.length === 0) {
+    const found = differencesOf(before(other), json())
+    if (found.length === 0) {
       counts.same++
       return
     }
     counts.changed++
-    const seen = new Set<string>()
-    for (const difference of relevant) {
-      const path = general(difference.path)
-      const isField = keyed === undefined && !/[.[]/.test(path)
-      const tally = tallies.get(path) ?? {
-        count: 0,
-        added: 0,
-        removed: 0,
-        rounding: 0,
-        examples: [],
-        values: isField ? { before: new Set<string>(), after: new Set<string>() } : undefined
-      }
-      tallies.set(path, tally)
-      if (tally.examples.length < limit) tally.examples.push(defined({ index, key: label, ...difference }))
-      if (seen.has(path)) continue
-      seen.add(path)
-      tally.count++
-      collectValues(tally, difference)
-      if (difference.before === undefined) tally.added++
-      if (difference.after === undefined) tally.removed++
-      if (isRounding(difference.before, difference.after)) tally.rounding++
-    }
+    counted.add(found, index, label)
   })
 
   const onlyInFrom = unpaired()
   const duplicated = unpaired()
   for (const [index, count] of partners.entries()) {
     if (count !== 1) {
-      const what = key === undefined ? index : keyOf(before(index), key) ?? index
+      const what = key === undefined ? index : labelOf(at(before(index), key)) ?? index
       note(count === 0 ? onlyInFrom : duplicated, what)
     }
     if (index % breath === 0) yield* Effect.yieldNow
   }
   const pairs = counts.same + counts.changed
-  const rarest = [...tallies].toSorted(([, a], [, b]) => a.count - b.count)
   const result: Comparison = defined({
     pairedBy,
     ...counts,
-    paths: rarest.map(([path, { added, count, removed, rounding }]) =>
-      defined({
-        path,
-        count,
-        kind: added === count ? "added" as const : removed === count ? "removed" as const : undefined,
-        roundingOnly: rounding > 0 ? rounding : undefined
-      })
-    ),
-    // What changed in every pair is the node's work; a few words of `paths` say it.
-    examples: spread(
-      rarest.filter(([, { count }], index) => index === 0 || count < pairs).map(([, tally]) => tally),
-      limit
-    ),
+    paths: counted.paths(),
+    examples: counted.examples(pairs),
     onlyInFrom,
     onlyInTo,
     duplicated: duplicated.count > 0 ? duplicated : undefined,
     withoutKey: keyed !== undefined && keyed.withoutKey.from + keyed.withoutKey.to > 0 ? keyed.withoutKey : undefined,
     sharedKeys: keyed !== undefined && keyed.sharedKeys > 0 ? keyed.sharedKeys : undefined,
-    likelyKey: [...tallies].find(([, tally]) => isCrossed(tally))?.[0],
+    likelyKey: counted.likelyKey(),
     missing: missing.size > 0 && pairs > 0 ? [...missing] : undefined
   })
   return result

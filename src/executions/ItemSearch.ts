@@ -37,6 +37,10 @@ export interface Found {
   readonly failure: Interpreter.Problem | undefined
   /** Places that the expression names and no item has. */
   readonly absent: ReadonlyArray<string>
+  /** Places that the expression names, in which an item has a redacted value. */
+  readonly redacted: ReadonlyArray<string>
+  /** Whether text was looked for in vain beside redacted values. */
+  readonly passesSecrets: boolean
   /** Of the others the first value. */
   readonly values: ReadonlyArray<readonly [path: string, value: unknown]>
   readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
@@ -76,7 +80,7 @@ export const samples = (
 /** What a reader of the result has to know: fields that no item has, that the expression does not fit, or why nothing was found. */
 export const notes = (
   execution: Execution.Execution,
-  { absent, failed, failure, matched, scanned, values }: Found,
+  { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Found,
   { isFoundElsewhere = false, redacts, slots }: Pick<Options, "slots" | "redacts"> & {
     readonly isFoundElsewhere?: boolean
   }
@@ -84,6 +88,10 @@ export const notes = (
   ...(failure === undefined
     ? []
     : [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]),
+  ...(redacted.length === 0
+    ? []
+    : [`where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be asked about.`]),
+  ...(passesSecrets ? ["Secrets are redacted, and text is not looked for in them."] : []),
   ...(absent.length > 0
     ? [ItemFields.note(absent, samples(execution, slots, redacts))]
     : matched > 0 || failed > 0 || scanned === 0 || isFoundElsewhere
@@ -94,6 +102,7 @@ export const notes = (
 /** Which of the places that an expression names some item has, and the first value there. */
 const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
   const missing = new Set(reads)
+  const redacted = new Set<string>()
   const values: Array<readonly [path: string, value: unknown]> = []
   let isLooked = false
   return {
@@ -106,6 +115,14 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
         if (typeof value !== "object" || value === null) values.push([ItemFields.written(steps), value])
       }
     },
+    /** Notes where a value of an item that has redacted ones is one of them. */
+    lookRedacted: (json: unknown) => {
+      for (const steps of reads) {
+        const value = JsonPath.get(json, steps)
+        if (typeof value === "string" && value.includes(Redact.marker)) redacted.add(ItemFields.written(steps))
+      }
+    },
+    redacted,
     values,
     /** Not those that lie in another one of them. */
     absent: () => {
@@ -160,6 +177,19 @@ const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 /** Characters of JSON, and milliseconds, after which a pass lets others run. */
 const yieldEvery = { characters: 1_000_000, millis: 20 }
 
+/** Whether an item is shown without some of its values. */
+const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, slots: Options["slots"]) {
+  for (const { slot } of slots) {
+    for (const segment of execution.segments(slot)) {
+      yield* Effect.yieldNow
+      if (!Redact.mayHold(segment.text)) continue
+      const jsons = segment.items().map((stored) => obj(stored)?.["json"])
+      if (jsons.some((json) => Redact.redact(json) !== json)) return true
+    }
+  }
+  return false
+})
+
 /** Where to look, how many matches to give, and whether secrets are hidden. */
 export interface Options {
   readonly slots: ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }>
@@ -182,8 +212,9 @@ export const search = Effect.fnUntraced(function*(
   { limit, offset = 0, redacts, slots, spreads = false }: Options
 ) {
   const needle = text?.toLowerCase()
+  const isLookedUp = needle !== undefined && isPlain(needle) && !(redacts && Redact.occursInMarker(needle))
   const mayMatch = (json: string) =>
-    needle === undefined || !isPlain(needle) || includes(json.toLowerCase(), needle) || json.includes("\\u")
+    !isLookedUp || includes(json.toLowerCase(), needle) || json.includes("\\u")
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])
@@ -208,10 +239,12 @@ export const search = Effect.fnUntraced(function*(
           yield* Effect.yieldNow
           since = clock.currentTimeMillisUnsafe()
         }
-        const json = redact(obj(stored)?.["json"] ?? {})
+        const whole = obj(stored)?.["json"] ?? {}
+        const json = redact(whole)
         if (needle !== undefined && !holds(json, needle)) continue
         const fields = obj(json) ?? {}
         seen.look(fields)
+        if (json !== whole) seen.lookRedacted(fields)
         const isMatch = where?.(fields) ?? Result.succeed(true)
         if (Result.isFailure(isMatch)) {
           if (!isOfItem(isMatch.failure)) return yield* isMatch.failure
@@ -235,6 +268,8 @@ export const search = Effect.fnUntraced(function*(
     failed,
     failure,
     absent: seen.absent(),
+    redacted: [...seen.redacted],
+    passesSecrets: found === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
     values: seen.values,
     nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
     matches: matches.all

@@ -66,6 +66,7 @@ describe("ItemComparison", () => {
         paths: [
           { path: "tags[]", count: 1, kind: "added" },
           { path: "amount", count: 2, roundingOnly: 1 },
+          { path: "password", count: 499 },
           { path: "total", count: 500, kind: "added" }
         ],
         examples: [
@@ -104,7 +105,7 @@ describe("ItemComparison", () => {
 
   it.effect("pairs by key, equal keys in their order", () =>
     Effect.gen(function*() {
-      const result = yield* compare("Source", "Work", { key: ["id"], ignore: [["total"], ["tags"]] })
+      const result = yield* compare("Source", "Work", { key: ["id"], ignore: [["total"], ["tags"], ["password"]] })
       assert.deepStrictEqual(result, {
         pairedBy: "key",
         same: 497,

@@ -50,6 +50,8 @@ describe("ItemSearch", () => {
         failed: 0,
         failure: undefined,
         absent: [],
+        redacted: [],
+        passesSecrets: false,
         values: [],
         nodes: [{ node: "Orders", matched: 1 }, { node: "Big?", matched: 1 }],
         matches: [

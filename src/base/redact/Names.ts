@@ -11,7 +11,14 @@ import { memoize } from "./memoize.ts"
 export const marker = "[redacted]"
 
 /** A cheap and broad first test, which most names and texts fail. */
-export const root = /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig/i
+export const root =
+  /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig|otp|pin(?![a-z])|connect\.sid|contrase|senha|kennwort/i
+
+/** The same for names beyond ASCII. */
+export const foreignRoot = /парол|Парол|ПАРОЛ|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/
+
+/** Characters of no width, which may be in a name. */
+const unseen = /[\u200b-\u200d\u2060\ufeff\u00ad]/g
 
 /** Page cursors that end in "token", which are no secrets and which an agent needs, and flags about secrets. */
 const harmless =
@@ -31,9 +38,10 @@ const credential = new RegExp(
       "(?:api|access|secret|private|sign|signing|encryption|encryption customer|decryption|master|auth|app) keys?",
       "(?:application|consumer|shared|account|ssh|hmac|subscription|functions?|service role) keys?",
       "(?:user|db|database|smtp|imap|mail|email|ftp|auth) pass",
-      "bearer|auth header|authorization header"
+      "bearer|auth header|authorization header|otp|client key data",
+      "\\w*(?:passwort|kennwort)|contrase(?:n|ñ)a|senha|mot de passe|пароль|パスワード"
     ].join("|")
-  })|^(?:(?:x|basic|proxy) )?auth|^pass)` +
+  })|^(?:(?:x|basic|proxy) )?auth|^pass|^pin|^connect sid)` +
     "(?: (?:\\d+|v|b|base|value|hash|hashed|digest|encrypted|plain|text|raw|string|confirm|confirmation|repeat|again" +
     "|old|new|current|primary|secondary))*$"
 )
@@ -42,9 +50,10 @@ const credential = new RegExp(
 const words = (name: string, camel: boolean): string =>
   (camel
     ? name.replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[a-z])/g, " ")
-    : name).replace(/[^A-Za-z\d]+/g, " ").trim().toLowerCase()
+    : name).replace(/[^\p{L}\d]+/gu, " ").trim().toLowerCase()
 
-const isCredential = (name: string): boolean => {
+const isCredential = (written: string): boolean => {
+  const name = written.replace(unseen, "").normalize("NFC")
   const split = words(name, true)
   return !harmless.test(split) && (credential.test(split) || credential.test(words(name, false)))
 }
@@ -53,16 +62,24 @@ const isCredential = (name: string): boolean => {
 const isKnownCredential = memoize(isCredential)
 
 /** Whether a name, such as a key's or a header's, is that of a credential. */
-export const isSecretName = (name: string): boolean => root.test(name) && isKnownCredential(name.slice(-100))
+export const isSecretName = (name: string): boolean =>
+  (root.test(name) || foreignRoot.test(name)) && isKnownCredential(name.slice(-100))
 
 // ---- pairs
 
 /** Endings of keys that hold the name in a pair of name and value: in n8n's nodes, headers and forms. */
 const nameKey =
-  /(?:^|[a-z_])(?:[nN]ame|[kK]ey|[iI]d|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle|_code)$/
+  /(?:^|[a-z_])(?:[nN]ame|[kK]ey|[iI]d|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle|_code)$|^k$/
 
 /** Keys that hold the value of such a pair. `returnValue` is an option of n8n's HTML node. */
 const valueKey = /^(?!returnValue)\w*[vV]alues?\d?$|^value(?:String|Json)$/
+
+/** Keys that hold the value of a pair, or a text beside a label: a value is one word. */
+const wordKey = /^(?:v|content|text)$/i
+
+/** Whether a text under a key may be the value of a pair. */
+export const isPairValue = (key: string, value: unknown): boolean =>
+  isValueKey(key) || wordKey.test(key) && typeof value === "string" && /^\S{4,}$/.test(value)
 
 /** Whether a key holds the name of a pair, such as `name` or `fieldId`. */
 export const isNameKey = (key: string): boolean => nameKey.test(key)
@@ -75,10 +92,21 @@ export const pairName = (
   source: Record<PropertyKey, unknown>,
   keys: ReadonlyArray<string>
 ): string | undefined => {
-  if (!keys.some(isValueKey)) return undefined
+  if (!keys.some((key) => isPairValue(key, source[key]))) return undefined
   const nameOf = (key: string) => isNameKey(key) ? str(source[key]) : undefined
   return keys.map(nameOf).find((name) => name !== undefined && isSecretName(name))
 }
+
+/** Keys under a password that hold one of its versions. */
+const versionKey = /^(?:current|old|new|previous|plain|confirm|confirmation|repeat)$/i
+
+/** Names of maps of secrets, and keys in them that describe one; `credentials` of a node has names of credentials. */
+const mapName = /^(?:secrets|passwords)$/i
+const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|description|label|scopes?)$/i
+
+/** Whether a key of an object with a credential's name holds a credential. */
+export const isPart = (name: string, key: string): boolean =>
+  versionKey.test(key) || mapName.test(name) && !describing.test(key)
 
 // ---- values
 

@@ -7,13 +7,14 @@ import { marker } from "./Names.ts"
  * many as listed by gitleaks (MIT); its own rules need RE2, and many need the service's name beside the secret.
  */
 const shapes = [
-  /sk-(?=[\w-]*\d)(?=[\w-]*(?:[A-Z]|[a-z\d]{16}))[\w-]{16,}/, // OpenAI, Anthropic, OpenRouter, DeepSeek
+  // OpenAI, Anthropic, OpenRouter, DeepSeek, Langfuse; groups of digits and capitals are numbers of orders
+  /sk-(?!\d{1,8}-|(?:[A-Z\d]{1,20}-){1,8}[A-Z\d]{1,20}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*(?:[A-Z]|[a-z\d]{16})|lf-[\da-f]{8}-)[\w-]{16,}/,
   /gh[pousr]_[A-Za-z\d]{20,}|github_pat_\w{20,}/, // GitHub
   /gl(?:pat|ptt|dt|rt|ft|cbt|imt|agent|oas|soat|ffct)-[\w-]{20,}/, // GitLab
   /xox[abeoprs]-[\w-]{10,}|xapp-\d-[\w-]{10,}/, // Slack
   /(?:AKIA|ASIA|ABIA|ACCA)[A-Z\d]{16}(?![\w-])|ABSK[A-Za-z\d+/]{40,}/, // AWS
   /AIza[\w-]{30,}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|1\/\/0[\w-]{30,}/, // Google
-  /[rs]k_(?:live|test|prod)_\w{10,}|whsec_[\w+/=]{16,}/, // Stripe
+  /[rs]k_(?:org_)?(?:live|test|prod)_\w{10,}|whsec_[\w+/=]{16,}/, // Stripe
   /SG\.[\w-]{16,}\.[\w-]{16,}|xkeysib-[\da-f]{64}-\w{16}/, // SendGrid, Brevo
   /SK[\da-f]{32}(?![\w-])/, // Twilio
   /key-[\da-f]{32}(?![\w-])|[\da-f]{32}-[\da-f]{8}-[\da-f]{8}(?![\w-])|[\da-f]{32}-us\d\d?(?![\w-])/, // Mailgun, Mailchimp
@@ -34,7 +35,11 @@ const shapes = [
   /(?:hf|gsk)_[A-Za-z\d]{30,}|(?:xai|pplx)-[A-Za-z\d]{30,}/, // Hugging Face, Groq, xAI, Perplexity
   /pscale_(?:tkn|oauth|pw)_[\w=.-]{32,}|dp\.(?:pt|st|ct|sa)\.[\w.-]{40,}|pul-[\da-f]{40}/, // PlanetScale, Doppler, Pulumi
   /sntry[su]_[\w+/=]{40,}|dt0c01\.[A-Z\d]{24}\.[A-Z\d]{64}|HRKU-[\w-]{36,}|phx_[A-Za-z\d]{30,}/, // Sentry, Dynatrace, Heroku, PostHog
-  /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/ // JWT: n8n's own API keys, Supabase, most OAuth
+  /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/, // JWT: n8n's own API keys, Supabase, most OAuth
+  /nfp_[A-Za-z\d]{30,}|napi_[a-z\d]{40,}|vcp_[A-Za-z\d]{24,}|figd_[\w-]{36,}|tfp_[\w-]{40,}/, // Netlify, Neon, Vercel, Figma, Typeform
+  /re_[A-Za-z\d]{8}_[A-Za-z\d]{20,}|lsv2_(?:pt|sk)_[\da-f]{32}_[\da-f]{10}|cf[au]t_[A-Za-z\d]{36,}/, // Resend, LangSmith, Cloudflare
+  /CFPAT-[\w-]{40,}|CCIPAT_\w{40,}|shippo_(?:live|test)_[\da-f]{40}|AGE-SECRET-KEY-1[A-Z\d]{50,}/, // Contentful, CircleCI, Shippo, age
+  /access-(?:production|development|sandbox)-[\da-f]{8}-[\da-f-]{27}(?![\w-])/ // Plaid
 ]
 
 /** Openings that make the text after them a secret; the opening, the only group, is kept. */
@@ -57,6 +62,16 @@ const openings = [
   /((?<![\w-])(?:[Ss]et-)?[Cc]ookie: *)[\w.%-]+=[^"'\r\n\\{]+/,
   /((?<![\w-])[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret): *)[^\s"'\\{]+/
 ]
+
+/** Rare openings, each with a text that it contains. */
+const rareOpenings = [
+  ["SSWS", /(\bSSWS\s+)[\w-]{20,}/g], // Okta
+  ["FlyV1", /(\bFlyV1\s+)[\w+/=,-]{20,}/g], // Fly.io
+  ["response=\"", /(\bresponse=")[\da-f]{32,64}(?=")/g], // Digest
+  ["IDENTIFIED", /(\bIDENTIFIED\s{1,9}BY\s{1,9}')(?!\{\{)[^'\r\n]{1,200}(?=')/g], // SQL
+  ["PASSWORD", /(\bWITH\s{1,9}PASSWORD\s{1,9}')(?!\{\{)[^'\r\n]{1,200}(?=')/g],
+  ["<input", /(<input\b(?=[^<>]{0,300}\btype=["']?password)[^<>]{0,300}?\bvalue=["'])[^"'<>{}]{1,200}/g]
+] as const
 
 const sources = (patterns: ReadonlyArray<RegExp>) => patterns.map((pattern) => pattern.source).join("|")
 
@@ -94,7 +109,11 @@ export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== 
 
 /** Redacts openings first: what they keep may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
 export const redactKnown = (text: string): string => {
-  const opened = text.replace(
+  const rare = rareOpenings.reduce(
+    (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,
+    text
+  )
+  const opened = rare.replace(
     opening,
     (_, ...groups: ReadonlyArray<unknown>) => `${groups.find(Predicate.isString)}${marker}`
   )

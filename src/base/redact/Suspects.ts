@@ -1,6 +1,6 @@
 /** Whether JSON text may hold a secret: only strings that could contain one are parsed. */
 import { memoize } from "./memoize.ts"
-import { isSecretName, root } from "./Names.ts"
+import { foreignRoot, isSecretName, root } from "./Names.ts"
 import { indexOfLongWord } from "./Shapes.ts"
 import { redactText } from "./Texts.ts"
 
@@ -11,7 +11,10 @@ import { redactText } from "./Texts.ts"
  *
  * JSON writes a line end as `\n`, so a word at the start of a line follows the letter `n` here.
  */
-const suspect = new RegExp(`${root.source}|curl|basic(?:\\s|\\\\[fnrt])|://[^\\s/?#:@"'<>]*:[^\\s/?#"'<>]+@`, "g")
+const suspect = new RegExp(
+  `${root.source}|curl|identified|basic(?:\\s|\\\\[fnrt])|://[^\\s/?#:@"'<>]*:[^\\s/?#"'<>]+@`,
+  "g"
+)
 
 const isSuspect = (json: string): boolean => {
   const text: string = json.includes("\\") ? JSON.parse(json) : json.slice(1, -1)
@@ -49,7 +52,9 @@ const quotesAround = (json: string, at: number) => {
 export const mayHold = (json: string): boolean => {
   const lower = json.toLowerCase()
   // Escapes can hide characters, and some letters are longer in lower case, which would shift positions.
-  if (json.includes("\\u") || json.includes("\\/") || lower.length !== json.length) return true
+  if (json.includes("\\u") || json.includes("\\/") || lower.length !== json.length || foreignRoot.test(json)) {
+    return true
+  }
   suspect.lastIndex = 0
   for (let match = suspect.exec(lower); match !== null; match = suspect.exec(lower)) {
     const { end, start } = quotesAround(json, match.index)

@@ -1,6 +1,6 @@
 /** Secrets by name inside a text: code, bodies, URLs, headers, command lines, configuration. */
 import { memoize } from "./memoize.ts"
-import { hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
+import { foreignRoot, hideInText, isNameKey, isSecretName, isValueKey, marker, root } from "./Names.ts"
 import { hasLongWord, redactKnown } from "./Shapes.ts"
 
 /**
@@ -14,6 +14,10 @@ const quoted =
 /** The end of a quoted value: the first quote with no more backslashes than its own level of escaping needs. */
 const endOfQuoted = (text: string, from: number, open: string): number => {
   const level = open.length - 1
+  if (level === 0 && text.startsWith(open.repeat(3), from - 3)) {
+    const close = text.indexOf(open.repeat(3), from)
+    return close === -1 ? text.length : close
+  }
   let slashes = 0
   for (let at = from; at < text.length; at++) {
     const char = text[at]
@@ -38,7 +42,8 @@ const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: Reg
     if (match.index < done) continue
     const { name, open } = quotedValue(match)
     if (name === undefined || !isSecretName(name)) continue
-    const from = match.index + match[0].length + open.length
+    const quote = match.index + match[0].length
+    const from = quote + (text.startsWith(open.repeat(3), quote) && open.length === 1 ? 3 : open.length)
     const end = endOfQuoted(text, from, open)
     const value = text.slice(from, end)
     const hidden = hideInText(name, value)
@@ -56,6 +61,23 @@ const pair =
 /** `--password "`. */
 const quotedFlag = /(?<=[\s"'`])--?([A-Za-z][\w-]{1,40})[ \t]+(?=(\\{0,3}["']))/g
 
+/** An entry in a list of them: `["password", "…"]`. */
+const entry =
+  /(?<=[[,]\s{0,20}\[\s{0,20})(["'])([^"'\\\r\n]{2,60})\1\s{0,20},\s{0,20}(?=(["'])[^"'\\\r\n]{1,300}\3\s{0,20}\])/g
+
+/** Names and values in turn: `rawHeaders: ["Host", "…", "Authorization", "…"]`. */
+const rawHeaders = /(raw_?headers["']?\s{0,9}[:=]\s{0,9}\[)([^\]]{1,4000})/gi
+const inTurn = /(["'])([^"'\\]{1,60})\1(\s{0,20},\s{0,20})(["'])([^"'\\]{0,2000})\4/g
+
+const redactEntries = (text: string): string =>
+  !text.includes("[") ? text : redactFollowing(text, entry, ([, , name, open = ""]) => ({ name, open })).replace(
+    rawHeaders,
+    (_, start: string, list: string) =>
+      start +
+      list.replace(inTurn, (match, _, name: string, __, ___, value: string) =>
+        isSecretName(name) && value !== "" ? match.replace(value, hideInText(name, value)) : match)
+  )
+
 const redactQuoted = (text: string): string => {
   const alone = redactFollowing(text, quoted, ([, , name, quote, bareName, bareQuote]) => ({
     name: name ?? bareName,
@@ -69,12 +91,12 @@ const redactQuoted = (text: string): string => {
         ? { name: attribute, open: attributeQuote ?? "" }
         : { name: isNameKey(nameKey ?? "") && isValueKey(valueKey ?? "") ? name : undefined, open: quote }
   )
-  return redactFollowing(paired, quotedFlag, ([, name, open = ""]) => ({ name, open }))
+  return redactEntries(redactFollowing(paired, quotedFlag, ([, name, open = ""]) => ({ name, open })))
 }
 
 /** Query strings, form bodies, fragments, cookies, connection strings, environment: `name=value`, unquoted. */
 const parameter =
-  /(?<=^|[?&#;\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
+  /(?<=^|[?&#;:\s"'`])([\w$.%+~-]+(?:\[[\w$.%+~-]*\]){0,5})=(?!=)((?:B(?:earer|asic) )?[^&#;\s"'`<>\\]+)/g
 
 /** Signatures in URLs grant access (S3, Azure, n8n's resume URLs); under a key, a signature may end an email. */
 const signature = /(?:^|[-_])sig(?:nature)?$/i
@@ -93,6 +115,10 @@ const redactParameters = (text: string): string =>
  */
 const line =
   /(?<=^|["'`]|\\[nr])([ \t]*(?:- +)?)([\w.$-]{2,60})(:[ \t]+|[ \t]+=[ \t]*|=[ \t]+)([^\s"'`\\<>{}()[\],;]+)(?=[ \t]*(?:$|["'`\\]|[ \t]#)(?!\s*[}\])]))/gm
+
+/** Indented lines after `password: |`. */
+const block =
+  /^([ \t]*(?:- +)?)([\w.-]{2,60})(:[ \t]+[|>][-+\d]{0,3}[ \t]*\r?\n[ \t]+)([^\r\n]+(?:\r?\n[ \t]+[^\r\n]+){0,50})/gm
 
 /** `password: hunter2` inside a line: only values that look generated, not variables in code. */
 const inline =
@@ -115,12 +141,16 @@ const unquoted = [[element, "</"], [formPart, "name=\""], [encoded, "22"], [flag
 const redactNamed = (before: string, name: string, between: string, value: string) =>
   before + name + between + (isSecretName(name) ? hideInText(name, value) : value)
 
+const replaceBlock = (_: string, before: string, name: string, between: string, value: string) =>
+  redactNamed(before, name, between, value)
+
 const redactUnquoted = (text: string): string => {
-  const lines = text.replace(line, (match, before: string, name: string, between: string, value: string) => {
+  const blocks = /[|>][-+\d]{0,3}[ \t]*\r?\n/.test(text) ? text.replace(block, replaceBlock) : text
+  const lines = blocks.replace(line, (match, before: string, name: string, between: string, value: string) => {
     const isCode = between.includes("=")
       ? /^[A-Za-z_$.]+$/.test(value)
       : /^[A-Za-z_$][\w$]*\.\w/.test(value) || isSecretName(value)
-    return isCode ? match : redactNamed(before, name, between, value)
+    return isCode || /^[|>][-+\d]{0,3}$/.test(value) ? match : redactNamed(before, name, between, value)
   }).replace(inline, (_, name: string, between: string, value: string) => redactNamed("", name, between, value))
   return unquoted.reduce((redacted, [pattern, needed]) =>
     redacted.includes(needed)
@@ -132,23 +162,40 @@ const redactUnquoted = (text: string): string => {
 /** `curl -u user:password`. */
 const user = /(?<=^|\s)((?:-u|-U|--user|--proxy-user)(?:[ =]["']?|["'])[^\s:"'\\]{1,100}:)(?!\d+(?:\s|$))[^\s"'\\]+/g
 
-/** Base64 short enough to decode. */
-const base64 = /(?<![\w+/=-])[\w+/-]{24,8192}={0,2}(?![\w+/=-])/g
+/** Base64 short enough to decode, also in lines, and hexadecimal. */
+const base64 = /(?<![\w+/=-])[\w+/-]{24,8192}(?:\r?\n[\w+/-]{4,80}){0,100}={0,2}(?![\w+/=-])/g
 
 const printable = /^[\t\n\r -~]*$/
+/** Printable characters in hexadecimal; digests have others. */
+const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
+
+const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
+
+/** The text that a word encodes, if it is one. */
+const decoded = (word: string): string | undefined =>
+  hexadecimal.test(word)
+    ? Buffer.from(word, "hex").toString("latin1")
+    : isText(Buffer.from(word.slice(0, 24), "base64"))
+    ? Buffer.from(word, "base64").toString("utf8")
+    : undefined
+
+/** Whether a word encodes a secret, up to twice. */
+const encodesSecret = (word: string, depth = 0): boolean => {
+  const text = decoded(word)
+  return text !== undefined && (redactPlain(text) !== text ||
+    depth === 0 && /^[\w+/-]{24,}={0,2}$/.test(text) && encodesSecret(text, 1))
+}
 
 const redactBase64 = (text: string): string =>
-  !hasLongWord(text) ? text : text.replace(base64, (match) => {
-    if (!printable.test(Buffer.from(match.slice(0, 24), "base64").toString("latin1"))) return match
-    const decoded = Buffer.from(match, "base64").toString("utf8")
-    return redactPlain(decoded) === decoded ? match : marker
-  })
+  !hasLongWord(text) ? text : text.replace(base64, (match) => encodesSecret(match) ? marker : match)
 
 /** Every value after a name has one of these in front of it. */
-const separator = /[=:<%]|[\s"'`]-/
+const separator = /[=:<%]|[\s"'`]-|\[["']/
 
 const redactPlain = (text: string): string => {
-  const named = root.test(text) && separator.test(text) ? redactUnquoted(redactParameters(redactQuoted(text))) : text
+  const named = (root.test(text) || foreignRoot.test(text)) && separator.test(text)
+    ? redactUnquoted(redactParameters(redactQuoted(text)))
+    : text
   return redactKnown(named.includes("curl") ? named.replace(user, `$1${marker}`) : named)
 }
 

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as CredentialValues from "../shared/CredentialValues.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
@@ -37,7 +37,7 @@ export const credentialCreate = Tool.make({
   handler: (input) =>
     Effect.gen(function*() {
       const n8n = yield* N8nClient
-      return { ...(yield* CredentialValues.create(input)), url: links.credentials(n8n.instance) }
+      return { ...(yield* Values.create(input)), url: links.credentials(n8n.instance) }
     }),
   summarize: ({ id, name, notes, type, url }) =>
     defined({ id, name, type, notes: notes.length === 0 ? undefined : notes, url }),

@@ -97,7 +97,7 @@ export const searchExecution = Tool.make({
         conditions.incomplete(execution),
         idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
         empty.length === 0 ? undefined : `Put out nothing: ${empty.join(", ")}.`,
-        ...(where === undefined ? [] : ItemSearch.notes(execution, found, among)),
+        ...ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined }),
         missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
       ].filter((note) => note !== undefined)
       return { fields, found, notes, names: yield* outputNames(execution, found.matches) }

@@ -6,6 +6,7 @@ import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as Backup from "../../tables/Backup.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
@@ -77,7 +78,7 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const all = yield* Versions
   const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(n8n.instance, id))
-  // A workflow that is gone still has its snapshots; without any, it is simply not found.
+  // A workflow that is gone still has its snapshots; without any, it is a data table or not found.
   const { versions, workflow } = yield* Effect.all(
     { workflow: n8n.getWorkflow(id), versions: n8n.workflowHistory(id) },
     { concurrency: 2 }
@@ -104,6 +105,14 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
     current: versions === undefined ? workflow : undefined,
     url: own.length === 0 ? undefined : links.history(n8n.instance, id)
   }) satisfies History
+})
+
+/** Stored states of a data table, by its id or name; fails with `error` if there are none. */
+const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N8nError) {
+  const snapshots = yield* Effect.mapError(Backup.history(name), () => error)
+  return snapshots.length === 0
+    ? yield* error
+    : { rows: newestFirst(snapshots.map(snapshotRow)), changed: () => Effect.fail(error) } satisfies History
 })
 
 /** How long what changed is looked for: the versions themselves matter more. */
@@ -155,7 +164,7 @@ export const workflowHistory = Tool.make({
     Effect.gen(function*() {
       const place = placeOf(id)
       const history: History = place.kind === "n8n"
-        ? yield* historyOnN8n(id)
+        ? yield* Effect.catchTag(historyOnN8n(id), "NotFoundError", (error) => historyOfTable(id, error))
         : yield* historyOfFile(id, place.path)
       const { current, rows: [newest] } = history
       const changedSince = current === undefined || newest === undefined ? undefined : yield* Effect.option(

@@ -155,11 +155,31 @@ const shapes: ReadonlyArray<Form> = [
   ["Pulumi", `«pul-${hex(40)}»`],
   ["Sentry", `«sntryu_${hex(64)}»`],
   ["PostHog", `«phx_${fill(43)}»`],
+  ["Netlify", `«nfp_${fill(36)}»`],
+  ["Neon", `«napi_${hex(64)}»`],
+  ["Figma", `«figd_${fill(40)}»`],
+  ["Vercel", `«vcp_${fill(24)}»`],
+  ["Resend", `«re_${fill(8)}_${fill(24)}»`],
+  ["LangSmith", `«lsv2_pt_${hex(32)}_${hex(10)}»`],
+  ["Cloudflare", `«cfat_${fill(40)}»`],
+  ["Typeform", `«tfp_${fill(44)}»`],
+  ["Contentful", `«CFPAT-${fill(43)}»`],
+  ["CircleCI", `«CCIPAT_${fill(22)}_${hex(40)}»`],
+  ["Shippo", `«shippo_live_${hex(40)}»`],
+  ["Stripe organization", `«sk_org_live_${fill(24)}»`],
+  ["Plaid", `«access-production-${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}»`],
+  ["age", `«AGE-SECRET-KEY-1${capitals(58)}»`],
+  ["Langfuse", `«sk-lf-${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}»`],
   ["JWT", `«eyJ${fill(20)}.eyJ${fill(30)}.${fill(43)}»`]
 ].map(([name, text]) => [name ?? "", `GET failed for ${text} today`])
 
 /** Texts that only look like one of them. */
 const lookalikes: ReadonlyArray<Form> = [
+  "sk-2024-0001-ABCDEFGHIJKLMNOP",
+  "order sk-2024-0001-ABCDEFGHIJKLMNOP is late",
+  "SK-ORD-2024-0001 and sk-ORD-2024-0001-ABCDEFGHIJKLMNOP",
+  "re_run_of_the_weekly_report, re_2024_summary_of_orders",
+  "access-production-database-from-office",
   "sk-what-is-new-in-2024-for-self-hosted-agents",
   "sk-circle-fade-dot-animation",
   "task-2024-what-is-new-in-our-newsletter",
@@ -330,5 +350,54 @@ const prose: ReadonlyArray<Form> = [
   "secret: required\npassword: optional"
 ].map((text) => [text, text])
 
+/** Less common names, pairs, notations and encodings. */
+const uncommon: ReadonlyArray<Form> = [
+  ["one-time password", { otp: "«493817»" }],
+  ["pin", { pin: "«4711»" }],
+  ["session cookie of Express", { "connect.sid": "«s%3Aabc.def»" }],
+  ["German", { passwort: "«geheim»", Kennwort: "«geheim2»" }],
+  ["Spanish", { contraseña: "«secreto»", contrasena: "«secreto2»" }],
+  ["Portuguese", { senha: "«segredo»" }],
+  ["French", { mot_de_passe: "«secret1»", motDePasse: "«secret2»" }],
+  ["Russian", { пароль: "«тайна»" }],
+  ["Japanese", { パスワード: "«himitsu»" }],
+  ["change of a password", { password: { current: "«old1»", new: "«new1»", type: "string" } }],
+  ["map of secrets", { secrets: { a: "«hunter2»", id: "uC4Zr", name: "Slack token" } }],
+  ["credentials by type, as n8n 0.x had them", { credentials: { slackApi: "slack_creds", httpBasicAuth: "admin" } }],
+  ["zero-width character in a name", { "pass\u200bword": "«hunter2»", "to\u200bken": "«hunter3»" }],
+  ["pair of k and v", { k: "password", v: "«hunter2»" }],
+  ["pair of label and content", { label: "API key", content: "«abc123def»" }],
+  ["pair of field and text", { field: "password", text: "«hunter2»" }],
+  ["npmrc", "//registry.npmjs.org/:_authToken=«abc-def-123»"],
+  ["kubeconfig", "    client-key-data: «LS0tLS1CRUdJTiBSU0E»"],
+  ["Okta", `Authorization header was SSWS «00${fill(40)}»`],
+  ["Digest", `Digest username="bob", realm="x", nonce="n1", response="«${hex(32)}»", opaque="o1"`],
+  ["MySQL", "CREATE USER 'bob'@'%' IDENTIFIED BY '«hunter2»' REQUIRE SSL"],
+  ["PostgreSQL", "ALTER ROLE bob WITH PASSWORD '«hunter2»'"],
+  ["password input", `<form><input type="password" name="x" value="«hunter2»"/></form>`],
+  ["password input, value first", `<input name="x" value="«hunter2»" type='password'>`],
+  ["TOML", `user = "bob"\npassword = """«\nhunter2\nmore»"""\nport = 1`],
+  ["YAML block", "user: bob\npassword: |\n  «hunter2»\nport: 1"],
+  ["YAML block of lines", "password: >-\n    «hunter2\n    more»\nport: 1"],
+  ["base64 in lines", {
+    file: `«${base64(`{"password":"hunter2","note":"${"lorem ipsum ".repeat(12)}"}`).replace(/.{76}/g, "$&\n")}»`
+  }],
+  ["base64, twice", { data: `«${base64(base64("{\"password\":\"hunter2\",\"x\":1}"))}»` }],
+  ["hexadecimal", { data: `«${Buffer.from("{\"password\":\"hunter2\"}").toString("hex")}»` }],
+  [
+    "raw headers in code",
+    `const m = { rawHeaders: ["Host", "n8n.test", "Authorization", "«abc123»", "Accept", "*/*"] }`
+  ],
+  ["entries in code", `new Headers([["accept", "text/html"], ["password", "«hunter2»"]])`],
+  ["pins and sessions that are none", { pinData: "x", pinned: "yes", spin: "left", otpEnabled: "yes", sid: "7" }],
+  ["chat session", { sessionId: "chat-4711", sessionKey: "={{ $json.sessionId }}" }],
+  ["texts beside names", { label: "Password", content: "Enter at least 8 characters." }],
+  ["names in code", `const required = ["token", "user"]; const sort = [["id", "asc"]]`],
+  ["base64 of prose", { data: base64("The quick brown fox jumps over the lazy dog") }],
+  ["digest", { sha: hex(40), md5: hex(32) }],
+  ["text input", `<input type="text" name="q" value="hunter2">`],
+  ["YAML text", "description: |\n  Enter the password\n  and go on"]
+]
+
 /** All forms, those with a secret and those without. */
-export const forms: ReadonlyArray<Form> = [trees, shapes, lookalikes, hooks, requests, texts, prose].flat()
+export const forms: ReadonlyArray<Form> = [trees, shapes, lookalikes, hooks, requests, texts, prose, uncommon].flat()

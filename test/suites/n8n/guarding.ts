@@ -7,11 +7,12 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type * as Services from "../../../src/app/Services.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
+import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { CredentialEnv } from "../../../src/tools/shared/CredentialValues.ts"
 import * as Policy from "../../../src/workflows/Policy.ts"
 import { auditing } from "../../app/commands/auditing.ts"
+import * as secrecy from "../../tools/tables/secrecy.ts"
 import { chain, code, connected, made, manual, node, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
@@ -103,12 +104,16 @@ export const guarding = (it: It, v2: boolean) => {
     Effect.gen(function*() {
       const create = (type: string, values: object) =>
         tools.credentialCreate.call({ type, name: `Suite ${type}`, values: { ...values } })
-      const created = yield* create("httpHeaderAuth", { name: "X-Key", value: { env: "SUITE_SECRET" } })
+      const created = yield* create("httpHeaderAuth", { name: "X-Api-Key", value: { env: "SUITE_SECRET" } })
       assert.notInclude(JSON.stringify(created), secret)
       const destination = yield* Effect.flip(
         create("postgres", { host: "127.0.0.1", user: "u", password: { env: "SUITE_SECRET" } })
       )
       assert.include(destination.message, "host decide where the secret goes")
+      const app = yield* Effect.flip(
+        create("bubbleApi", { appName: "127.0.0.1:1/x?", apiToken: { env: "SUITE_SECRET" } })
+      )
+      assert.include(app.message, "appName decide where the secret goes")
       if (v2) {
         const postgres = yield* create("postgres", { host: "127.0.0.1", port: 9, user: "u", database: "d" })
         const tested = yield* tools.credentialTest.call({ id: postgres.id })
@@ -168,7 +173,28 @@ export const guarding = (it: It, v2: boolean) => {
         assert.deepStrictEqual(yield* all, before, loss.op)
       }
       const { version = "" } = yield* write({ op: "drop", confirm: true })
-      const back = yield* tools.tableWrite.call({ table: created.table.id, op: "restore", version })
+      const { versions } = yield* tools.workflowHistory.call({ id: table, limit: 1 })
+      assert.deepStrictEqual(
+        versions.map((each) =>
+          each.version
+        ),
+        [version]
+      )
+      const back = yield* tools.tableWrite.call({ table, op: "restore", version })
       assert.strictEqual(back.count, 30)
+    }))
+
+  it.effect("tables: no answer depends on what a redacted cell holds", () =>
+    Effect.gen(function*() {
+      if (!v2) return
+      const some = secrecy.cases.filter((_, index) => index % 11 === 0)
+      const [first = [], second = []] = yield* Effect.forEach(
+        secrecy.secrets.slice(0, 2),
+        (secret) => secrecy.answers(secret, some)
+      )
+      assert.isAtLeast(some.length, 15)
+      for (const [index, args] of some.entries()) {
+        assert.strictEqual(second[index], first[index], JSON.stringify(args))
+      }
     }))
 }

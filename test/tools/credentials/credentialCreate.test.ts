@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { CallContext, type Consent } from "../../../src/base/CallContext.ts"
 import type { Obj } from "../../../src/base/Json.ts"
+import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { CredentialEnv } from "../../../src/tools/shared/CredentialValues.ts"
 import { inWorld } from "../world.ts"
 
 const secret = "correct-horse-battery"
@@ -120,6 +120,29 @@ describe("credential_create", () => {
         assert.include(questions[0], "PGPASSWORD")
         assert.notInclude(questions[0], secret)
       }
+    }))
+
+  it.effect("makes a credential for a header with a secret's name", () =>
+    Effect.gen(function*() {
+      for (const name of ["X-Api-Key", "X-Auth", "Authorization"]) {
+        const { sent, text } = yield* attempt({
+          type: "httpHeaderAuth",
+          name: "Key",
+          values: { name, value: password }
+        })
+        assert.deepNestedInclude(sent[0], { "data.name": name, "data.value": secret }, text)
+      }
+    }))
+
+  it.effect("takes no part of an address where a name belongs", () =>
+    Effect.gen(function*() {
+      for (const database of ["evil.example/x", "a?b", "a#b", "a@b", "a:1", "a\\b", "a b"]) {
+        const { sent, text } = yield* attempt({ type: "postgres", name: "PG", values: { database, password } }, "yes")
+        assert.include(text, "database takes no spaces")
+        assert.deepStrictEqual(sent, [])
+      }
+      const { sent } = yield* attempt({ type: "postgres", name: "PG", values: { user: "me@example.com", password } })
+      assert.lengthOf(sent, 1)
     }))
 
   it.effect("lets a header go to the hosts that a person agrees to", () =>

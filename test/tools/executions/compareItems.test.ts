@@ -52,7 +52,11 @@ describe("compare_items", () => {
         pairedBy: "pairedItem",
         same: 0,
         changed: 399,
-        paths: [{ path: "amount", count: 1 }, { path: "currency", count: 399, kind: "added" }],
+        paths: [
+          { path: "amount", count: 1 },
+          { path: "password", count: 399 },
+          { path: "currency", count: 399, kind: "added" }
+        ],
         examples: [{ index: 41, path: "amount", before: 21, after: -1 }],
         onlyInFrom: { count: 1, first: [7] },
         onlyInTo: { count: 0, first: [] }
@@ -62,7 +66,7 @@ describe("compare_items", () => {
 
   it.effect("pairs by a key, compares only some paths, and leaves some out", () =>
     Effect.gen(function*() {
-      const keyed = yield* compare({ to: "Loose", key: "orderNo", ignore: ["currency"] })
+      const keyed = yield* compare({ to: "Loose", key: "orderNo", ignore: ["currency", "password"] })
       assert.deepInclude<unknown>(keyed, { pairedBy: "key", same: 398, changed: 1 })
       assert.deepStrictEqual<unknown>(keyed.examples, [
         { index: 41, key: "A-42", path: "amount", before: 21, after: -1 }
@@ -122,20 +126,36 @@ describe("compare_items", () => {
       assert.include(note, "No item here has amuont; nearest: amount")
     }))
 
-  it.effect("cannot be used to probe a secret", () =>
+  it.effect("says which secrets differ, and shows none", () =>
     Effect.gen(function*() {
-      for (
-        const args of [
-          { key: "password" },
-          { key: "headers[0].value" },
-          { fields: ["password", "headers[0].value"] },
-          { to: "Loose", ignore: ["amount"] }
-        ]
-      ) {
-        const data = yield* compare(args)
-        assert.notInclude(JSON.stringify(data), "canary")
-        // A secret that changed is the same for who may not see it.
-        assert.isTrue(data.paths.every(({ path }) => path !== "password"))
+      const secrets = yield* compare({ fields: ["password", "headers[0].value"], limit: 1 })
+      assert.deepInclude<unknown>(secrets, {
+        changed: 399,
+        paths: [{ path: "password", count: 399 }],
+        examples: [{ index: 0, path: "password", before: "[redacted]", after: "differs, redacted" }]
+      })
+      const headers = yield* compare({ key: "headers[0].value" })
+      assert.deepInclude<unknown>(headers, { pairedBy: "key", onlyInFrom: { count: 1, first: [7] } })
+      assert.isUndefined(headers.note)
+      assert.deepInclude<unknown>(yield* compare({ key: "password" }), { same: 0, changed: 0 })
+      for (const args of [{ key: "password" }, { key: "headers[0].value" }, { to: "Loose", ignore: ["amount"] }]) {
+        assert.notInclude(JSON.stringify(yield* compare(args)), "canary")
       }
+    }))
+
+  it.effect("takes no secret in a key for a path", () =>
+    Effect.gen(function*() {
+      const token = `ghp_${"a1B2c3D4e5".repeat(4)}`
+      const keyed = (value: number) => [{ json: { id: 1, [token]: value, plain: value } }]
+      const two = document({ A: [run(0, { main: [keyed(1)] })], B: [run(1, { main: [keyed(2)] })] })
+      const ask = (args: object) =>
+        Effect.provide(tools.compareItems.run({ id: "77", from: "A", to: "B", ...args }), holding(two)).pipe(
+          Effect.map(({ data }) => data as Effect.Success<ReturnType<typeof tools.compareItems.call>>)
+        )
+      assert.deepStrictEqual((yield* ask({})).paths.map(({ path }) => path), ["[\"[redacted]\"]", "plain"])
+      const named = yield* ask({ fields: [`["${token}"]`, "[\"[redacted]\"]"] })
+      assert.strictEqual(named.changed, 1)
+      assert.deepStrictEqual(named.examples.map(({ after, before }) => [before, after]), [[1, 2]])
+      assert.isDefined(named.note)
     }))
 })

@@ -106,6 +106,25 @@ describe("search_execution", () => {
       assert.deepInclude<unknown>(yield* refused({ text: "A-1", fields: ["a..b"] }), { field: "fields" })
     }))
 
+  it.effect("says that secrets are not searched or compared, whichever they are", () =>
+    Effect.gen(function*() {
+      const answers = (token: string) => {
+        const jsons = Array.from({ length: 3 }, (_, index) => ({ id: index, token: `${token}${index}` }))
+        const secret = document({ A: [run(0, { main: [items(...jsons, { id: 3 })] })] }, { nodes: [node("A")] })
+        return Effect.forEach(
+          [{ text: "abd" }, { text: "act" }, { text: "redacted]" }, { where: "token !== 'abc0'" }, { where: "id < 0" }],
+          (args) => search(args, secret)
+        )
+      }
+      const [first, second] = [yield* answers("abd"), yield* answers("xyz")]
+      assert.deepStrictEqual(first, second)
+      assert.deepStrictEqual(first.map(({ matched }) => matched), [0, 3, 3, 4, 0])
+      assert.strictEqual(first[0]?.note, "Secrets are redacted, and text is not looked for in them.")
+      assert.include(first[3]?.note, "where compares token as [redacted]")
+      assert.notInclude(first[4]?.note, "[redacted]")
+      assert.notInclude((yield* search({ text: "A-217" })).note ?? "", "Secrets")
+    }))
+
   it.effect("says what an expression does not fit, and which paths no match has", () =>
     Effect.gen(function*() {
       const none = yield* search({ where: "orderNo.toFixed(2) === '1.00'", nodes: ["Orders"] })

@@ -111,6 +111,38 @@ describe("table_write", () => {
       ))
   }
 
+  it.effect("says what was done, and brings a dropped table back by its name", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const id = yield* stock
+        const message = (args: Input) => Effect.map(tools.tableWrite.answer(args), ({ message }) => message)
+        const table = "stock"
+        assert.strictEqual(
+          yield* message({ table: "todo", op: "create", columns: { a: "string", b: "number" } }),
+          "Created 'todo' with 2 columns"
+        )
+        assert.strictEqual(yield* message({ table, op: "drop", dryRun: true }), "Would drop 'stock' with 30 rows")
+        const { data: { version = "" } } = yield* tools.tableWrite.answer({ table, op: "drop", confirm: true })
+        const { versions } = yield* tools.workflowHistory.call({ id: table, limit: 5 })
+        assert.deepStrictEqual(versions.map((each) => each.version), [version])
+        assert.strictEqual(yield* message({ table, op: "restore", version }), "Restored 30 rows of 'stock'")
+        assert.notStrictEqual((yield* tools.tableRead.call({ table, limit: 1 })).table?.id, id)
+        assert.deepStrictEqual((yield* tools.workflowHistory.call({ id: table, limit: 5 })).versions, versions)
+        const missing = yield* Effect.flip(tools.workflowHistory.call({ id: "nope", limit: 5 }))
+        assert.strictEqual(missing.message, "Workflow 'nope' not found")
+      })
+    ))
+
+  it.effect("shows what columns look like where they are something else", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        for (const columns of [["sku"], [{ name: "sku", type: "string" }]]) {
+          const error = yield* Effect.flip(write({ table: "todo", op: "create", columns } as never))
+          assert.include(error.message, "{\"sku\": \"string\"")
+        }
+      })
+    ))
+
   it.effect("never goes by no condition, or by one that n8n cannot hold", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
@@ -123,7 +155,7 @@ describe("table_write", () => {
             [{ op: "update", where: "qty < 3" }, "update needs set"],
             [{ op: "delete", where: "qty % 2 === 0" }, "is no comparison"],
             [{ op: "delete", where: "apiToken.startsWith('h')" }, "holds secrets"],
-            [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "is no value"],
+            [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "contains the placeholder"],
             [{ op: "update", where: "qty < 3", set: { qyt: 1 } }, "no column 'qyt'"],
             [{ op: "insert", rows: [{ id: 3 }] }, "no column 'id'"],
             [{ op: "insert", rows: [] }, "rows is empty"],
@@ -149,7 +181,7 @@ describe("table_write", () => {
           yield* n8n.insertRows(id, Array.from({ length: 500 }, () => ({ sku: "x" })))
         }
         const error = yield* Effect.flip(write({ table: "stock", op: "clear" }))
-        assert.include(error.message, "lose more rows than are kept")
+        assert.include(error.message, "lose more than 5000 rows")
         const { count, hint } = yield* write({ table: "stock", op: "clear", confirm: true })
         assert.strictEqual(count, 5_030)
         assert.include(hint, "the first 5000 of 5030 rows")

@@ -2,15 +2,15 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CallContext } from "../../base/CallContext.ts"
-import * as Errors from "../../base/Errors.ts"
-import { type Obj, obj, str } from "../../base/Json.ts"
-import { nearest, suggestion } from "../../base/Nearest.ts"
-import * as Redact from "../../base/Redact.ts"
-import * as Visible from "../../base/Visible.ts"
-import * as CredentialFields from "../../catalogue/CredentialFields.ts"
-import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import { CallContext } from "../base/CallContext.ts"
+import * as Errors from "../base/Errors.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
+import { nearest, suggestion } from "../base/Nearest.ts"
+import * as Redact from "../base/Redact.ts"
+import * as Visible from "../base/Visible.ts"
+import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as CredentialFields from "./Fields.ts"
 
 /** The variables whose values may become secrets of credentials, as the operator listed them; `undefined` if not set. */
 export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Redacted<string> | undefined>>(
@@ -108,7 +108,13 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
   if (typeof value === "string" && value.startsWith("=")) {
     return yield* refuse(`${name} is an expression`, "An expression is not taken: give the value itself.")
   }
-  if (Redact.places({ value, [name]: value }).length > 0) {
+  if (typeof value === "string" && CredentialFields.couldBeAddress(field, value)) {
+    return yield* refuse(`${name} takes no spaces and none of / ? # @ : \\`, "Give a plain name or id.")
+  }
+  // The name of a header is not its value.
+  if (
+    typeof value === "string" && (Redact.redactText(value) !== value || Redact.places({ [name]: value }).length > 0)
+  ) {
     return yield* refuse(
       `${name} holds what looks like a secret`,
       "It was not sent, and is not repeated here. A secret goes into a field for secrets, as {\"env\": \"NAME\"}."

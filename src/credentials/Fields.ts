@@ -1,4 +1,4 @@
-/** What the fields of a credential are: a secret, a part of where the secret goes, or neither. Pure. */
+/** Kinds of a credential's fields: a secret, a part of where the secret goes, or neither. Pure. */
 import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 
@@ -17,36 +17,39 @@ export interface Field {
   readonly choices: ReadonlyArray<unknown>
 }
 
-/** Texts that neither are secret nor say where a secret goes. */
-const harmless = new Set([
+/** Names of people, lists of rights and labels, which may have any characters. */
+const free = new Set([
   "username",
   "user",
   "login",
   "email",
-  "clientid",
-  "client_id",
+  "label",
   "scope",
   "scopes",
   "userscope",
   "enabledscopes",
-  "userenabledscopes",
+  "userenabledscopes"
+])
+
+/** Texts that neither are secret nor say where a secret goes; a test looks for them in the hosts of n8n's URLs. */
+const harmless = new Set([
+  ...free,
+  "clientid",
+  "client_id",
   "database",
   "db",
   "schema",
   "role",
   "warehouse",
-  "region",
   "branch",
   "organizationid",
   "workspaceid",
   "appid",
-  "appname",
   "userid",
   "accesskeyid",
   "header",
   "headername",
   "name",
-  "label",
   "apiversion",
   "collectionname",
   "pineconeindex",
@@ -71,6 +74,10 @@ const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boole
   if (isSecret === undefined || shownSecret.test(name) || Redact.places({ [name]: "x" }).length > 0) return "secret"
   return harmless.has(name.toLowerCase()) ? "plain" : "destination"
 }
+
+/** Whether a text may not be the value of a plain field: its characters could end or begin a part of a URL. */
+export const couldBeAddress = ({ choices, kind, name }: Field, text: string): boolean =>
+  kind === "plain" && choices.length === 0 && !free.has(name.toLowerCase()) && /[/?#@:\\\s]/.test(text)
 
 /**
  * The fields that n8n takes for a type, as `GET /credentials/schema/{type}` describes them; `known` is which of them are

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as RowWhere from "../../src/n8n/RowWhere.ts"
+import * as Condition from "../../src/tables/Condition.ts"
 
-const columns: RowWhere.Columns = new Map([
-  ...RowWhere.systemColumns,
+const columns: Condition.Columns = new Map([
+  ...Condition.systemColumns,
   ["sku", "string"],
   ["qty", "number"],
   ["done", "boolean"],
@@ -14,7 +14,7 @@ const columns: RowWhere.Columns = new Map([
 
 const filters = (source: string) =>
   Effect.map(
-    RowWhere.parse(source, columns),
+    Condition.parse(source, columns),
     Result.match({
       onSuccess: ({ filters, type }) => [
         type,
@@ -72,7 +72,7 @@ const refused: ReadonlyArray<readonly [string, string]> = [
   [`qty > ${"1".repeat(5_000)}`, "too long"]
 ]
 
-describe("RowWhere", () => {
+describe("Condition", () => {
   for (const [source, expected] of translated) {
     it.effect(`translates ${source}`, () =>
       Effect.map(filters(source), (result) => assert.deepStrictEqual<unknown>(result, expected)))

@@ -1,0 +1,220 @@
+/** Differences between items, as they are stored and as a reader is shown them, counted by their path. Pure. */
+import * as Equal from "effect/Equal"
+import { defined, obj } from "../base/Json.ts"
+import * as JsonPath from "../base/JsonPath.ts"
+
+/** A value as it is stored, and as a reader is shown it: with its secrets redacted. */
+export interface Both {
+  readonly stored: unknown
+  readonly shown: unknown
+}
+
+const nothing: Both = { stored: undefined, shown: undefined }
+
+/** Members of an object by their stored keys, and the keys as they are shown: redaction keeps their order. */
+const members = ({ shown, stored }: Both): ReadonlyMap<string, { readonly name: string; readonly value: Both }> => {
+  const names = Object.keys(obj(shown) ?? {})
+  return new Map(
+    Object.entries(obj(stored) ?? {}).map(([key, value], index) => {
+      const name = names[index] ?? key
+      return [key, { name, value: { stored: value, shown: obj(shown)?.[name] } }]
+    })
+  )
+}
+
+/** The value at a path, whose keys are those that are shown. */
+export const at = (value: Both, steps: ReadonlyArray<JsonPath.Step>): Both =>
+  value.stored === value.shown
+    ? both(JsonPath.get(value.stored, steps))
+    : steps.reduce<Both>((inner, step) =>
+      Array.isArray(inner.stored)
+        ? { stored: JsonPath.get(inner.stored, [step]), shown: JsonPath.get(inner.shown, [step]) }
+        : [...members(inner).values()].find(({ name }) => name === String(step))?.value ?? nothing, value)
+
+const both = (value: unknown): Both => ({ stored: value, shown: value })
+
+/** A place in which two items differ. */
+export interface Difference {
+  readonly path: string
+  readonly before: Both
+  readonly after: Both
+}
+
+/** Collects the places in which stored values differ. */
+export const differences = (before: Both, after: Both, path: string, into: Array<Difference>): void => {
+  if (Equal.equals(before.stored, after.stored)) return
+  if (Array.isArray(before.stored) && Array.isArray(after.stored)) {
+    for (let index = 0; index < Math.max(before.stored.length, after.stored.length); index++) {
+      differences(at(before, [index]), at(after, [index]), `${path}[${index}]`, into)
+    }
+    return
+  }
+  if (obj(before.stored) === undefined || obj(after.stored) === undefined) {
+    into.push({ path, before, after })
+    return
+  }
+  const [a, b] = [members(before), members(after)]
+  for (const key of new Set([...a.keys(), ...b.keys()])) {
+    const [left, right] = [a.get(key), b.get(key)]
+    const name = left?.name ?? right?.name ?? key
+    differences(left?.value ?? nothing, right?.value ?? nothing, JsonPath.member(path, name), into)
+  }
+}
+
+const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
+
+/**
+ * Whether one number is the other one rounded to its decimals, or they differ by what floating point loses.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isRounding = (a: unknown, b: unknown): boolean => {
+  if (typeof a !== "number" || typeof b !== "number") return false
+  const [short, long] = decimals(a) <= decimals(b) ? [a, b] : [b, a]
+  const unit = 10 ** -decimals(short)
+  return Math.abs(short - long) <= Math.max(unit / 2, Math.abs(short) * 1e-12) * (1 + 1e-9) && short !== long &&
+    decimals(long) > decimals(short)
+}
+
+/**
+ * A place in items that differs, and in how many pairs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PathCount {
+  /** Elements of lists are counted together: `lines[].price`. */
+  readonly path: string
+  readonly count: number
+  /** The place is only on one side, in all these pairs. */
+  readonly kind?: "added" | "removed"
+  /** In so many of these pairs the numbers differ by rounding alone. */
+  readonly roundingOnly?: number
+}
+
+/**
+ * One item's difference.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Example {
+  /** The item's position among those of `to`. */
+  readonly index: number
+  readonly key?: string
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+interface Tally {
+  count: number
+  added: number
+  removed: number
+  rounding: number
+  readonly examples: Array<Example>
+  /** Values of a field before and after, to see whether they only changed places; not of places within fields. */
+  readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
+}
+
+/** Maximum number of values that are compared to find out whether a field is a key. */
+const maxValues = 2_000
+
+const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
+  if (values === undefined || count > maxValues) return
+  if (typeof before.stored === "string") values.before.add(before.stored)
+  if (typeof after.stored === "string") values.after.add(after.stored)
+}
+
+/** Whether a field is different in each item, and mostly has values that other items had before: pairs are crossed. */
+const isCrossed = ({ count, values }: Tally): boolean => {
+  if (values === undefined || count < 3) return false
+  const { after, before } = values
+  const looked = Math.min(count, maxValues)
+  const moved = [...after].filter((value) => before.has(value)).length
+  return before.size === looked && after.size === looked && moved * 2 >= looked
+}
+
+/** Of each of the rarest changes some, as far as there is room. */
+const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Example> => {
+  const shares = rarest.map(() => 0)
+  let left = limit
+  for (const share of [3, limit]) {
+    for (const [index, { examples }] of rarest.entries()) {
+      const more = Math.min(left, Math.min(share, examples.length) - (shares[index] ?? 0))
+      if (more <= 0) continue
+      shares[index] = (shares[index] ?? 0) + more
+      left -= more
+    }
+  }
+  return rarest.flatMap(({ examples }, index) => examples.slice(0, shares[index]))
+}
+
+/** What is shown of a difference: a secret that is another one looks the same. */
+const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example =>
+  defined({
+    index,
+    key,
+    path,
+    before: before.shown,
+    after: after.stored !== undefined && Equal.equals(before.shown, after.shown) ? "differs, redacted" : after.shown
+  })
+
+const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
+
+/** Counts the differences of pairs of items by path; `limit` examples of each are remembered. */
+export const tally = (limit: number, isKeyed: boolean) => {
+  const tallies = new Map<string, Tally>()
+  const byPath = (path: string) => {
+    const known = tallies.get(path)
+    if (known !== undefined) return known
+    const isField = !isKeyed && !/[.[]/.test(path)
+    const fresh: Tally = {
+      count: 0,
+      added: 0,
+      removed: 0,
+      rounding: 0,
+      examples: [],
+      values: isField ? { before: new Set<string>(), after: new Set<string>() } : undefined
+    }
+    tallies.set(path, fresh)
+    return fresh
+  }
+  const rarest = () => [...tallies].toSorted(([, a], [, b]) => a.count - b.count)
+  return {
+    /** Counts the differences of one pair. */
+    add: (found: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
+      const seen = new Set<string>()
+      for (const difference of found) {
+        const path = general(difference.path)
+        const at = byPath(path)
+        if (at.examples.length < limit) at.examples.push(example(difference, index, key))
+        if (seen.has(path)) continue
+        seen.add(path)
+        at.count++
+        collectValues(at, difference)
+        if (difference.before.stored === undefined) at.added++
+        if (difference.after.stored === undefined) at.removed++
+        if (isRounding(difference.before.stored, difference.after.stored)) at.rounding++
+      }
+    },
+    paths: (): ReadonlyArray<PathCount> =>
+      rarest().map(([path, { added, count, removed, rounding }]) =>
+        defined({
+          path,
+          count,
+          kind: added === count ? "added" as const : removed === count ? "removed" as const : undefined,
+          roundingOnly: rounding > 0 ? rounding : undefined
+        })
+      ),
+    /** Examples of what did not change in all pairs: that is the node's work, and a few words of `paths` say it. */
+    examples: (pairs: number): ReadonlyArray<Example> =>
+      spread(
+        rarest().filter(([, { count }], index) => index === 0 || count < pairs).map(([, each]) => each),
+        limit
+      ),
+    /** A field that would pair the items. */
+    likelyKey: () => [...tallies].find(([, each]) => isCrossed(each))?.[0]
+  }
+}

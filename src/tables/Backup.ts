@@ -1,0 +1,129 @@
+/** Rows that a write takes out of a table are stored as snapshots are, and come back from there. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as Errors from "../base/Errors.ts"
+import { arr, type Obj, obj, str, without } from "../base/Json.ts"
+import { type ColumnType, type DataTable, N8nClient, type Row } from "../n8n/N8nClient.ts"
+import { Snapshots } from "../workflows/store/Snapshots.ts"
+import { systemColumns } from "./Condition.ts"
+import * as Table from "./Table.ts"
+
+/** Maximum number of rows, and of characters of their JSON, that are stored for one write. */
+export const maxRows = 5_000
+const maxChars = 10_000_000
+
+const keyOf = (tableId: string) => `table:${tableId}`
+
+/** The first rows, as many as are stored. */
+const bounded = (rows: ReadonlyArray<Row>) => {
+  let chars = 0
+  const beyond = rows.findIndex((row, index) => (chars += JSON.stringify(row).length) > maxChars || index >= maxRows)
+  return beyond === -1 ? rows : rows.slice(0, beyond)
+}
+
+/** Id under which the id of a dropped table is stored: its name leads to its snapshots. */
+const nameKeyOf = (name: string) => `table-name:${name}`
+
+/** Stores rows of a table before they are changed or gone. */
+export const save = Effect.fnUntraced(function*(table: DataTable, rows: ReadonlyArray<Row>, operation: string) {
+  const n8n = yield* N8nClient
+  const stored = bounded(rows)
+  const columns = Table.columnsOf(table)
+  const { version } = yield* Snapshots.use((snapshots) =>
+    snapshots.save(
+      n8n.instance,
+      { id: keyOf(table.id), name: table.name, projectId: table.projectId, columns, rows: stored },
+      `table_write ${operation}`
+    )
+  )
+  return { version, rows: stored.length }
+})
+
+/** Stores which table had a name, before it is dropped. */
+export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
+  const n8n = yield* N8nClient
+  yield* Snapshots.use((snapshots) =>
+    snapshots.save(n8n.instance, { id: nameKeyOf(name), name, tableId: id }, "table_write drop")
+  )
+})
+
+/** Id of the table that was dropped last under a name. */
+const droppedId = Effect.fnUntraced(function*(name: string) {
+  const n8n = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const [last] = yield* snapshots.list(n8n.instance, nameKeyOf(name))
+  if (last === undefined) return undefined
+  const { workflow } = yield* snapshots.read(n8n.instance, nameKeyOf(name), last.version)
+  return str(obj(workflow)?.["tableId"])
+})
+
+/** Ids of a table by its id or name: that of the one there is, and that of the one that was dropped. */
+const idsOf = Effect.fnUntraced(function*(table: string) {
+  const live = yield* Table.find(table).pipe(
+    Effect.map(({ id }) => id),
+    Effect.catchTag("NotFoundError", () => Effect.succeed(table))
+  )
+  const dropped = yield* droppedId(table)
+  return dropped === undefined ? [live] : [live, dropped]
+})
+
+/** Stored states of a table by its id or name, newest first. */
+export const history = Effect.fn("tables.history")(function*(table: string) {
+  const n8n = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const lists = yield* Effect.forEach(yield* idsOf(table), (id) => snapshots.list(n8n.instance, keyOf(id)))
+  return lists.flat().toSorted((a, b) => a.version < b.version ? 1 : -1)
+})
+
+/** All rows of a table, up to one more than are stored. */
+export const readAll = (tableId: string) =>
+  N8nClient.use((n8n) => Stream.runCollect(Stream.take(n8n.streamRows(tableId), maxRows + 1)))
+
+/** Maximum number of rows in one request. */
+const batch = 100
+
+const own = (row: Obj) => without(row, (_, key) => systemColumns.some(([name]) => name === key))
+
+const isType = (type: string): type is ColumnType => ["string", "number", "boolean", "date"].includes(type)
+
+const readStored = Effect.fnUntraced(function*(table: string, version: string) {
+  const n8n = yield* N8nClient
+  const snapshots = yield* Snapshots
+  const read = (id: string) =>
+    Effect.map(snapshots.read(n8n.instance, keyOf(id), version), ({ workflow }) => {
+      const content = obj(workflow) ?? {}
+      return {
+        tableId: id,
+        name: str(content["name"]) ?? "",
+        columns: arr(content["columns"]).map((pair) => [String(arr(pair)[0]), String(arr(pair)[1])] as const),
+        rows: arr(content["rows"]).map((row) => obj(row) ?? {})
+      }
+    })
+  return yield* Effect.firstSuccessOf((yield* idsOf(table)).map(read))
+})
+
+/** Brings rows back: those that are still there get their values again, the others are inserted under new ids. */
+export const restore = Effect.fn("tables.restore")(function*(of: string, version: string) {
+  const n8n = yield* N8nClient
+  const { columns, name, rows, tableId } = yield* readStored(of, version)
+  const typed = columns.flatMap(([name, type]) => isType(type) ? [{ name, type }] : [])
+  const table = yield* Effect.catchTag(
+    n8n.getDataTable(tableId),
+    "NotFoundError",
+    (): Effect.Effect<DataTable, Errors.N8nError> => n8n.createDataTable({ name, columns: typed })
+  )
+  const there = new Set(Table.columnsOf(table).map(([name]) => name))
+  yield* Effect.forEach(typed.filter(({ name }) => !there.has(name)), (column) => n8n.addColumn(table.id, column))
+  const ids = new Set(
+    table.id === tableId ? (yield* Stream.runCollect(n8n.streamRows(table.id))).map(({ id }) => id) : []
+  )
+  const changed = rows.filter(({ id }) => ids.has(Number(id)))
+  yield* Effect.forEach(changed, (row) =>
+    n8n.updateRows(table.id, {
+      filter: { filters: [{ columnName: "id", condition: "eq", value: Number(row["id"]) }] },
+      data: own(row)
+    }), { discard: true })
+  const gone = rows.filter(({ id }) => !ids.has(Number(id))).map(own)
+  for (let at = 0; at < gone.length; at += batch) yield* n8n.insertRows(table.id, gone.slice(at, at + batch))
+  return { table, updated: changed.length, inserted: gone.length }
+})

@@ -1,0 +1,291 @@
+/** A condition on a data table's rows, from JavaScript into n8n's filters; what has no exact filter is refused. Pure. */
+import type * as Acorn from "acorn"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as JavaScript from "../base/JavaScript.ts"
+import { str } from "../base/Json.ts"
+import { suggestion } from "../base/Nearest.ts"
+import * as Redact from "../base/Redact.ts"
+import type { Condition, RowFilter } from "../n8n/N8nClient.ts"
+
+/** The type of each column, n8n's own included. */
+export type Columns = ReadonlyMap<string, string>
+
+/** The columns that every table has. */
+export const systemColumns: ReadonlyArray<readonly [string, string]> = [
+  ["id", "number"],
+  ["createdAt", "date"],
+  ["updatedAt", "date"]
+]
+
+/** Why an expression is no filter: what of it, and what is possible. */
+export interface Refused {
+  readonly reason: string
+  readonly hint: string
+}
+
+type One = RowFilter["filters"][number]
+
+/** Conditions that are joined by one word. */
+interface Joined {
+  readonly type: "and" | "or" | undefined
+  readonly filters: ReadonlyArray<One>
+}
+
+const possible =
+  "Use columns with ===, !==, <, <=, >, >=, includes, startsWith, endsWith, [\"a\", \"b\"].includes(column), null, and either && or ||."
+
+class Untranslatable extends Error {
+  readonly reason: string
+  readonly hint: string
+  constructor(reason: string, hint = possible) {
+    super(reason)
+    this.reason = reason
+    this.hint = hint
+  }
+}
+
+const mirrored: Readonly<Record<string, string>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" }
+
+const conditions: Readonly<Record<string, Condition>> = {
+  "===": "eq",
+  "==": "eq",
+  "!==": "neq",
+  "!=": "neq",
+  "<": "lt",
+  "<=": "lte",
+  ">": "gt",
+  ">=": "gte"
+}
+
+/** The millisecond before a day begins. */
+const before = (day: string) => new Date(Date.parse(`${day}T00:00:00.000Z`) - 1).toISOString()
+
+const isDay = (value: unknown): value is string =>
+  typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00.000Z`))
+
+/** An expression, and the columns that it may name. */
+interface Scope {
+  /** In the parentheses in which it was parsed. */
+  readonly source: string
+  readonly columns: Columns
+}
+
+type Operand = Acorn.Expression | Acorn.Super | Acorn.SpreadElement | Acorn.PrivateIdentifier
+
+const refuse = ({ source }: Scope, { end, start }: Acorn.Node, why: string, hint?: string): never => {
+  throw new Untranslatable(`'${source.slice(start, end).slice(0, 80)}' ${why}`, hint)
+}
+
+const one = (filter: One): Joined => ({ type: undefined, filters: [filter] })
+
+/** The column that an expression names: `qty`, `$json.qty`, `$json["order no"]`. */
+const columnOf = (scope: Scope, node: Operand): string | undefined => {
+  const checked = (name: string) =>
+    scope.columns.has(name)
+      ? name
+      : refuse(scope, node, "names no column of the table", suggestion(name, [...scope.columns.keys()]))
+  if (node.type === "Identifier" && node.name !== "undefined") return checked(node.name)
+  if (node.type !== "MemberExpression" || node.object.type !== "Identifier" || node.object.name !== "$json") {
+    return undefined
+  }
+  const name = node.property.type === "Literal"
+    ? str(node.property.value)
+    : node.computed || node.property.type !== "Identifier"
+    ? undefined
+    : node.property.name
+  return name === undefined ? undefined : checked(name)
+}
+
+/** The constant that an expression is, in a box: it may be null. */
+const valueOf = (node: Operand): { readonly value: unknown } | undefined => {
+  switch (node.type) {
+    case "Literal":
+      return node.regex === undefined && node.bigint == null ? { value: node.value } : undefined
+    case "Identifier":
+      return node.name === "undefined" ? { value: null } : undefined
+    case "UnaryExpression": {
+      const inner = valueOf(node.argument)
+      return node.operator === "-" && typeof inner?.value === "number" ? { value: -inner.value } : undefined
+    }
+    case "TemplateLiteral":
+      return node.expressions.length === 0 ? { value: node.quasis[0]?.value.cooked } : undefined
+  }
+  return undefined
+}
+
+const compare = (scope: Scope, node: Acorn.Node, columnName: string, condition: Condition, value: unknown): One => {
+  const type = scope.columns.get(columnName) ?? "string"
+  const isOrder = condition !== "eq" && condition !== "neq"
+  if (value === null) {
+    return isOrder ? refuse(scope, node, "compares with null") : { columnName, condition, value }
+  }
+  if (type === "date") {
+    // n8n compares dates as text, on SQLite in another form than they are stored in: only whole days come out right.
+    if (!isOrder || !isDay(value)) {
+      return refuse(scope, node, "is no comparison of a date with a day", `Write ${columnName} >= '2026-01-31' or <.`)
+    }
+    return { columnName, condition: condition === "gt" || condition === "gte" ? "gt" : "lte", value: before(value) }
+  }
+  if (typeof value !== type || isOrder && type === "boolean") {
+    return refuse(scope, node, `does not fit: '${columnName}' is a ${type}`)
+  }
+  return { columnName, condition, value }
+}
+
+const patterns: Readonly<Record<string, (text: string) => string>> = {
+  includes: (text) => `%${text}%`,
+  startsWith: (text) => `${text}%`,
+  endsWith: (text) => `%${text}`
+}
+
+const alike = (
+  scope: Scope,
+  node: Acorn.Node,
+  columnName: string,
+  text: unknown,
+  pattern: (text: string) => string,
+  ignoresCase: boolean
+): One => {
+  if (scope.columns.get(columnName) !== "string") return refuse(scope, node, `does not fit: '${columnName}' is no text`)
+  if (typeof text !== "string" || text === "") return refuse(scope, node, "needs a text")
+  if (text.includes("%")) return refuse(scope, node, "looks for %, which stands for any text in n8n's filters")
+  if (ignoresCase && text !== text.toLowerCase()) {
+    return refuse(scope, node, "is never true: the text is not in lower case")
+  }
+  return { columnName, condition: ignoresCase ? "ilike" : "like", value: pattern(text) }
+}
+
+const methodOf = ({ callee }: Acorn.CallExpression) =>
+  callee.type === "MemberExpression" && !callee.computed && callee.property.type === "Identifier"
+    ? { of: callee.object, method: callee.property.name }
+    : undefined
+
+/** `["a", "b"].includes(column)`. */
+const oneOf = (scope: Scope, node: Acorn.CallExpression, list: Acorn.ArrayExpression, argument: Operand): Joined => {
+  const columnName = columnOf(scope, argument) ?? refuse(scope, argument, "is no column")
+  const filters = list.elements.map((each) => {
+    const { value } = (each === null ? undefined : valueOf(each)) ?? refuse(scope, list, "is no list of values")
+    return compare(scope, node, columnName, "eq", value)
+  })
+  return filters.length === 0
+    ? refuse(scope, list, "is an empty list")
+    : { type: filters.length === 1 ? undefined : "or", filters }
+}
+
+const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
+  const [argument, ...more] = node.arguments
+  const { method, of } = methodOf(node) ?? refuse(scope, node, "has no filter of n8n's")
+  if (argument === undefined || more.length > 0) return refuse(scope, node, "has no filter of n8n's")
+  if (of.type === "ArrayExpression" && method === "includes") return oneOf(scope, node, of, argument)
+  const pattern = Object.hasOwn(patterns, method) ? patterns[method] : undefined
+  const inner = of.type === "CallExpression" ? methodOf(of) : undefined
+  const isLowered = inner?.method === "toLowerCase"
+  const columnName = columnOf(scope, isLowered ? inner.of : of)
+  const value = valueOf(argument)
+  return pattern === undefined || columnName === undefined || value === undefined
+    ? refuse(scope, node, "has no filter of n8n's")
+    : one(alike(scope, node, columnName, value.value, pattern, isLowered))
+}
+
+/** A column that is true, or, negated, anything else. */
+const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): Joined => {
+  const columnName = columnOf(scope, node) ?? refuse(scope, node, "has no filter of n8n's")
+  return scope.columns.get(columnName) === "boolean"
+    ? one({ columnName, condition, value: true })
+    : refuse(scope, node, "is no condition: compare it with a value")
+}
+
+const comparison = (scope: Scope, node: Acorn.BinaryExpression): Joined => {
+  const isMirrored = columnOf(scope, node.left) === undefined
+  const columnName = columnOf(scope, isMirrored ? node.right : node.left)
+  const value = valueOf(isMirrored ? node.left : node.right)
+  const condition = conditions[isMirrored ? mirrored[node.operator] ?? node.operator : node.operator]
+  return columnName === undefined || value === undefined || condition === undefined
+    ? refuse(scope, node, "is no comparison of a column with a value")
+    : one(compare(scope, node, columnName, condition, value.value))
+}
+
+const translate = (scope: Scope, node: Acorn.Expression): Joined => {
+  switch (node.type) {
+    case "LogicalExpression": {
+      if (node.operator === "??") return refuse(scope, node, "has no filter of n8n's")
+      const type = node.operator === "&&" ? "and" : "or"
+      const sides = [translate(scope, node.left), translate(scope, node.right)]
+      return sides.some((side) => side.type !== undefined && side.type !== type)
+        ? refuse(scope, node, "mixes && and ||: n8n takes one of them")
+        : { type, filters: sides.flatMap(({ filters }) => filters) }
+    }
+    case "BinaryExpression":
+      return comparison(scope, node)
+    case "CallExpression":
+      return call(scope, node)
+    case "UnaryExpression":
+      return node.operator === "!" ? flag(scope, node.argument, "neq") : refuse(scope, node, "has no filter of n8n's")
+    case "Identifier":
+    case "MemberExpression":
+      return flag(scope, node, "eq")
+    case "Literal":
+      return refuse(scope, node, "names no column")
+  }
+  return refuse(scope, node, "has no filter of n8n's")
+}
+
+/** Maximum length of an expression. */
+const maxSource = 4_000
+
+/** The filter that an expression stands for. */
+export const parse = (
+  source: string,
+  columns: Columns
+): Effect.Effect<Result.Result<RowFilter, Refused>> =>
+  Effect.map(JavaScript.parser, (parseCode) => {
+    if (source.length > maxSource) return Result.fail({ reason: "where is too long", hint: possible })
+    // In parentheses `{}` is an object, not a block.
+    const inParentheses = `(${source}\n)`
+    const parsed = parseCode(inParentheses, "expression")
+    if (parsed === undefined || "mistake" in parsed) {
+      return Result.fail({
+        reason: `where is no expression: ${parsed?.mistake ?? "it is nested too deeply"}`,
+        hint: possible
+      })
+    }
+    const [statement, more] = parsed.program.body
+    if (statement?.type !== "ExpressionStatement" || more !== undefined) {
+      return Result.fail({ reason: "where is more than one expression", hint: possible })
+    }
+    try {
+      const { filters, type = "and" } = translate({ source: inParentheses, columns }, statement.expression)
+      return Result.succeed({ type, filters })
+    } catch (error) {
+      if (error instanceof Untranslatable) return Result.fail({ reason: error.reason, hint: error.hint })
+      throw error
+    }
+  })
+
+/** Whether cells of a column may be redacted: texts are, and dates only as the value of a pair (`name`, `value`). */
+export const mayBeHidden = (column: string, columns: Columns): boolean => {
+  const type = columns.get(column)
+  return type === "string" ||
+    type === "date" && Redact.places({ name: "password", k: "password", label: "password", [column]: "x" }).length > 0
+}
+
+/** Whether every row that meets a condition as it is shown, secrets redacted, meets it as it is stored too. */
+const holdsStored = ({ columnName, condition, value }: One, columns: Columns) =>
+  !mayBeHidden(columnName, columns) || value === null ||
+  ["eq", "like", "ilike"].includes(condition) && !Redact.occursInMarker(String(value).replaceAll("%", ""))
+
+/**
+ * The part of a filter that n8n, which compares what is stored, may apply where secrets are redacted: no row that meets
+ * the filter as it is shown is missed. `undefined` if there is none.
+ */
+export const withoutSecrets = (filter: RowFilter, columns: Columns): RowFilter | undefined => {
+  const filters = filter.filters.filter((each) => holdsStored(each, columns))
+  return filters.length === 0 || filter.type === "or" && filters.length < filter.filters.length
+    ? undefined
+    : { ...filter, filters }
+}
+
+/** Whether a filter says the same of a row as it is shown and as it is stored. */
+export const isOfPlainColumns = ({ filters }: RowFilter, columns: Columns): boolean =>
+  filters.every(({ columnName, value }) => value === null || !mayBeHidden(columnName, columns))

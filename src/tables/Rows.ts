@@ -1,0 +1,151 @@
+/**
+ * The rows of a table that meet a condition.
+ *
+ * **Details**
+ *
+ * n8n compares what is stored. Where secrets are redacted, an answer depends only on what is shown, or a secret could be
+ * guessed letter by letter: n8n narrows the rows only where it misses none that meets the condition as it is shown, and
+ * pages, order and counts are those of the shown rows.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { suggestion } from "../base/Nearest.ts"
+import * as Redact from "../base/Redact.ts"
+import { type DataTable, N8nClient, type Row, type RowFilter } from "../n8n/N8nClient.ts"
+import * as Condition from "./Condition.ts"
+import * as Table from "./Table.ts"
+
+/** A page of a table's rows. */
+export interface Query {
+  readonly where?: string | undefined
+  readonly search?: string | undefined
+  /** A column; a minus in front of it for the largest first. */
+  readonly sort?: string | undefined
+  readonly cursor?: string | undefined
+  readonly limit: number
+  readonly redacts: boolean
+}
+
+interface Order {
+  readonly column: string
+  readonly isDescending: boolean
+}
+
+const orderOf = Effect.fnUntraced(function*({ redacts, sort }: Query, table: DataTable) {
+  if (sort === undefined) return undefined
+  const column = sort.replace(/^[-+]/, "")
+  const all = [...Table.typesOf(table).keys()]
+  if (!all.includes(column)) {
+    return yield* Table.invalid("sort", `'${table.name}' has no column '${column}'`, suggestion(column, all))
+  }
+  yield* Table.checkAskable(column, "sort", redacts)
+  return { column, isDescending: sort.startsWith("-") } satisfies Order
+})
+
+const inN8n = ({ column, isDescending }: Order) => `${column}:${isDescending ? "desc" : "asc"}`
+
+/** By shown cells, null before anything else as in SQLite. */
+const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
+  const [left, right] = [Redact.redact(a)[column], Redact.redact(b)[column]].map((cell) =>
+    cell === null ? "" : `:${String(cell)}`
+  ) as [string, string]
+  return left === right ? 0 : (left < right ? -1 : 1) * (isDescending ? -1 : 1)
+}
+
+/** Whether a text is in a cell of a row's own columns. */
+const includesText = (row: Row, text: string) =>
+  Object.entries(row).some(([name, cell]) =>
+    !Condition.systemColumns.some(([system]) => system === name) &&
+    String(cell ?? "").toLowerCase().includes(text.toLowerCase())
+  )
+
+/** A cursor that counts shown rows. */
+const cursorAfter = (rows: number) => `rows-${rows}`
+
+const offsetOf = (cursor: string | undefined) =>
+  cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
+
+const wrongCursor = Table.invalid("cursor", "The cursor is of another query", "Start again without a cursor.")
+
+const shownPage = Effect.fnUntraced(function*(
+  table: DataTable,
+  { cursor, limit, search }: Query,
+  condition: Table.RowCondition | undefined,
+  order: Order | undefined
+) {
+  const n8n = yield* N8nClient
+  const columns = Table.typesOf(table)
+  const offset = offsetOf(cursor)
+  if (Number.isNaN(offset)) return yield* wrongCursor
+  const isSortedHere = order !== undefined && Condition.mayBeHidden(order.column, columns)
+  const matching = n8n.streamRows(table.id, {
+    filter: condition === undefined ? undefined : Condition.withoutSecrets(condition.filter, columns),
+    sortBy: order === undefined || isSortedHere ? undefined : inN8n(order)
+  }).pipe(
+    Stream.filter((row) =>
+      (condition?.holds(row) ?? true) && (search === undefined || includesText(Redact.redact(row), search))
+    )
+  )
+  const sorted = isSortedHere
+    ? Stream.fromIterable((yield* Stream.runCollect(matching)).toSorted(byShown(order)))
+    : matching
+  const rows = yield* sorted.pipe(Stream.drop(offset), Stream.take(limit + 1), Stream.runCollect)
+  return {
+    rows: rows.slice(0, limit),
+    nextCursor: rows.length > limit ? cursorAfter(offset + limit) : undefined
+  }
+})
+
+/** Reads a page of rows. */
+export const page = Effect.fn("tables.page")(function*(table: DataTable, query: Query) {
+  const n8n = yield* N8nClient
+  const columns = Table.typesOf(table)
+  const { cursor, limit, redacts, search, where } = query
+  const condition = where === undefined ? undefined : yield* Table.condition(where, table, redacts)
+  const order = yield* orderOf(query, table)
+  const isPlain = search === undefined && (order === undefined || !Condition.mayBeHidden(order.column, columns)) &&
+    (condition === undefined || Condition.isOfPlainColumns(condition.filter, columns))
+  if (redacts && !isPlain) return yield* shownPage(table, query, condition, order)
+  if (cursor !== undefined && !Number.isNaN(offsetOf(cursor))) return yield* wrongCursor
+  const { data, nextCursor } = yield* n8n.listRows(table.id, {
+    limit,
+    cursor,
+    search,
+    filter: condition?.filter,
+    sortBy: order === undefined ? undefined : inN8n(order)
+  })
+  return { rows: data.filter((row) => condition?.holds(row) ?? true), nextCursor: nextCursor ?? undefined }
+})
+
+/** The most rows that one filter names: it is part of a URL where rows are deleted. */
+const maxIds = 100
+
+const byIds = (ids: ReadonlyArray<number>): ReadonlyArray<RowFilter> =>
+  Array.from({ length: Math.ceil(ids.length / maxIds) }, (_, index) => ({
+    type: "or",
+    filters: ids.slice(index * maxIds, (index + 1) * maxIds).map((value) => ({
+      columnName: "id",
+      condition: "eq",
+      value
+    }))
+  }))
+
+/** A filter that no row meets. */
+export const none: RowFilter = { filters: [{ columnName: "id", condition: "eq", value: -1 }] }
+
+/** Filters, in n8n's terms, of the rows that meet a condition as they are shown; none if no row does. */
+export const filtersOf = Effect.fn("tables.filtersOf")(function*(
+  table: DataTable,
+  { filter, holds }: Table.RowCondition,
+  redacts: boolean
+) {
+  const n8n = yield* N8nClient
+  const columns = Table.typesOf(table)
+  if (!redacts || Condition.isOfPlainColumns(filter, columns)) return [filter]
+  const narrowed = Condition.withoutSecrets(filter, columns)
+  const rows = yield* Stream.runCollect(n8n.streamRows(table.id, { filter: narrowed }))
+  const shown = rows.filter(holds)
+  // n8n applies the condition itself if it says the same: rows that change meanwhile are judged as they are then.
+  const isSame = narrowed?.filters.length === filter.filters.length && shown.length === rows.length
+  return isSame && shown.length > 0 ? [filter] : byIds(shown.map(({ id }) => id))
+})
