@@ -33,6 +33,12 @@ const open: Service = {
 /** The guard of the current call. Default: everything may be written. */
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
 
+/**
+ * Whether a write is of a test's copy, which a guard judges by what it is a copy of (`checkTest`). Only the code that
+ * creates and publishes copies sets it: by its looks, anything could be a copy.
+ */
+export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy", { defaultValue: () => false })
+
 /** Puts back what a failed write of ours displaced: what was there before is nothing new, whatever the guard says of it. */
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)

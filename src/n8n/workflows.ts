@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
 import {
@@ -37,6 +38,8 @@ export interface Query {
   readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
+  /** Whether the copies of running tests are included, which are no one's workflows. Default: no. */
+  readonly copies?: boolean | undefined
   /** 1 to 100. */
   readonly limit: number
   /** How many matching workflows to skip. */
@@ -172,6 +175,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const matches = (workflow: Workflow.Listed) =>
       (query.archived || workflow.isArchived !== true) &&
+      (query.copies === true || !TestMark.isCopy(workflow)) &&
       (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
       query.filter?.(workflow) !== false
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.

@@ -41,7 +41,9 @@ const isGone = (owner: TestMark.Owner): boolean => {
 }
 
 /** The existing copies of all processes. */
-export const list = N8nClient.use((n8n) => n8n.listWorkflows({ name: TestMark.mark, archived: true, limit: 100 })).pipe(
+export const list = N8nClient.use((n8n) =>
+  n8n.listWorkflows({ name: TestMark.mark, archived: true, copies: true, limit: 100 })
+).pipe(
   Effect.map(({ workflows }) => workflows.filter(TestMark.isCopy))
 )
 

@@ -4,8 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import * as TestMark from "../n8n/model/TestMark.ts"
-import { type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
+import { IsTestCopy, type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
 import { bannedIn, type Fault, faultsOf, hasErrorWorkflow, protectedTag, Rules } from "./policy/Rules.ts"
 
 export { hasErrorWorkflow, Rules }
@@ -48,8 +47,6 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
   return { ...workflow, nodes: version?.["nodes"], connections: version?.["connections"] }
 })
 
-const isCopy = (workflow: Obj) => TestMark.isCopy({ name: str(workflow["name"]) ?? "", nodes: arr(workflow["nodes"]) })
-
 const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
   /** Which of the workflow's types poll. */
   const pollingAmong = (workflow: Obj) =>
@@ -64,8 +61,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     Effect.map(pollingAmong(workflow), (isPolling) => faultsOf(workflow, rules, isPolling))
 
   const checkContent = (workflow: Obj) =>
-    // A copy of a test is judged before it is made, by what it is a copy of.
-    isCopy(workflow) ? Effect.void : Effect.flatMap(contentFaults(workflow), refuse)
+    IsTestCopy.use((isCopy) => isCopy ? Effect.void : Effect.flatMap(contentFaults(workflow), refuse))
 
   const checkProtection = (id: string, workflow: Obj) => {
     const tag = protectedTag(tagNames(workflow), rules)
