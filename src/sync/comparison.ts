@@ -43,6 +43,8 @@ export interface Remote {
   readonly id: string
   readonly name: string
   readonly hash: string
+  readonly active: boolean
+  readonly awaitsPublishing: boolean
   /** Absent where nothing but the list was needed to know that it is as it was. */
   readonly workflow?: Workflow.Workflow
 }
@@ -192,12 +194,14 @@ const readRemotes = Effect.fnUntraced(function*(
   )
   const total = live.length - known.size
   let count = 0
-  const remotes = yield* Effect.forEach(live, ({ id, name }) => {
+  const remotes = yield* Effect.forEach(live, (listed) => {
+    const { active, id, name } = listed
     const base = known.get(id)
-    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, hash: base.hash }])
+    const head = { id, name, active, awaitsPublishing: Workflow.awaitsPublishing(listed) }
+    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ ...head, hash: base.hash }])
     return n8n.getWorkflow(id).pipe(
       Effect.map((workflow): ReadonlyArray<Remote> => [
-        { id, name, hash: content.hash(content.of(workflow, scope)), workflow }
+        { ...head, hash: content.hash(content.of(workflow, scope)), workflow }
       ]),
       // Deleted since it was listed.
       Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),

@@ -42,13 +42,20 @@ type Task =
 
 const operation = "sync_push"
 
-const taskOf = (item: Compare.Item, deletes: boolean): Task => {
+/** Whether publishing is all that is left to do: a draft of what runs, what an earlier push left, or what is named. */
+const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
+  publishes === true && remote?.awaitsPublishing === true &&
+  (remote.active || base?.unpublished === true || only !== undefined)
+
+const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
   const { local, remote, status } = item
+  const { deletes } = options
   if (status === "new here" && local !== undefined) return { kind: "create", item, local }
-  if (remote !== undefined && status === "changed here" && local !== undefined) {
+  const isDue = status === "changed here" || status === "same" && isToPublish(item, options)
+  if (remote !== undefined && local !== undefined && isDue) {
     return { kind: "update", item, local, remote }
   }
-  return remote !== undefined && status === "gone here" && deletes
+  return remote !== undefined && status === "gone here" && deletes === true
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
 }
@@ -99,14 +106,14 @@ const follow = Effect.fnUntraced(function*(
  * @since 0.1.0
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
-  const { deletes = false, dryRun = false, onStep = () => Effect.void, publishes = false } = options
+  const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
     const { scope } = comparison
     const items = yield* select(comparison, options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
-    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, deletes))
+    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
 
     let state = comparison.state
     let text = comparison.stateText
@@ -129,7 +136,11 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
 
     const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
       const { workflow } = written
-      yield* note(workflow.id, Compare.baseOf(task.local.file, workflow, scope))
+      const isLeft = !publishes && Workflow.awaitsPublishing(workflow)
+      yield* note(workflow.id, {
+        ...Compare.baseOf(task.local.file, workflow, scope),
+        ...(isLeft ? { unpublished: true } : {})
+      })
       yield* follow(task.local, workflow, comparison)
       const warnings = [
         ...written.warnings,
@@ -154,6 +165,8 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       const action = task.kind === "create" ? "created" as const : "updated" as const
       const changed = task.kind === "create"
         ? undefined
+        : item.status === "same"
+        ? dryRun ? "publishes what waits" : undefined
         : changedLine(content.of(yield* Compare.whole(task.remote), scope), task.local.content)
       if (dryRun) {
         const outcome: Outcome = defined({

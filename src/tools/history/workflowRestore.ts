@@ -116,7 +116,7 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
   const name = current?.name ?? former.name
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
   const written = yield* writing.withUrl(restore(id, version, both))
-  return writing.summarize(written, false, writing.draftHint(id, written.published))
+  return writing.summarize(written, false, writing.draftHint(id, written))
 })
 
 /** Restores a file byte for byte. */

@@ -65,8 +65,11 @@ export const withNamesakes = <R>(
   })
 
 /** What runs after a change that is never published along the way. */
-export const draftHint = (id: string, published: boolean | undefined): string | undefined =>
-  published === undefined
+export const draftHint = (
+  id: string,
+  { changed, published }: Pick<Written, "changed" | "published">
+): string | undefined =>
+  published === undefined || published && changed === "nothing"
     ? undefined
     : published
     ? "There is no draft: the change takes effect at once."
@@ -74,7 +77,7 @@ export const draftHint = (id: string, published: boolean | undefined): string | 
 
 const foreignDraft = (id: string, published: boolean | undefined) =>
   published === false
-    ? `Saved as a draft: it has unpublished changes of somebody else. activate_workflow(id: '${id}') publishes all.`
+    ? `A draft waits: it has changes, perhaps of somebody else, that do not run. activate_workflow(id: '${id}') publishes all.`
     : undefined
 
 /** The answer of a write. */
