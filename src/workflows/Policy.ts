@@ -54,7 +54,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
     ).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
-      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true) ?? false)
+      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true))
     )
 
   const contentFaults = (workflow: Obj) =>

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { createRequire } from "node:module"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Policy from "../../src/workflows/Policy.ts"
+import { pollExpression } from "../../src/workflows/policy/schedule.ts"
 import { inWorld, type Needs } from "../tools/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
@@ -222,6 +224,7 @@ describe("bannedNodes", () => {
 describe("minScheduleMinutes", () => {
   const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", { rule: { interval: rules } })
   const cron = (expression: string) => interval({ field: "cronExpression", expression })
+  const poll = (rule: Obj) => node("Mail", "gmailTrigger", { pollTimes: { item: [rule] } })
 
   const cases: ReadonlyArray<readonly [string, Obj, string | undefined]> = [
     ["minutes", interval({ field: "minutes", minutesInterval: 1 }), "after 1 minute"],
@@ -251,6 +254,25 @@ describe("minScheduleMinutes", () => {
       node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
       "after 3 minutes"
     ],
+    ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "cannot be checked"],
+    ["every hour", poll({ mode: "everyHour", minute: 30 }), undefined],
+    ["every 59 minutes, and at the full hour", poll({ mode: "everyX", value: 59, unit: "minutes" }), "after 1 minute"],
+    ["every 58 minutes", poll({ mode: "everyX", value: 58, unit: "minutes" }), "after 2 minutes"],
+    ["every 45 minutes", poll({ mode: "everyX", value: 45, unit: "minutes" }), undefined],
+    ["every 23 hours", poll({ mode: "everyX", value: 23, unit: "hours" }), undefined],
+    [
+      "an expression in a poll time",
+      poll({ mode: "everyX", value: "={{ 59 }}", unit: "minutes" }),
+      "cannot be checked"
+    ],
+    ["a week's day", poll({ mode: "everyWeek", hour: 3, weekday: "1" }), undefined],
+    ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), "cannot be checked"],
+    [
+      "an unknown trigger that polls",
+      node("Feed", "n8n-nodes-acme.feedTrigger", { pollTimes: { item: [{ mode: "everyMinute" }] } }),
+      "after 1 minute"
+    ],
+    ["an unknown trigger that does not say", node("Feed", "n8n-nodes-acme.feedTrigger"), undefined],
     ["one that is switched off", { ...interval({ field: "seconds" }), disabled: true }, undefined],
     ["a webhook", hook, undefined]
   ]
@@ -262,6 +284,28 @@ describe("minScheduleMinutes", () => {
         assert.lengthOf(all, fault === undefined ? 0 : 1)
         if (fault !== undefined) assert.include(all[0], fault)
       }))
+  }
+})
+
+it("poll times become n8n's own expressions", () => {
+  const { toCronExpression } = createRequire(import.meta.url)("n8n-workflow") as {
+    readonly toCronExpression: (rule: Obj) => string
+  }
+  const rules = [
+    { mode: "everyMinute" },
+    { mode: "everyHour", minute: 7 },
+    { mode: "everyX", unit: "minutes", value: 59 },
+    { mode: "everyX", unit: "hours", value: 5 },
+    { mode: "everyDay", hour: 3, minute: 9 },
+    { mode: "everyWeek", hour: 3, minute: 9, weekday: "4" },
+    { mode: "everyMonth", hour: 3, minute: 9, dayOfMonth: 31 },
+    { mode: "custom", cronExpression: " */7 * * * 1-5 " }
+  ]
+  for (const rule of rules) {
+    const [second = "", minute = "", ...rest] = toCronExpression(rule).split(" ")
+    const isByLot = rule.mode === "everyX" && rule.unit === "hours"
+    const fixed = rule.mode === "custom" ? [second, minute] : ["0", isByLot ? "0" : minute]
+    assert.strictEqual(pollExpression(rule), [...fixed, ...rest].join(" "), rule.mode)
   }
 })
 

@@ -87,10 +87,13 @@ export const bannedIn = (
   })
 }
 
+/** Whether a type polls; `undefined` for one that no one knows. */
+type IsPolling = (type: string) => boolean | undefined
+
 const scheduled = (
   workflow: Obj,
   { minScheduleMinutes }: Rules,
-  isPolling: (type: string) => boolean
+  isPolling: IsPolling
 ): ReadonlyArray<Fault> => {
   if (minScheduleMinutes === undefined) return []
   const nodes = nodesOf(workflow)
@@ -132,7 +135,7 @@ export const hasErrorWorkflow = (workflow: Obj): boolean => {
 export const faultsOf = (
   workflow: Obj,
   rules: Rules,
-  isPolling: (type: string) => boolean
+  isPolling: IsPolling
 ): ReadonlyArray<Fault> => [
   ...bannedIn(nodesOf(workflow), rules),
   ...scheduled(workflow, rules, isPolling),
