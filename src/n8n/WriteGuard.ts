@@ -14,6 +14,9 @@ export interface Write {
   readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
 }
 
+/** Reads a workflow by its id. */
+export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nError>
+
 /** Decides about writes. */
 export interface Service {
   /** Fails where the write must not be sent. */
@@ -21,7 +24,7 @@ export interface Service {
   /** Fails where a test must not run these nodes. */
   readonly checkTest: (nodes: ReadonlyArray<unknown>) => Effect.Effect<void, Errors.N8nError>
   /** What is wrong with a workflow as n8n has it, a sentence each. */
-  readonly faults: (workflow: Obj) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
+  readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
 }
 
 const open: Service = {
@@ -43,16 +46,20 @@ export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy"
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
-/** Fails as the update of a workflow would, without sending it. */
+/** Fails as the update of a workflow would, without sending it; `read` reads the others that it names. */
 export const previewUpdate = (
   before: Obj & { readonly id: string },
-  after: Obj
+  after: Obj,
+  read: ReadWorkflow
 ): Effect.Effect<void, Errors.N8nError> =>
   WriteGuard.use(({ check }) =>
     check({
       method: "PUT",
       path: `/workflows/${encodeURIComponent(before.id)}`,
       body: after,
-      read: () => Effect.succeed(before)
+      read: (path) => {
+        const id = decodeURIComponent(path.slice("/workflows/".length))
+        return id === before.id ? Effect.succeed(before) : read(id)
+      }
     })
   )

@@ -205,9 +205,10 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   change: (workflow: Obj) => Effect.Effect<Change<A>, Errors.N8nError, R>
 ) {
   if (dryRun === true) {
-    const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
+    const n8n = yield* N8nClient
+    const before = yield* n8n.getWorkflow(place.id)
     const changed = yield* change(before)
-    yield* previewUpdate(before, changed.workflow)
+    yield* previewUpdate(before, changed.workflow, n8n.getWorkflow)
     return { place, before, ...changed }
   }
   const store = yield* WorkflowStore

@@ -195,7 +195,11 @@ describe("a policy", () => {
 })
 
 const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
-  inWorld(() => WriteGuard.use((guard) => guard.faults(workflow("w", nodes))).pipe(Effect.provide(Policy.layer(rules))))
+  inWorld(() =>
+    WriteGuard.use((guard) => guard.faults(workflow("w", nodes), () => Effect.die("it names none"))).pipe(
+      Effect.provide(Policy.layer(rules))
+    )
+  )
 
 describe("bannedNodes", () => {
   const found = (type: string, entry: string, parameters: Obj = {}) =>
@@ -313,16 +317,43 @@ describe("requireErrorWorkflow", () => {
   const create = (settings: Obj, nodes: ReadonlyArray<Obj> = [hook]) =>
     tools.createWorkflow.run({ name: "New", nodes, connections: {}, settings })
 
+  const trigger = node("On error", "errorTrigger")
+  const named = [
+    workflow("e1", [trigger]),
+    workflow("away", [trigger], { isArchived: true }),
+    workflow("plain", [hook]),
+    workflow("off", [{ ...trigger, disabled: true }])
+  ]
+
   it.effect("holds a workflow without one, but for error workflows", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(create({}))
         assert.deepInclude(error, { _tag: "ValidationError", field: "settings.errorWorkflow" })
+        for (
+          const [errorWorkflow, reason] of [
+            [" ", "names no workflow"],
+            ["={{ $json.id }}", "names no workflow"],
+            ["gone", "names 'gone', which does not exist"],
+            ["away", "names 'away', which is archived"],
+            ["plain", "names 'plain', which has no enabled Error Trigger"],
+            ["off", "names 'off', which has no enabled Error Trigger"]
+          ] as const
+        ) {
+          assert.include(String(yield* Effect.flip(create({ errorWorkflow }))), reason)
+        }
+        const off = [node("On error", "errorTrigger", {}, { disabled: true })]
+        assert.include(String(yield* Effect.flip(create({}, off))), "names no workflow")
         yield* create({}, [node("On error", "errorTrigger")])
         const { data } = yield* create({ errorWorkflow: "e1" })
         // What a change leaves out stays as it is.
         yield* tools.updateWorkflow.run({ id: String(obj(data)?.["id"]), name: "Still" })
-        assert.lengthOf(yield* api.workflows, 2)
-      }).pipe(Effect.provide(Policy.layer({ requireErrorWorkflow: true })))
-    ))
+        const operations = [{ op: "settings", settings: { errorWorkflow: "gone" } }]
+        const dry = { workflowId: String(obj(data)?.["id"]), operations, dryRun: true }
+        assert.include(String(yield* Effect.flip(tools.workflowEdit.run(dry))), "does not exist")
+        yield* tools.workflowEdit.run({ ...dry, operations: [{ op: "name", name: "Still there" }] })
+        assert.lengthOf(yield* api.workflows, 2 + named.length)
+      }).pipe(Effect.provide(Policy.layer({ requireErrorWorkflow: true }))), {
+      seed: { workflows: named, executions: [] }
+    }))
 })
