@@ -46,20 +46,22 @@ export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy"
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
-/** Fails as the update of a workflow would, without sending it; `read` reads the others that it names. */
-export const previewUpdate = (
-  before: Obj & { readonly id: string },
-  after: Obj,
+/**
+ * Fails as a write of a workflow would, without sending it: without `before` it would be created, without `after`
+ * deleted. `read` reads the other workflows that it names.
+ */
+export const preview = (
+  { after, before }: { readonly before?: Obj & { readonly id: string }; readonly after?: Obj },
   read: ReadWorkflow
 ): Effect.Effect<void, Errors.N8nError> =>
   WriteGuard.use(({ check }) =>
     check({
-      method: "PUT",
-      path: `/workflows/${encodeURIComponent(before.id)}`,
+      method: before === undefined ? "POST" : after === undefined ? "DELETE" : "PUT",
+      path: before === undefined ? "/workflows" : `/workflows/${encodeURIComponent(before.id)}`,
       body: after,
       read: (path) => {
         const id = decodeURIComponent(path.slice("/workflows/".length))
-        return id === before.id ? Effect.succeed(before) : read(id)
+        return id === before?.id ? Effect.succeed(before) : read(id)
       }
     })
   )

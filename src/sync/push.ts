@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import { preview } from "../n8n/WriteGuard.ts"
 import * as JsonText from "../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
@@ -154,8 +155,11 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       const { item } = task
       const entry = entryOf(item)
       if (task.kind === "leave") return entry as Outcome
+      const n8n = yield* N8nClient
       if (task.kind === "remove") {
-        if (!dryRun) {
+        if (dryRun) {
+          yield* preview({ before: yield* Compare.whole(task.remote) }, n8n.getWorkflow)
+        } else {
           yield* remove(task, scope)
           yield* note(task.remote.id, undefined)
         }
@@ -169,6 +173,9 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         ? dryRun ? "publishes what waits" : undefined
         : changedLine(content.of(yield* Compare.whole(task.remote), scope), task.local.content)
       if (dryRun) {
+        const before = task.kind === "create" ? undefined : yield* Compare.whole(task.remote)
+        const after = { ...before, ...task.local.content }
+        yield* preview({ after, ...(before === undefined ? {} : { before }) }, n8n.getWorkflow)
         const outcome: Outcome = defined({
           ...entry,
           action,

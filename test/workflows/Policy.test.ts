@@ -73,7 +73,7 @@ const writes: Readonly<
     { id: "clean", filePath: "banned.json", confirm: true },
     { id: "prod", filePath: "good.json", confirm: true }
   ],
-  workflow_restore: ({ version }) => [{ id: "clean", version, confirm: true }],
+  workflow_restore: ({ version }) => [{ id: "clean", version, confirm: true }, { id: "clean", version, dryRun: true }],
   node_add: () => [{ workflowId: "clean", nodeType: "n8n-nodes-base.ssh" }, {
     workflowId: "prod",
     nodeType: "n8n-nodes-base.noOp"
@@ -92,7 +92,7 @@ const writes: Readonly<
       { workflowId: "prod", operations: [{ op: "rename", node: "End", to: "Stop" }], dryRun }
     ]),
   test_workflow: () => [{ workflowId: "dirty", startNode: "Shell", testData: {} }],
-  sync_push: () => [{ folder: "sync" }]
+  sync_push: () => [{ folder: "sync" }, { folder: "sync", dryRun: true }]
 }
 
 /** They change no workflow of n8n. */
@@ -170,6 +170,14 @@ describe("a policy", () => {
         assert.strictEqual((yield* Effect.flip(guard.checkTest([ssh])))._tag, "ValidationError")
       }).pipe(Effect.provide(Policy.layer(rules)))
     ))
+
+  it.effect("calls no live webhook of a workflow with a banned node", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const live = tools.testWorkflow.run({ workflowId: "clean", mode: "live", testData: {} })
+        assert.include((yield* Effect.flip(live)).message, "bannedNodes: 'n8n-nodes-base.ssh'")
+        assert.isTrue((yield* api.requests).every(({ method }) => method === "GET"))
+      }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
 
   it.effect("writes nothing of which it cannot see what it changes", () =>
     inWorld(() =>

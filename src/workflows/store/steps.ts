@@ -139,18 +139,18 @@ const switched = (progress: Progress, active: boolean | undefined) => {
 }
 
 /**
- * What came of a write, by what n8n shows: what differs, and whether what is there runs. Where a draft went live, the
- * difference is that to what ran before. `versionId` is the version that was written.
+ * What came of a write, by what n8n shows: what differs, and whether what is there runs. Without a version that was
+ * written, and where a draft went live, the difference is that to what ran before.
  */
 export const outcome = (
   before: Workflow.Workflow,
   now: Workflow.Workflow,
-  versionId = now.versionId
+  written?: string | null
 ): Pick<Written, "changed" | "published"> => {
-  const runs = now.active && (!Workflow.hasDraft(now) || now.activeVersionId === versionId)
-  const since = runs && Workflow.hasDraft(before) ? Workflow.running(before) ?? before : before
+  const runs = now.active && (!Workflow.hasDraft(now) || now.activeVersionId === written)
+  const since = written === undefined && runs && Workflow.hasDraft(before) ? Workflow.running(before) : undefined
   return {
-    changed: WorkflowDiff.line(WorkflowDiff.make(since, now)),
+    changed: WorkflowDiff.line(WorkflowDiff.make(since ?? before, now)),
     ...(now.active ? { published: runs } : {})
   }
 }
