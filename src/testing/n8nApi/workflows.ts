@@ -34,7 +34,7 @@ const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.t
 /** SQLite's `LIKE '%pattern%'`: `_` is any character, `%` any text, and only ASCII letters ignore case. */
 const like = (pattern: string) => {
   const wildcards: Readonly<Record<string, string>> = { "_": ".", "%": ".*" }
-  const source = lowerAscii(pattern).replace(/[_%]|[$()*+.?[\\\]^{|}/-]/g, (each) => wildcards[each] ?? `\\${each}`)
+  const source = lowerAscii(pattern).replace(/[_%]|[$()*+.?[\\\]^{|}]/g, (each) => wildcards[each] ?? `\\${each}`)
   const whole = new RegExp(source, "su")
   return (name: string) => whole.test(lowerAscii(name))
 }
