@@ -125,7 +125,7 @@ const calls: { readonly [K in Exclude<keyof N8nClient.Service, "instance">]: Cal
     n8n.listWorkflows({
       active: true,
       tags: ["t"],
-      name: "n",
+      fullName: "n",
       projectId: "p",
       archived: true,
       limit: 1,
