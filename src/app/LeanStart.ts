@@ -14,6 +14,7 @@ import type { Obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
+import { isApiKey } from "./apiKey.ts"
 
 /** What is known of the server before the program is loaded. */
 export interface Prepared {
@@ -27,11 +28,12 @@ export interface Prepared {
 /** The methods whose results are prepared. */
 export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
 
-/** The variables that may change what is prepared; options that may not are the only ones not among them. */
+/** The variables that may change what is prepared, or name a file that may be refused at the start. */
 export const decisive: ReadonlyArray<string> = [
   "N8N_MCP_CONFIG",
   "N8N_MCP_CREDENTIAL_ENV",
   "N8N_MCP_EXCLUDE_TOOLS",
+  "N8N_MCP_POLICY",
   "N8N_MCP_PROFILE",
   "N8N_MCP_READ_ONLY",
   "N8N_MCP_TOOLS",
@@ -39,9 +41,12 @@ export const decisive: ReadonlyArray<string> = [
   "N8N_MCP_TRANSPORT"
 ]
 
-/** Whether the command line and the environment leave everything as it was prepared. */
-export const isPlain = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
-  args.every((arg) => arg === "--demo") && decisive.every((name) => !env[name])
+/** Whether the command line and the environment leave everything as it was prepared, and cannot be refused. */
+export const isPlain = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean => {
+  const { N8N_API_KEY: key, N8N_URL: url } = env
+  return args.every((arg) => arg === "--demo") && decisive.every((name) => !env[name]) &&
+    (!key || isApiKey(key)) && (!url || URL.canParse(url))
+}
 
 /** What the build wrote beside the program; nothing if it did not, as when it runs from source. */
 export const read = (file: URL): Prepared | undefined => {

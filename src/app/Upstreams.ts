@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Tool from "../answer/Tool.ts"
 import { redactText } from "../base/Redact.ts"
 import * as N8nClient from "../n8n/N8nClient.ts"
+import { isApiKey } from "./apiKey.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
 import * as State from "./State.ts"
@@ -26,9 +27,9 @@ const parseUrl = (text: string, name: string) => {
   )
 }
 
-/** Headers hold visible ASCII; anything else would be reported by the HTTP client, with a part of the key. */
+/** The HTTP client would report any other, with a part of the key. */
 const checkKey = (key: Redacted.Redacted<string>, name: string) =>
-  /^[\x21-\x7e]+$/.test(Redacted.value(key).trim())
+  isApiKey(Redacted.value(key))
     ? Effect.succeed(Redacted.make(Redacted.value(key).trim()))
     : refuse(`${name} holds a line break, a space or another character that no API key has: copy it again from n8n`)
 

@@ -213,8 +213,7 @@ export const search = Effect.fnUntraced(function*(
 ) {
   const needle = text?.toLowerCase()
   const isLookedUp = needle !== undefined && isPlain(needle) && !(redacts && Redact.occursInMarker(needle))
-  const mayMatch = (json: string) =>
-    !isLookedUp || includes(json.toLowerCase(), needle) || json.includes("\\u")
+  const mayMatch = (json: string) => !isLookedUp || includes(json.toLowerCase(), needle) || json.includes("\\u")
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])

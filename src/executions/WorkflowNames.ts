@@ -2,6 +2,8 @@
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import * as NameSearch from "../n8n/model/NameSearch.ts"
+import * as TestMark from "../n8n/model/TestMark.ts"
 import { deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 
 /** The name of a workflow whose name could not be read. */
@@ -16,12 +18,16 @@ const idsOf = (executions: Listed) => [
   ...new Set(executions.flatMap(({ workflowId }) => typeof workflowId === "string" ? [workflowId] : []))
 ]
 
-/** The names of the executions' workflows, by id; what cannot be read is {@link unknown}. */
+/** The names of the executions' workflows, by id: of a test's copy, the name of the original; else {@link unknown}. */
 export const read = Effect.fn("WorkflowNames.read")(function*(executions: Listed) {
   const n8n = yield* N8nClient
   const names = yield* Effect.forEach(
     idsOf(executions),
-    (id) => n8n.workflowName(id).pipe(Effect.orElseSucceed(() => unknown), Effect.map((name) => [id, name] as const)),
+    (id) =>
+      n8n.workflowName(id).pipe(
+        Effect.orElseSucceed(() => unknown),
+        Effect.map((name) => [id, TestMark.originalName(name)] as const)
+      ),
     { concurrency }
   )
   return new Map(names)
@@ -39,7 +45,7 @@ export interface Narrowed {
 const maxWorkflows = 100
 
 /**
- * The workflows whose name contains `text`, ignoring case; `undefined` where there are none.
+ * The workflows whose name contains `text`, ignoring case and accents; `undefined` where there are none.
  *
  * **Details**
  *
@@ -49,9 +55,9 @@ const maxWorkflows = 100
 export const matching = Effect.fn("WorkflowNames.matching")(
   function*(text: string): Effect.fn.Return<Narrowed | undefined, Errors.RequestError, N8nClient> {
     const n8n = yield* N8nClient
-    const contains = (name: string) => name.toLowerCase().includes(text.toLowerCase())
+    const contains = NameSearch.contains(text)
     const { nextCursor, workflows } = yield* n8n.listWorkflows({ name: text, archived: true, limit: maxWorkflows })
-    const found = new Set(workflows.filter(({ name }) => contains(name)).map(({ id }) => id))
+    const found = new Set(workflows.map(({ id }) => id))
     const isAll = nextCursor === undefined && !contains(deletedWorkflow)
     const [only] = found
     if (isAll && found.size < 2) return only === undefined ? undefined : { workflowId: only }

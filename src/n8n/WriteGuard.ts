@@ -14,6 +14,9 @@ export interface Write {
   readonly read: (path: string) => Effect.Effect<unknown, Errors.N8nError>
 }
 
+/** Reads a workflow by its id. */
+export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nError>
+
 /** Decides about writes. */
 export interface Service {
   /** Fails where the write must not be sent. */
@@ -21,7 +24,7 @@ export interface Service {
   /** Fails where a test must not run these nodes. */
   readonly checkTest: (nodes: ReadonlyArray<unknown>) => Effect.Effect<void, Errors.N8nError>
   /** What is wrong with a workflow as n8n has it, a sentence each. */
-  readonly faults: (workflow: Obj) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
+  readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
 }
 
 const open: Service = {
@@ -33,20 +36,32 @@ const open: Service = {
 /** The guard of the current call. Default: everything may be written. */
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
 
+/**
+ * Whether a write is of a test's copy, which a guard judges by what it is a copy of (`checkTest`). Only the code that
+ * creates and publishes copies sets it: by its looks, anything could be a copy.
+ */
+export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy", { defaultValue: () => false })
+
 /** Puts back what a failed write of ours displaced: what was there before is nothing new, whatever the guard says of it. */
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
-/** Fails as the update of a workflow would, without sending it. */
-export const previewUpdate = (
-  before: Obj & { readonly id: string },
-  after: Obj
+/**
+ * Fails as a write of a workflow would, without sending it: without `before` it would be created, without `after`
+ * deleted. `read` reads the other workflows that it names.
+ */
+export const preview = (
+  { after, before }: { readonly before?: Obj & { readonly id: string }; readonly after?: Obj },
+  read: ReadWorkflow
 ): Effect.Effect<void, Errors.N8nError> =>
   WriteGuard.use(({ check }) =>
     check({
-      method: "PUT",
-      path: `/workflows/${encodeURIComponent(before.id)}`,
+      method: before === undefined ? "POST" : after === undefined ? "DELETE" : "PUT",
+      path: before === undefined ? "/workflows" : `/workflows/${encodeURIComponent(before.id)}`,
       body: after,
-      read: () => Effect.succeed(before)
+      read: (path) => {
+        const id = decodeURIComponent(path.slice("/workflows/".length))
+        return id === before?.id ? Effect.succeed(before) : read(id)
+      }
     })
   )

@@ -45,16 +45,22 @@ export interface Service {
   /**
    * `GET /workflows/{id}/history`, newest first, at most 250; `undefined` before 2.40, where no API lists it.
    */
-  readonly workflowHistory: (id: string) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.RequestError>
+  readonly workflowHistory: (
+    id: string,
+    options?: { readonly limit?: number }
+  ) => Effect.Effect<ReadonlyArray<Version> | undefined, Errors.RequestError>
   /** `GET /workflows/{id}/versions/{version}`, or `/workflows/{id}/{version}` before 2.40. */
   readonly workflowVersion: (id: string, version: string) => Effect.Effect<VersionContent, Errors.N8nError>
 }
 
 /** Implements them for one n8n. */
 export const make = (requests: Requests): Service => ({
-  workflowHistory: Effect.fn("N8nClient.workflowHistory")((id: string) =>
+  workflowHistory: Effect.fn("N8nClient.workflowHistory")((
+    id: string,
+    { limit = maxVersions }: { readonly limit?: number } = {}
+  ) =>
     getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
-      limit: maxVersions
+      limit
     }).pipe(
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
       // 1.x has no such path: it takes `history` for the id of a version, which takes no query.

@@ -503,7 +503,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     const read = (path: string) =>
       sendAny(
         { method: "GET", path },
-        { ...target, operation: "look at what a write changes" },
+        { resourceType: "Resource", resourceId: path, ...target, operation: "look at what a write changes" },
         (response, target) => readJson(response, Schema.Unknown, target)
       )
     return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)

@@ -8,12 +8,14 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import * as NameSearch from "./model/NameSearch.ts"
+import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
 import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requests, sendJson } from "./requests.ts"
 
 /**
- * A query for workflows, which must meet all conditions: `name` as a part, ignoring case, and every tag.
+ * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
  *
  * @category models
  * @since 0.1.0
@@ -22,12 +24,16 @@ export interface Query {
   readonly active?: boolean | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly name?: string | undefined
+  /** Exactly this name. */
+  readonly fullName?: string | undefined
   /** Of this project (needs a licence). */
   readonly projectId?: string | undefined
   /** A condition that n8n does not have. */
   readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
+  /** Whether the copies of running tests are included, which are no one's workflows. Default: no. */
+  readonly copies?: boolean | undefined
   /** 1 to 100. */
   readonly limit: number
   /** How many matching workflows to skip. */
@@ -40,7 +46,7 @@ export interface Query {
 export interface Service {
   /**
    * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
-   * With a `filter` a page is 50 workflows, and it also ends after 20 seconds. `offset` and `tags` work on every n8n
+   * With a `filter` a page is 50 workflows; with one, or a `name`, it also ends after 20 seconds. `offset` and `tags` work on every n8n
    * version.
    */
   readonly listWorkflows: (
@@ -157,8 +163,12 @@ const mayBeDeleted = "It may have been deleted all the same: look for it before 
 /** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
   const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
+    const { fullName, name = "" } = query
+    const isNamed = fullName === undefined ? NameSearch.contains(name) : (name: string) => name === fullName
     const matches = (workflow: Workflow.Listed) =>
+      isNamed(workflow.name) &&
       (query.archived || workflow.isArchived !== true) &&
+      (query.copies === true || !TestMark.isCopy(workflow)) &&
       (query.tags ?? []).every((tag) => Workflow.tagNames(workflow).includes(tag)) &&
       query.filter?.(workflow) !== false
     // n8n splits at commas, so only the filter above handles a tag with a comma in its name.
@@ -172,8 +182,8 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
-        // n8n 1.x refuses an empty name.
-        name: query.name === "" ? undefined : query.name,
+        // n8n 1.x refuses an empty name; of a full name, wildcards in it match themselves too.
+        name: (fullName ?? NameSearch.pattern(name)) || undefined,
         tags: tags.length === 0 ? undefined : tags.join(","),
         projectId: query.projectId,
         excludePinnedData: true
@@ -202,7 +212,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       }
       position += page.data.length
       if (page.data.length === 0 || typeof page.nextCursor !== "string") return { workflows: results }
-      if (query.filter !== undefined && (yield* Clock.currentTimeMillis) > until) break
+      if ((query.filter !== undefined || name !== "") && (yield* Clock.currentTimeMillis) > until) break
     }
     return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })

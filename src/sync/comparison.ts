@@ -44,6 +44,8 @@ export interface Remote {
   readonly name: string
   readonly tags: Workflow.Listed["tags"] | undefined
   readonly hash: string
+  readonly active: boolean
+  readonly awaitsPublishing: boolean
   /** Absent where nothing but the list was needed to know that it is as it was. */
   readonly workflow?: Workflow.Workflow
 }
@@ -198,12 +200,14 @@ const readRemotes = Effect.fnUntraced(function*(
   )
   const total = live.length - known.size
   let count = 0
-  const remotes = yield* Effect.forEach(live, ({ id, name, tags }) => {
+  const remotes = yield* Effect.forEach(live, (listed) => {
+    const { active, id, name, tags } = listed
     const base = known.get(id)
-    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ id, name, tags, hash: base.hash }])
+    const head = { id, name, tags, active, awaitsPublishing: Workflow.awaitsPublishing(listed) }
+    if (base !== undefined) return Effect.succeed<ReadonlyArray<Remote>>([{ ...head, hash: base.hash }])
     return n8n.getWorkflow(id).pipe(
       Effect.map((workflow): ReadonlyArray<Remote> => [
-        { id, name, tags, hash: content.hash(content.of(workflow, scope)), workflow }
+        { ...head, hash: content.hash(content.of(workflow, scope)), workflow }
       ]),
       // Deleted since it was listed.
       Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import { preview } from "../n8n/WriteGuard.ts"
 import * as JsonText from "../workflows/files/JsonText.ts"
 import { WorkflowFiles } from "../workflows/files/WorkflowFiles.ts"
 import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
@@ -47,13 +48,20 @@ const stringsIn = (value: unknown): ReadonlyArray<string> =>
     ? Object.values(value).flatMap(stringsIn)
     : []
 
-const taskOf = (item: Compare.Item, deletes: boolean): Task => {
+/** Whether publishing is all that is left to do: a draft of what runs, what an earlier push left, or what is named. */
+const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
+  publishes === true && remote?.awaitsPublishing === true &&
+  (remote.active || base?.unpublished === true || only !== undefined)
+
+const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only" | "publishes">): Task => {
   const { local, remote, status } = item
+  const { deletes } = options
   if (status === "new here" && local !== undefined) return { kind: "create", item, local }
-  if (remote !== undefined && status === "changed here" && local !== undefined) {
+  const isDue = status === "changed here" || status === "same" && isToPublish(item, options)
+  if (remote !== undefined && local !== undefined && isDue) {
     return { kind: "update", item, local, remote }
   }
-  return remote !== undefined && status === "gone here" && deletes
+  return remote !== undefined && status === "gone here" && deletes === true
     ? { kind: "remove", item, remote }
     : { kind: "leave", item }
 }
@@ -111,14 +119,14 @@ const follow = Effect.fnUntraced(function*(
  * @since 0.1.0
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
-  const { deletes = false, dryRun = false, onStep = () => Effect.void, publishes = false } = options
+  const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
     const { scope } = comparison
     const items = yield* select(comparison, options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
-    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, deletes))
+    const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
 
     let state = comparison.state
     let text = comparison.stateText
@@ -141,7 +149,11 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
 
     const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
       const { workflow } = written
-      yield* note(workflow.id, Compare.baseOf(task.local.file, workflow, scope))
+      const isLeft = !publishes && Workflow.awaitsPublishing(workflow)
+      yield* note(workflow.id, {
+        ...Compare.baseOf(task.local.file, workflow, scope),
+        ...(isLeft ? { unpublished: true } : {})
+      })
       yield* follow(task.local, workflow, comparison)
       const warnings = [
         ...written.warnings,
@@ -155,8 +167,11 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       const { item } = task
       const entry = entryOf(item)
       if (task.kind === "leave") return entry as Outcome
+      const n8n = yield* N8nClient
       if (task.kind === "remove") {
-        if (!dryRun) {
+        if (dryRun) {
+          yield* preview({ before: yield* Compare.whole(task.remote) }, n8n.getWorkflow)
+        } else {
           yield* remove(task, comparison)
           yield* note(task.remote.id, undefined)
         }
@@ -164,12 +179,18 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
       }
       const secrets = LiteralSecrets.warnings(task.local.content)
       const action = task.kind === "create" ? "created" as const : "updated" as const
-      const changedFrom = (before: Workflow.Workflow) => changedLine(content.of(before, scope), task.local.content)
+      const changedFrom = (before: Workflow.Workflow | undefined) =>
+        before === undefined || item.status === "same"
+          ? undefined
+          : changedLine(content.of(before, scope), task.local.content)
       if (dryRun) {
+        const before = task.kind === "create" ? undefined : yield* Compare.whole(task.remote)
+        const after = { ...before, ...task.local.content }
+        yield* preview({ after, ...(before === undefined ? {} : { before }) }, n8n.getWorkflow)
         const outcome: Outcome = defined({
           ...entry,
           action,
-          changed: task.kind === "create" ? undefined : changedFrom(yield* Compare.whole(task.remote)),
+          changed: item.status === "same" ? "publishes what waits" : changedFrom(before),
           warnings: secrets.length === 0 ? undefined : secrets
         })
         return outcome
@@ -192,7 +213,7 @@ export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string
         ...entry,
         id: workflow.id,
         action,
-        changed: before && changedFrom(before),
+        changed: changedFrom(before),
         published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
         warnings: all.length === 0 ? undefined : all
       })

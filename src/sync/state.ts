@@ -13,7 +13,9 @@ export const Base = Schema.Struct({
   updatedAt: Schema.optionalKey(Schema.String),
   /** Of its content. */
   hash: Schema.String,
-  tags: Schema.optionalKey(Schema.Array(Schema.String))
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** It was pushed without being published: a push that publishes does so. */
+  unpublished: Schema.optionalKey(Schema.Literal(true))
 })
 export type Base = typeof Base.Type
 

@@ -9,6 +9,7 @@ import type { Obj } from "../base/Json.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
+import { IsTestCopy } from "../n8n/WriteGuard.ts"
 import { deleteUnpublished, isUncertain } from "../workflows/store/Publishing.ts"
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
@@ -41,7 +42,9 @@ const isGone = (owner: TestMark.Owner): boolean => {
 }
 
 /** The existing copies of all processes. */
-export const list = N8nClient.use((n8n) => n8n.listWorkflows({ name: TestMark.mark, archived: true, limit: 100 })).pipe(
+export const list = N8nClient.use((n8n) =>
+  n8n.listWorkflows({ name: TestMark.mark, archived: true, copies: true, limit: 100 })
+).pipe(
   Effect.map(({ workflows }) => workflows.filter(TestMark.isCopy))
 )
 
@@ -105,4 +108,14 @@ export const create = Effect.fn("WorkflowTesting.create")(function*(
         return copy ?? (yield* error)
       }))
   )
-})
+}, Effect.provideService(IsTestCopy, true))
+
+/** Publishes a copy; if n8n did not answer, it is asked again unless that happened. */
+export const publish = (id: string) =>
+  N8nClient.use((n8n) =>
+    Effect.catchIf(
+      n8n.publishWorkflow(id),
+      isUncertain,
+      () => Effect.flatMap(n8n.getWorkflow(id), (now) => now.active ? Effect.succeed(now) : n8n.publishWorkflow(id))
+    )
+  ).pipe(Effect.provideService(IsTestCopy, true))

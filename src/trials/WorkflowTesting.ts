@@ -27,7 +27,6 @@ import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient, type WebhookAnswer } from "../n8n/N8nClient.ts"
 import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as NodeLookups from "../workflows/NodeLookups.ts"
-import { isUncertain } from "../workflows/store/Publishing.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
@@ -154,12 +153,10 @@ const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.N
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
 
 /** Publishes the copy; n8n's refusal says why the workflow cannot run. */
-const publish = Effect.fnUntraced(function*(id: string, name: string) {
-  const n8n = yield* N8nClient
-  const again = Effect.flatMap(n8n.getWorkflow(id), (now) => now.active ? Effect.succeed(now) : n8n.publishWorkflow(id))
-  yield* n8n.publishWorkflow(id).pipe(
-    Effect.catchIf(isUncertain, () => again),
-    Effect.mapError((error) =>
+const publish = (id: string, name: string) =>
+  Effect.mapError(
+    TestCopies.publish(id),
+    (error) =>
       error._tag === "ApiError" && (error.statusCode === 400 || error.statusCode === 409)
         ? new Errors.ValidationError({
           reason: `'${Visible.label(name)}' cannot be run: n8n refuses to publish it`,
@@ -168,9 +165,7 @@ const publish = Effect.fnUntraced(function*(id: string, name: string) {
           hint: ["Nothing ran.", { _tag: "FixRefusedValues" }]
         })
         : error
-    )
   )
-})
 
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
 const observe = Effect.fnUntraced(

@@ -8,6 +8,7 @@ import * as Execution from "../executions/Execution.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient, type WebhookCall } from "../n8n/N8nClient.ts"
+import { WriteGuard } from "../n8n/WriteGuard.ts"
 import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
@@ -57,6 +58,7 @@ export const target = Effect.fnUntraced(function*(
   }
   const { startNode, testData, timeout } = options
   const nodes = publishedNodes(workflow)
+  yield* WriteGuard.use(({ checkTest }) => checkTest(nodes))
   const node = nodes.find((node) =>
     isWebhook(node) && (startNode === undefined || node.name === startNode || node.id === startNode)
   )

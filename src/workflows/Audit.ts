@@ -1,4 +1,5 @@
 /** What is risky on an n8n: its own audit, and what a look into the workflows shows. Places and names, never values. */
+import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
@@ -6,7 +7,7 @@ import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import type { Listed } from "../n8n/model/Workflow.ts"
 import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
-import { WriteGuard } from "../n8n/WriteGuard.ts"
+import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
@@ -85,7 +86,11 @@ const isOpen = (node: Obj) => {
 }
 
 const look = Effect.fnUntraced(
-  function*(workflow: Subject, isAlone: boolean): Effect.fn.Return<Notes, Errors.N8nError> {
+  function*(
+    workflow: Subject,
+    isAlone: boolean,
+    read: ReadWorkflow
+  ): Effect.fn.Return<Notes, Errors.N8nError> {
     const guard = yield* WriteGuard
     // What is not published is called by nobody, and cannot fail at night; whoever asks about one wants to know before.
     const counts = isAlone || workflow.active
@@ -94,7 +99,7 @@ const look = Effect.fnUntraced(
         `'${node ?? "?"}': ${path}`
       ),
       "open-webhook": counts ? nodesOf(workflow).filter(isOpen).map(nameOf) : [],
-      policy: yield* guard.faults({ ...workflow }),
+      policy: yield* guard.faults({ ...workflow }, read),
       "no-error-workflow": counts && nodesOf(workflow).length > 0 && !hasErrorWorkflow({ ...workflow })
         ? ["settings.errorWorkflow"]
         : []
@@ -189,8 +194,9 @@ export const run = Effect.fn("Audit.run")(function*(
     if (at.length > 0) found.set(check, [...found.get(check) ?? [], { id, name, at }])
   }
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
+  const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
-    const notes = yield* look(workflow, workflowId !== undefined)
+    const notes = yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))
     for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
     seen.push({ id: workflow.id, name: workflow.name, nodes: nodesOf(workflow).map(slim) })
   })

@@ -4,9 +4,16 @@ import * as Layer from "effect/Layer"
 import * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import * as TestMark from "../n8n/model/TestMark.ts"
-import { type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
-import { bannedIn, type Fault, faultsOf, hasErrorWorkflow, protectedTag, Rules } from "./policy/Rules.ts"
+import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
+import {
+  bannedIn,
+  errorWorkflowFaults,
+  type Fault,
+  faultsOf,
+  hasErrorWorkflow,
+  protectedTag,
+  Rules
+} from "./policy/Rules.ts"
 
 export { hasErrorWorkflow, Rules }
 
@@ -37,6 +44,8 @@ const unseen = [
   /^\/projects\/[^/]+\/folders\/[^/]+$/
 ]
 
+const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
+
 const tagNames = (workflow: Obj) => arr(workflow["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
 
 /** What runs once the workflow is published: a version of it, or its draft. */
@@ -48,8 +57,6 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
   return { ...workflow, nodes: version?.["nodes"], connections: version?.["connections"] }
 })
 
-const isCopy = (workflow: Obj) => TestMark.isCopy({ name: str(workflow["name"]) ?? "", nodes: arr(workflow["nodes"]) })
-
 const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
   /** Which of the workflow's types poll. */
   const pollingAmong = (workflow: Obj) =>
@@ -57,15 +64,20 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
     ).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
-      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true) ?? false)
+      Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true))
     )
 
-  const contentFaults = (workflow: Obj) =>
-    Effect.map(pollingAmong(workflow), (isPolling) => faultsOf(workflow, rules, isPolling))
+  const contentFaults = Effect.fnUntraced(function*(workflow: Obj, read: ReadWorkflow) {
+    return [
+      ...faultsOf(workflow, rules, yield* pollingAmong(workflow)),
+      ...yield* errorWorkflowFaults(workflow, rules, read)
+    ]
+  })
 
-  const checkContent = (workflow: Obj) =>
-    // A copy of a test is judged before it is made, by what it is a copy of.
-    isCopy(workflow) ? Effect.void : Effect.flatMap(contentFaults(workflow), refuse)
+  const checkContent = (workflow: Obj, { read }: Write) =>
+    IsTestCopy.use((isCopy) =>
+      isCopy ? Effect.void : Effect.flatMap(contentFaults(workflow, (id) => read(pathOf(id))), refuse)
+    )
 
   const checkProtection = (id: string, workflow: Obj) => {
     const tag = protectedTag(tagNames(workflow), rules)
@@ -77,7 +89,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
     if (action === "test-runs") return
-    const current = yield* write.read(`/workflows/${encodeURIComponent(id)}`).pipe(
+    const current = yield* write.read(pathOf(id)).pipe(
       Effect.map((found) => obj(found) ?? {}),
       // n8n itself says that there is none.
       Effect.catchTag("NotFoundError", () => Effect.undefined)
@@ -87,9 +99,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     if (action === undefined && write.method === "PUT") {
       const body = obj(write.body) ?? {}
       const settings = { ...obj(current["settings"]), ...obj(body["settings"]) }
-      return yield* checkContent({ ...current, ...body, settings })
+      return yield* checkContent({ ...current, ...body, settings }, write)
     }
-    if (action === "publish" || action === "activate") yield* checkContent(yield* toPublish(current, write))
+    if (action === "publish" || action === "activate") yield* checkContent(yield* toPublish(current, write), write)
   })
 
   const checkTag = Effect.fnUntraced(function*({ read }: Write, id: string) {
@@ -104,7 +116,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     check: Effect.fn("Policy.check")(function*(write) {
       const [, resource, id, action] = write.path.split("/").map(decoded)
       if (resource === "workflows") {
-        return id === undefined ? yield* checkContent(obj(write.body) ?? {}) : yield* checkWorkflow(write, id, action)
+        return id === undefined
+          ? yield* checkContent(obj(write.body) ?? {}, write)
+          : yield* checkWorkflow(write, id, action)
       }
       if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
       if ((resource !== "projects" || write.method === "DELETE") && unseen.some((path) => path.test(write.path))) {
@@ -117,7 +131,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       }
     }),
     checkTest: (nodes) => refuse(bannedIn(nodes.map((node) => obj(node) ?? {}), rules)),
-    faults: (workflow) => Effect.map(contentFaults(workflow), (faults) => faults.map(({ message }) => message))
+    faults: (workflow, read) =>
+      Effect.map(contentFaults(workflow, read), (faults) => faults.map(({ message }) => message))
   }
 }
 

@@ -7,7 +7,7 @@ import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
-import { previewUpdate } from "../n8n/WriteGuard.ts"
+import { preview } from "../n8n/WriteGuard.ts"
 import * as JsonText from "./files/JsonText.ts"
 import { isWorkflow, WorkflowFiles } from "./files/WorkflowFiles.ts"
 import * as Placeholders from "./Placeholders.ts"
@@ -205,9 +205,10 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
   change: (workflow: Obj) => Effect.Effect<Change<A>, Errors.N8nError, R>
 ) {
   if (dryRun === true) {
-    const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
+    const n8n = yield* N8nClient
+    const before = yield* n8n.getWorkflow(place.id)
     const changed = yield* change(before)
-    yield* previewUpdate(before, changed.workflow)
+    yield* preview({ before, after: changed.workflow }, n8n.getWorkflow)
     return { place, before, ...changed }
   }
   const store = yield* WorkflowStore

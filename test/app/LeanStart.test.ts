@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import * as LeanStart from "../../src/app/LeanStart.ts"
 import { declarations } from "../../src/app/Options.ts"
 import { obj } from "../../src/base/Json.ts"
@@ -35,6 +36,7 @@ describe("LeanStart", () => {
     for (const args of [["--read-only"], ["doctor"], ["--demo", "tools"], ["--help"]]) {
       assert.isFalse(LeanStart.isPlain(args, {}), args.join(" "))
     }
+    for (const env of [{ N8N_API_KEY: "a\nb" }, { N8N_URL: "n8n" }]) assert.isFalse(LeanStart.isPlain([], env))
     for (const name of LeanStart.decisive) assert.isFalse(LeanStart.isPlain([], { [name]: "x" }), name)
     // Whoever adds an option says here that it changes nothing in what is prepared, or adds it to the decisive ones.
     const others = Object.values(declarations).map(({ variable }) => variable).filter((name) =>
@@ -56,7 +58,6 @@ describe("LeanStart", () => {
       "N8N_MCP_NODES",
       "N8N_MCP_OAUTH_ISSUER",
       "N8N_MCP_OAUTH_PROFILE_CLAIM",
-      "N8N_MCP_POLICY",
       "N8N_MCP_PORT",
       "N8N_MCP_PUBLIC_URL",
       "N8N_MCP_RATE_LIMIT",
@@ -119,5 +120,23 @@ describe("LeanStart", () => {
       assert.strictEqual(code, 1)
       assert.include(stderr, "no http address: 'localhost:5678'")
       assert.include(stdout, "supportedVersions")
+    }))
+
+  it.live("refuses a policy that is not JSON and a key with a line break before it answers, even to a client that left", () =>
+    Effect.gen(function*() {
+      const env = { N8N_URL: "http://localhost:5678", N8N_API_KEY: "k" }
+      for (
+        const [wrong, reason] of [
+          [{ N8N_MCP_POLICY: fileURLToPath(import.meta.url) }, "--policy"],
+          [{ N8N_API_KEY: "abc\ndef" }, "N8N_API_KEY (--api-key) holds a line break"]
+        ] as const
+      ) {
+        const { child, ended } = start([], { ...env, ...wrong })
+        child.stdin.end(`${JSON.stringify(request("server/discover"))}\n`)
+        const { code, stderr, stdout } = yield* ended
+        assert.deepStrictEqual([code, stdout], [1, ""], reason)
+        assert.include(stderr, reason)
+        assert.lengthOf(stderr.trim().split("\n"), 1)
+      }
     }))
 })

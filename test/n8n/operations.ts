@@ -71,7 +71,7 @@ const calls: {
     n8n.listWorkflows({
       active: true,
       tags: ["t"],
-      name: "n",
+      fullName: "n",
       projectId: "p",
       archived: true,
       limit: 1,

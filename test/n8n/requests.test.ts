@@ -54,7 +54,7 @@ describe("a request", () => {
       const { n8n, requests } = yield* scriptedClient([answers, says({ id: "1" }), says({ data: [] })])
       yield* n8n.getWorkflow("a/b?c#d%")
       yield* readText(n8n, "7")
-      yield* n8n.listWorkflows({ archived: false, limit: 5, name: "R&D + 100%", tags: ["a b", "c"] })
+      yield* n8n.listWorkflows({ archived: false, limit: 5, fullName: "R&D + 100%", tags: ["a b", "c"] })
       assert.strictEqual(requests[0]?.url, "https://n8n.test/api/v1/workflows/a%2Fb%3Fc%23d%25")
       assert.strictEqual(requests[1]?.url, "https://n8n.test/api/v1/executions/7?includeData=true")
       const { searchParams } = new URL(requests[2]?.url ?? "")

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { arr } from "../../src/base/Json.ts"
+import * as Workflow from "../../src/n8n/model/Workflow.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import { Snapshots } from "../../src/workflows/store/Snapshots.ts"
 import { WorkflowStore } from "../../src/workflows/store/WorkflowStore.ts"
+import { hurried } from "../support/clock.ts"
 import { inWorld } from "../tools/world.ts"
 import { deletesNothingUnread } from "./doubtful.ts"
 import { body, change, contents, create, edit, json } from "./world.ts"
@@ -61,6 +64,54 @@ describe("push", () => {
           assert.deepStrictEqual(actions(yield* Sync.push(".", { deletes: true })), [["Gone", "removed"]])
           assert.deepStrictEqual(yield* all, ["Here", "New", "There"])
           assert.deepStrictEqual(actions(yield* Sync.push(".")), [])
+        }), version))
+  }
+
+  for (const version of ["2", "1"] as const) {
+    it.effect(`publishes what an earlier push left, and what is named; what is off stays off: n8n ${version}`, () =>
+      inWorld(({ folder }) =>
+        Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          const n8n = yield* N8nClient
+          const startable = (name: string) => {
+            const [, code = {}] = arr(body(name)["nodes"])
+            const clock = {
+              id: "t",
+              name: "Start",
+              type: "n8n-nodes-base.scheduleTrigger",
+              typeVersion: 1.2,
+              position: [0, 0],
+              parameters: {}
+            }
+            return { ...body(name), nodes: [clock, code] }
+          }
+          const live = (yield* n8n.createWorkflow(startable("Live"))).id
+          yield* n8n.publishWorkflow(live)
+          const off = (yield* n8n.createWorkflow(startable("Off"))).id
+          yield* Sync.pull(".")
+          yield* edit(`${folder}/live.json`, "value: 1", "value: 2")
+          yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(startable("New")))
+          yield* hurried(Sync.push("."))
+          const state = Effect.map(n8n.listWorkflows({ archived: true, limit: 100 }), ({ workflows }) =>
+            Object.fromEntries(
+              workflows.map((each) => [each.name, Workflow.awaitsPublishing(each) ? "waits" : "runs"])
+            ))
+          assert.deepStrictEqual(yield* state, { Live: version === "2" ? "waits" : "runs", New: "waits", Off: "waits" })
+          const report = yield* hurried(Sync.push(".", { publishes: true }))
+          assert.deepStrictEqual(actions(report), [
+            ...version === "2" ? [["Live", "updated"]] : [],
+            ["New", "updated"]
+          ])
+          assert.isTrue(report.entries.every(({ action, published }) =>
+            action === undefined || published === true
+          ))
+          assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "waits" })
+          assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { publishes: true }))), [])
+          assert.deepStrictEqual(actions(yield* hurried(Sync.push(".", { only: [off], publishes: true }))), [[
+            "Off",
+            "updated"
+          ]])
+          assert.deepStrictEqual(yield* state, { Live: "runs", New: "runs", Off: "runs" })
         }), version))
   }
 

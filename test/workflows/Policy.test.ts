@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import { createRequire } from "node:module"
 import { type Obj, obj } from "../../src/base/Json.ts"
 import { N8nClient } from "../../src/n8n/N8nClient.ts"
 import { WriteGuard } from "../../src/n8n/WriteGuard.ts"
 import * as tools from "../../src/tools/index.ts"
 import * as Policy from "../../src/workflows/Policy.ts"
+import { pollExpression } from "../../src/workflows/policy/schedule.ts"
 import { inWorld, type Needs } from "../tools/world.ts"
 
 const node = (name: string, type: string, parameters: Obj = {}, more: Obj = {}) => ({
@@ -71,7 +73,7 @@ const writes: Readonly<
     { id: "clean", filePath: "banned.json", confirm: true },
     { id: "prod", filePath: "good.json", confirm: true }
   ],
-  workflow_restore: ({ version }) => [{ id: "clean", version, confirm: true }],
+  workflow_restore: ({ version }) => [{ id: "clean", version, confirm: true }, { id: "clean", version, dryRun: true }],
   node_add: () => [{ workflowId: "clean", nodeType: "n8n-nodes-base.ssh" }, {
     workflowId: "prod",
     nodeType: "n8n-nodes-base.noOp"
@@ -90,7 +92,7 @@ const writes: Readonly<
       { workflowId: "prod", operations: [{ op: "rename", node: "End", to: "Stop" }], dryRun }
     ]),
   test_workflow: () => [{ workflowId: "dirty", startNode: "Shell", testData: {} }],
-  sync_push: () => [{ folder: "sync" }]
+  sync_push: () => [{ folder: "sync" }, { folder: "sync", dryRun: true }]
 }
 
 /** They change no workflow of n8n. */
@@ -169,6 +171,14 @@ describe("a policy", () => {
       }).pipe(Effect.provide(Policy.layer(rules)))
     ))
 
+  it.effect("calls no live webhook of a workflow with a banned node", () =>
+    inWorld(({ api }) =>
+      Effect.gen(function*() {
+        const live = tools.testWorkflow.run({ workflowId: "clean", mode: "live", testData: {} })
+        assert.include((yield* Effect.flip(live)).message, "bannedNodes: 'n8n-nodes-base.ssh'")
+        assert.isTrue((yield* api.requests).every(({ method }) => method === "GET"))
+      }).pipe(Effect.provide(Policy.layer(rules))), { seed }))
+
   it.effect("writes nothing of which it cannot see what it changes", () =>
     inWorld(() =>
       Effect.gen(function*() {
@@ -193,7 +203,11 @@ describe("a policy", () => {
 })
 
 const faults = (rules: Policy.Rules, ...nodes: ReadonlyArray<Obj>) =>
-  inWorld(() => WriteGuard.use((guard) => guard.faults(workflow("w", nodes))).pipe(Effect.provide(Policy.layer(rules))))
+  inWorld(() =>
+    WriteGuard.use((guard) => guard.faults(workflow("w", nodes), () => Effect.die("it names none"))).pipe(
+      Effect.provide(Policy.layer(rules))
+    )
+  )
 
 describe("bannedNodes", () => {
   const found = (type: string, entry: string, parameters: Obj = {}) =>
@@ -222,6 +236,7 @@ describe("bannedNodes", () => {
 describe("minScheduleMinutes", () => {
   const interval = (...rules: ReadonlyArray<Obj>) => node("Clock", "scheduleTrigger", { rule: { interval: rules } })
   const cron = (expression: string) => interval({ field: "cronExpression", expression })
+  const poll = (rule: Obj) => node("Mail", "gmailTrigger", { pollTimes: { item: [rule] } })
 
   const cases: ReadonlyArray<readonly [string, Obj, string | undefined]> = [
     ["minutes", interval({ field: "minutes", minutesInterval: 1 }), "after 1 minute"],
@@ -251,6 +266,25 @@ describe("minScheduleMinutes", () => {
       node("Mail", "gmailTrigger", { pollTimes: { item: [{ mode: "everyX", value: 3, unit: "minutes" }] } }),
       "after 3 minutes"
     ],
+    ["every hour, at each minute", poll({ mode: "everyHour", minute: "*" }), "cannot be checked"],
+    ["every hour", poll({ mode: "everyHour", minute: 30 }), undefined],
+    ["every 59 minutes, and at the full hour", poll({ mode: "everyX", value: 59, unit: "minutes" }), "after 1 minute"],
+    ["every 58 minutes", poll({ mode: "everyX", value: 58, unit: "minutes" }), "after 2 minutes"],
+    ["every 45 minutes", poll({ mode: "everyX", value: 45, unit: "minutes" }), undefined],
+    ["every 23 hours", poll({ mode: "everyX", value: 23, unit: "hours" }), undefined],
+    [
+      "an expression in a poll time",
+      poll({ mode: "everyX", value: "={{ 59 }}", unit: "minutes" }),
+      "cannot be checked"
+    ],
+    ["a week's day", poll({ mode: "everyWeek", hour: 3, weekday: "1" }), undefined],
+    ["a month's day at every hour", poll({ mode: "everyMonth", hour: "*", minute: 0 }), "cannot be checked"],
+    [
+      "an unknown trigger that polls",
+      node("Feed", "n8n-nodes-acme.feedTrigger", { pollTimes: { item: [{ mode: "everyMinute" }] } }),
+      "after 1 minute"
+    ],
+    ["an unknown trigger that does not say", node("Feed", "n8n-nodes-acme.feedTrigger"), undefined],
     ["one that is switched off", { ...interval({ field: "seconds" }), disabled: true }, undefined],
     ["a webhook", hook, undefined]
   ]
@@ -265,20 +299,69 @@ describe("minScheduleMinutes", () => {
   }
 })
 
+it("poll times become n8n's own expressions", () => {
+  const { toCronExpression } = createRequire(import.meta.url)("n8n-workflow") as {
+    readonly toCronExpression: (rule: Obj) => string
+  }
+  const rules = [
+    { mode: "everyMinute" },
+    { mode: "everyHour", minute: 7 },
+    { mode: "everyX", unit: "minutes", value: 59 },
+    { mode: "everyX", unit: "hours", value: 5 },
+    { mode: "everyDay", hour: 3, minute: 9 },
+    { mode: "everyWeek", hour: 3, minute: 9, weekday: "4" },
+    { mode: "everyMonth", hour: 3, minute: 9, dayOfMonth: 31 },
+    { mode: "custom", cronExpression: " */7 * * * 1-5 " }
+  ]
+  for (const rule of rules) {
+    const [second = "", minute = "", ...rest] = toCronExpression(rule).split(" ")
+    const isByLot = rule.mode === "everyX" && rule.unit === "hours"
+    const fixed = rule.mode === "custom" ? [second, minute] : ["0", isByLot ? "0" : minute]
+    assert.strictEqual(pollExpression(rule), [...fixed, ...rest].join(" "), rule.mode)
+  }
+})
+
 describe("requireErrorWorkflow", () => {
   const create = (settings: Obj, nodes: ReadonlyArray<Obj> = [hook]) =>
     tools.createWorkflow.run({ name: "New", nodes, connections: {}, settings })
+
+  const trigger = node("On error", "errorTrigger")
+  const named = [
+    workflow("e1", [trigger]),
+    workflow("away", [trigger], { isArchived: true }),
+    workflow("plain", [hook]),
+    workflow("off", [{ ...trigger, disabled: true }])
+  ]
 
   it.effect("holds a workflow without one, but for error workflows", () =>
     inWorld(({ api }) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(create({}))
         assert.deepInclude(error, { _tag: "ValidationError", field: "settings.errorWorkflow" })
+        for (
+          const [errorWorkflow, reason] of [
+            [" ", "names no workflow"],
+            ["={{ $json.id }}", "names no workflow"],
+            ["gone", "names 'gone', which does not exist"],
+            ["away", "names 'away', which is archived"],
+            ["plain", "names 'plain', which has no enabled Error Trigger"],
+            ["off", "names 'off', which has no enabled Error Trigger"]
+          ] as const
+        ) {
+          assert.include(String(yield* Effect.flip(create({ errorWorkflow }))), reason)
+        }
+        const off = [node("On error", "errorTrigger", {}, { disabled: true })]
+        assert.include(String(yield* Effect.flip(create({}, off))), "names no workflow")
         yield* create({}, [node("On error", "errorTrigger")])
         const { data } = yield* create({ errorWorkflow: "e1" })
         // What a change leaves out stays as it is.
         yield* tools.updateWorkflow.run({ id: String(obj(data)?.["id"]), name: "Still" })
-        assert.lengthOf(yield* api.workflows, 2)
-      }).pipe(Effect.provide(Policy.layer({ requireErrorWorkflow: true })))
-    ))
+        const operations = [{ op: "settings", settings: { errorWorkflow: "gone" } }]
+        const dry = { workflowId: String(obj(data)?.["id"]), operations, dryRun: true }
+        assert.include(String(yield* Effect.flip(tools.workflowEdit.run(dry))), "does not exist")
+        yield* tools.workflowEdit.run({ ...dry, operations: [{ op: "name", name: "Still there" }] })
+        assert.lengthOf(yield* api.workflows, 2 + named.length)
+      }).pipe(Effect.provide(Policy.layer({ requireErrorWorkflow: true }))), {
+      seed: { workflows: named, executions: [] }
+    }))
 })

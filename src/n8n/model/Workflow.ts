@@ -71,6 +71,7 @@ export type Workflow = typeof Workflow.Type
 export const Listed = Schema.Struct({
   ...head,
   versionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  activeVersionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   settings: Schema.optionalKey(Schema.Unknown),
   nodes: Schema.Array(Schema.Unknown)
 })
@@ -99,10 +100,30 @@ const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connec
  * @since 0.1.0
  */
 export const hasDraft = (workflow: Workflow): boolean => {
-  const { active, activeVersion, activeVersionId, connections, nodes, versionId } = workflow
-  if (!active || typeof activeVersionId !== "string" || activeVersionId === versionId) return false
-  const running = Schema.decodeUnknownOption(Published)(activeVersion)
-  return running._tag === "None" || !equals(running.value, { nodes, connections })
+  if (!workflow.active || !awaitsPublishing(workflow)) return false
+  const { connections, nodes } = workflow
+  const runs = running(workflow)
+  return runs === undefined || !equals([runs.nodes, runs.connections], [nodes, connections])
+}
+
+/**
+ * Whether publishing the workflow would change which version runs: it is not published, or another version is.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const awaitsPublishing = ({ active, activeVersionId, versionId }: Listed): boolean =>
+  !active || typeof activeVersionId === "string" && activeVersionId !== versionId
+
+/**
+ * The workflow with the nodes and connections that run; `undefined` where n8n does not say what does.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const running = (workflow: Workflow): Workflow | undefined => {
+  const version = Schema.decodeUnknownOption(Published)(workflow["activeVersion"])
+  return version._tag === "None" ? undefined : { ...workflow, ...version.value }
 }
 
 /**

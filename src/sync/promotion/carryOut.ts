@@ -36,14 +36,11 @@ const told = (
 const isEnd = (error: Errors.N8nError) =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
 
-/** What a published workflow of the second n8n still needs, although its content is the same. */
-const isUnpublished = (there: Workflow.Workflow | undefined) =>
-  there !== undefined && (!there.active || Workflow.hasDraft(there))
-
 /** The workflows that have something to be done about. */
 export const due = ({ tasks }: Plan, publishes: boolean): ReadonlyArray<Task> =>
   tasks.filter(({ entry: { status }, there }) =>
-    status === "new" || status === "changed" || status === "same" && publishes && isUnpublished(there)
+    status === "new" || status === "changed" ||
+    status === "same" && publishes && there !== undefined && Workflow.awaitsPublishing(there)
   )
 
 /** The outcome of each that was due, by id. */

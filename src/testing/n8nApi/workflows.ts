@@ -29,10 +29,20 @@ import { changedWorkflow, newWorkflow } from "./workflowBody.ts"
 
 const hasTag = (workflow: Workflow, name: string) => (workflow.tags ?? []).some((tag) => tag.name === name)
 
+const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** SQLite's `LIKE '%pattern%'`: `_` is any character, `%` any text, and only ASCII letters ignore case. */
+const like = (pattern: string) => {
+  const wildcards: Readonly<Record<string, string>> = { "_": ".", "%": ".*" }
+  const source = lowerAscii(pattern).replace(/[_%]|[$()*+.?[\\\]^{|}]/g, (each) => wildcards[each] ?? `\\${each}`)
+  const whole = new RegExp(source, "su")
+  return (name: string) => whole.test(lowerAscii(name))
+}
+
 const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const { query, state, version } = call
   const stored = [...state.workflows.values()].toSorted((a, b) => a.id < b.id ? -1 : 1)
-  const named = query.get("name")?.trim().toLowerCase() ?? ""
+  const isNamed = like(query.get("name")?.trim() ?? "")
   const active = query.get("active")
   const project = query.get("projectId")
   const tags = query.get("tags")?.split(",").map((tag) => tag.trim()) ?? []
@@ -41,7 +51,7 @@ const listWorkflows: Handler = Effect.fnUntraced(function*(call) {
   const required = version === "1" && existing.length > 0 ? existing : tags.filter((tag) => tag !== "")
   const page = yield* paginate(
     stored.filter((workflow) =>
-      workflow.name.toLowerCase().includes(named) &&
+      isNamed(workflow.name) &&
       (active === null || (workflow.active ?? false) === (active === "true")) &&
       (project === null || isInProject(project, workflow)) &&
       required.every((tag) => hasTag(workflow, tag))

@@ -6,6 +6,7 @@ import * as Visible from "../../base/Visible.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient, writesDrafts } from "../../n8n/N8nClient.ts"
+import { preview } from "../../n8n/WriteGuard.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import { Snapshots } from "../../workflows/store/Snapshots.ts"
@@ -102,21 +103,24 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
   const both = yield* states(id, version)
   const { current, former, parts } = both
   if (dryRun) {
-    const release = yield* N8nClient.use((n8n) => n8n.release)
+    const n8n = yield* N8nClient
+    const release = yield* n8n.release
     const before: Obj = current ?? { name: former.name, nodes: [], connections: {} }
     const settings = { ...obj(before["settings"]), ...obj(parts["settings"]) }
+    const after = { ...before, ...parts, settings }
+    yield* preview({ after, ...(current === undefined ? {} : { before: current }) }, n8n.getWorkflow)
     return {
       id,
       name: current?.name ?? former.name,
       active: current?.active ?? false,
       hint: dryHint(current, writesDrafts(release)),
-      difference: yield* difference(id, version, before, { ...before, ...parts, settings })
+      difference: yield* difference(id, version, before, after)
     }
   }
   const name = current?.name ?? former.name
   yield* writing.requireConsent(confirm, `Restore version ${version} of workflow ${id} ('${Visible.label(name)}')?`)
   const written = yield* writing.withUrl(restore(id, version, both))
-  return writing.summarize(written, false, writing.draftHint(id, written.published))
+  return writing.summarize(written, false, writing.draftHint(id, written))
 })
 
 /** Restores a file byte for byte. */

@@ -51,7 +51,7 @@ export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed
     filePath: path,
     versionId: written?.workflow.versionId ?? undefined,
     published: written?.published,
-    hint: place.kind === "n8n" ? writing.draftHint(place.id, written?.published) : undefined,
+    hint: place.kind === "n8n" && written !== undefined ? writing.draftHint(place.id, written) : undefined,
     warnings: written === undefined || written.warnings.length === 0 ? undefined : written.warnings,
     workflowData: raw ? workflow as Schema.Json : undefined
   })

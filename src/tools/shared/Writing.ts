@@ -33,7 +33,7 @@ export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
     return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
-/** More workflows whose names hold a name are not looked through. */
+/** More workflows of one name are not looked for. */
 const maxNamesakes = 25
 
 /** No write waits longer for what is only a warning. */
@@ -41,10 +41,8 @@ const lookTime = "5 seconds"
 
 /** The ids of the other workflows, not archived, of exactly this name; none where n8n does not list them. */
 const namesakes = ({ id, name }: Written["workflow"]) =>
-  N8nClient.use((n8n) => n8n.listWorkflows({ name, archived: true, limit: maxNamesakes })).pipe(
-    Effect.map(({ workflows }) =>
-      workflows.flatMap((each) => each.id !== id && each.name === name && each.isArchived !== true ? [each.id] : [])
-    ),
+  N8nClient.use((n8n) => n8n.listWorkflows({ fullName: name, archived: false, limit: maxNamesakes })).pipe(
+    Effect.map(({ workflows }) => workflows.flatMap((each) => each.id === id ? [] : [each.id])),
     Effect.timeoutOrElse({ duration: lookTime, orElse: () => Effect.succeed([]) }),
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
@@ -65,8 +63,11 @@ export const withNamesakes = <R>(
   })
 
 /** What runs after a change that is never published along the way. */
-export const draftHint = (id: string, published: boolean | undefined): string | undefined =>
-  published === undefined
+export const draftHint = (
+  id: string,
+  { changed, published }: Pick<Written, "changed" | "published">
+): string | undefined =>
+  published === undefined || published && changed === "nothing"
     ? undefined
     : published
     ? "There is no draft: the change takes effect at once."
@@ -74,7 +75,7 @@ export const draftHint = (id: string, published: boolean | undefined): string | 
 
 const foreignDraft = (id: string, published: boolean | undefined) =>
   published === false
-    ? `Saved as a draft: it has unpublished changes of somebody else. activate_workflow(id: '${id}') publishes all.`
+    ? `A draft waits: it has changes, perhaps of somebody else, that do not run. activate_workflow(id: '${id}') publishes all.`
     : undefined
 
 /** The answer of a write. */

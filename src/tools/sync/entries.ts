@@ -49,9 +49,9 @@ const explain = (error: Errors.N8nError) => {
 export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },
-    entries: report.entries.filter(({ status }) => status !== "same").map(({ error, ...entry }) =>
-      defined({ ...entry, error: error && explain(error) })
-    ),
+    entries: report.entries.filter(({ action, error, status }) =>
+      status !== "same" || action !== undefined || error !== undefined
+    ).map(({ error, ...entry }) => defined({ ...entry, error: error && explain(error) })),
     hint: report.hasConflicts ? conflictHint : undefined
   })
 

@@ -52,7 +52,9 @@ export const listWorkflows = Tool.make({
     tags: Schema.optionalKey(
       Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
     ),
-    name: Schema.optionalKey(Schema.String.annotate({ description: "Only names that contain this, ignoring case." })),
+    name: Schema.optionalKey(
+      Schema.String.annotate({ description: "Only names that contain this, ignoring case and accents." })
+    ),
     uses: Schema.optionalKey(
       Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })).annotate({
         description: "Only with nodes that hold this: type, credential, sub-workflow id, webhook path, any text."

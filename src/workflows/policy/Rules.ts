@@ -1,5 +1,7 @@
-/** What is wrong with a workflow by an operator's rules. Pure. */
+/** What is wrong with a workflow by an operator's rules. */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as Errors from "../../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
@@ -87,10 +89,13 @@ export const bannedIn = (
   })
 }
 
+/** Whether a type polls; `undefined` for one that no one knows. */
+type IsPolling = (type: string) => boolean | undefined
+
 const scheduled = (
   workflow: Obj,
   { minScheduleMinutes }: Rules,
-  isPolling: (type: string) => boolean
+  isPolling: IsPolling
 ): ReadonlyArray<Fault> => {
   if (minScheduleMinutes === undefined) return []
   const nodes = nodesOf(workflow)
@@ -120,25 +125,43 @@ const scheduled = (
   }]
 }
 
-const isErrorWorkflow = (workflow: Obj) => nodesOf(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
+const isErrorWorkflow = (workflow: Obj) => enabled(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
 
-/** Whether n8n runs another workflow when this one fails, or this is such a one. */
-export const hasErrorWorkflow = (workflow: Obj): boolean => {
-  const named = str(obj(workflow["settings"])?.["errorWorkflow"]) ?? ""
-  return isErrorWorkflow(workflow) || named !== "" && named !== "DEFAULT"
+/** The id of the error workflow that a workflow names; an expression is none, for n8n does not evaluate it. */
+const errorWorkflowId = (workflow: Obj) => {
+  const id = str(obj(workflow["settings"])?.["errorWorkflow"])?.trim() ?? ""
+  return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }
 
-/** Everything about a workflow's content that breaks the rules. */
-export const faultsOf = (
+/** Whether n8n runs another workflow when this one fails, or this is such a one. */
+export const hasErrorWorkflow = (workflow: Obj): boolean =>
+  isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
+
+/** What is wrong with the error workflow that a workflow names; `read` reads a workflow by its id. */
+export const errorWorkflowFaults = Effect.fnUntraced(function*(
   workflow: Obj,
-  rules: Rules,
-  isPolling: (type: string) => boolean
-): ReadonlyArray<Fault> => [
+  { requireErrorWorkflow }: Rules,
+  read: (id: string) => Effect.Effect<unknown, Errors.N8nError>
+) {
+  if (requireErrorWorkflow !== true || isErrorWorkflow(workflow)) return []
+  const fault = (what: string): ReadonlyArray<Fault> => [
+    { message: `requireErrorWorkflow: settings.errorWorkflow names ${what}`, path: "settings.errorWorkflow" }
+  ]
+  const id = errorWorkflowId(workflow)
+  if (id === undefined) return fault("no workflow")
+  const named = `'${Visible.label(id)}'`
+  const found = id === workflow["id"]
+    ? workflow
+    : obj(yield* Effect.catchTag(read(id), "NotFoundError", () => Effect.undefined))
+  if (found === undefined) return fault(`${named}, which does not exist`)
+  if (found["isArchived"] === true) return fault(`${named}, which is archived`)
+  return isErrorWorkflow(found) ? [] : fault(`${named}, which has no enabled Error Trigger`)
+})
+
+/** Everything else about a workflow's content that breaks the rules. */
+export const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
   ...bannedIn(nodesOf(workflow), rules),
-  ...scheduled(workflow, rules, isPolling),
-  ...(rules.requireErrorWorkflow === true && !hasErrorWorkflow(workflow)
-    ? [{ message: "requireErrorWorkflow: settings.errorWorkflow names no workflow", path: "settings.errorWorkflow" }]
-    : [])
+  ...scheduled(workflow, rules, isPolling)
 ]
 
 /** The protected tag among these names. */

@@ -68,32 +68,52 @@ const interval = (rule: Obj): Times | undefined => {
 
 const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
 
-/** A rule of a polling trigger, and of the older Cron node. */
-const pollTime = (rule: Obj): Times | undefined => {
-  switch (rule["mode"] ?? "everyDay") {
-    case "everyMinute":
-      return { gap: 60 }
-    case "everyHour":
-      return { gap: 3600 }
-    case "everyX": {
-      const value = count(rule["value"], 2)
-      return value === undefined ? undefined : { gap: value * (units[str(rule["unit"]) ?? "hours"] ?? 60) }
-    }
-    case "custom":
-      return ofCron(str(rule["cronExpression"]) ?? "* * * * * *")
+/**
+ * n8n's own cron expression for a rule of a polling trigger, and of the older Cron node, with 0 for the second and, of
+ * every X hours, the minute, which n8n draws by lot; `undefined` where a part is not a number.
+ */
+export const pollExpression = (rule: Obj): string | undefined => {
+  const part = (key: string, fallback: number) => {
+    const value = count(rule[key], fallback)
+    return value !== undefined && Number.isInteger(value) ? String(value) : undefined
+  }
+  const mode = rule["mode"] ?? "everyDay"
+  if (mode === "custom") return (str(rule["cronExpression"]) ?? "* * * * * *").trim()
+  if (mode === "everyMinute") return "0 * * * * *"
+  const [minute, hour] = [part("minute", 0), part("hour", 14)]
+  if (mode === "everyHour") return minute && `0 ${minute} * * * *`
+  if (mode === "everyX") {
+    const value = part("value", 2)
+    const unit = rule["unit"] ?? "hours"
+    if (unit === "minutes") return value && `0 */${value} * * * *`
+    return value && unit === "hours" ? `0 0 */${value} * * *` : undefined
+  }
+  if (minute === undefined || hour === undefined) return undefined
+  switch (mode) {
     case "everyDay":
+      return `0 ${minute} ${hour} * * *`
     case "everyWeek":
+      return `0 ${minute} ${hour} * * ${part("weekday", 1) ?? "*"}`
     case "everyMonth":
-      return ofCron(`0 ${count(rule["minute"], 0)} ${count(rule["hour"], 14)} * * *`)
+      return `0 ${minute} ${hour} ${part("dayOfMonth", 1) ?? "*"} * *`
   }
   return undefined
+}
+
+/** A rule of a polling trigger, and of the older Cron node. */
+const pollTime = (rule: Obj): Times | undefined => {
+  const expression = pollExpression(rule)
+  const times = expression === undefined ? undefined : ofCron(expression)
+  // Its minute is drawn by lot: only how far apart its own starts are is known.
+  const isByLot = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
+  return isByLot && times !== undefined ? { gap: shortestGap([times]) } : times
 }
 
 const each = (value: unknown, times: (rule: Obj) => Times | undefined): Rules =>
   Array.isArray(value) ? value.map((rule) => times(obj(rule) ?? {})) : [undefined]
 
-/** The rules of a node that starts its workflow by the clock; none of any other. */
-export const rulesOf = (node: Obj, isPolling: boolean): Rules => {
+/** The rules of a node that starts its workflow by the clock; none of any other. `isPolling`: if its type is known. */
+export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
   const parameters = obj(node["parameters"]) ?? {}
   switch (node["type"]) {
     case "n8n-nodes-base.scheduleTrigger":
@@ -105,7 +125,8 @@ export const rulesOf = (node: Obj, isPolling: boolean): Rules => {
       return [value === undefined ? undefined : { gap: value * (units[str(parameters["unit"]) ?? "seconds"] ?? 1) }]
     }
   }
-  if (!isPolling) return []
+  const seemsPolling = parameters["pollTimes"] !== undefined && /trigger$/i.test(str(node["type"]) ?? "")
+  if (!(isPolling ?? seemsPolling)) return []
   // As n8n does: a polling trigger that does not say when polls each minute.
   return parameters["pollTimes"] === undefined ? [{ gap: 60 }] : each(obj(parameters["pollTimes"])?.["item"], pollTime)
 }

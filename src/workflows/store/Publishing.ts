@@ -77,6 +77,12 @@ const orAlready = (
       return isDone(now) ? now : yield* error
     }))
 
+/** A workflow as n8n has it after a step of a write, and what there is to say of the steps so far. */
+export interface Progress {
+  readonly workflow: Workflow.Workflow
+  readonly warnings: ReadonlyArray<string>
+}
+
 /** Takes effect on 2.x only some time after n8n has answered: the webhook tells, without running anything. */
 export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, versionId?: string) {
   const n8n = yield* N8nClient
@@ -93,8 +99,15 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     yield* Effect.sleep(takingOver)
   }
   const isUp = yield* webhooksSettle(answer, "up")
-  return isUp ? [] : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
+  const warnings = isUp
+    ? []
+    : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
+  return { workflow: answer, warnings } satisfies Progress
 })
+
+/** Publishes what waits: a workflow that is not published, or exactly the draft that was seen of a published one. */
+export const publishedWaiting = (workflow: Workflow.Workflow) =>
+  published(workflow, workflow.active ? workflow.versionId ?? undefined : undefined)
 
 /** What a change has touched, as it was before. */
 const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({

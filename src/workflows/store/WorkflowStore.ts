@@ -10,99 +10,21 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Errors from "../../base/Errors.ts"
-import type { Obj } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
-import * as TestMark from "../../n8n/model/TestMark.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
-import * as Placeholders from "../Placeholders.ts"
-import { holds, isConflict, isSameVersion, moved, slippedIn } from "./conflicts.ts"
-import {
-  afterUncertain,
-  deleteUnpublished,
-  isUncertain,
-  published,
-  publishOrPutBack,
-  takeBack,
-  unpublished
-} from "./Publishing.ts"
+import * as change from "./change.ts"
+import { isSameVersion, moved } from "./conflicts.ts"
+import { deleteUnpublished, published, unpublished } from "./Publishing.ts"
 import { Snapshots } from "./Snapshots.ts"
-import { badRequest, isThere, merge, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
+import * as steps from "./steps.ts"
+import type { Modification, Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
-/**
- * What a write came to.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Written {
-  /** As read back. */
-  readonly workflow: Workflow.Workflow
-  /** What changed, in one line. */
-  readonly changed?: string
-  /** What was repaired, left out, or went differently than asked. */
-  readonly warnings: ReadonlyArray<string>
-  /** What runs is what was written: `false` where it stayed a draft, absent where nothing is published. */
-  readonly published?: boolean
-}
-
-/**
- * The parts of a workflow that a change names; the rest keeps its value.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Patch {
-  readonly name?: string
-  readonly [key: string]: unknown
-}
-
-/**
- * How a workflow is written.
- *
- * @category models
- * @since 0.1.0
- */
-export interface UpdateOptions {
-  /** For the snapshot: which tool. */
-  readonly operation: string
-  /**
-   * Who wrote the change: a caller can put right what is ambiguous (two nodes of one name, a link to a node that does
-   * not exist), and is told; in what is brought back from a file or a version it is repaired.
-   */
-  readonly source: "caller" | "file"
-  /** The version that the caller has seen. */
-  readonly expectedVersionId?: string | undefined
-  readonly tags?: ReadonlyArray<string> | undefined
-  readonly active?: boolean | undefined
-  /** Never publishes what is written, where n8n's API writes drafts (2.40 and later). */
-  readonly isDraft?: boolean | undefined
-}
-
-/**
- * What was made of a workflow: the parts that become different, and anything else for the caller.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Modification<A> {
-  readonly patch: Patch
-  readonly result: A
-}
-
-/**
- * A change that was written; `before` is the workflow that it was made to.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Modified<A> extends Written {
-  readonly before: Workflow.Workflow
-  readonly result: A
-}
+export type { Modification, Modified, Patch, UpdateOptions, Written }
 
 /**
  * An update that is not written yet: what it will change, to show to a person or to decide by.
@@ -226,203 +148,14 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
   WorkflowStore,
   Effect.gen(function*() {
     const snapshots = yield* Snapshots
-    const withCatalogue = Effect.provideService(NodeCatalogue, yield* NodeCatalogue)
+    const means: change.Means = { snapshots, catalogue: yield* NodeCatalogue }
     const oneAtATime = Locks.make()
 
     const inTurn = (id: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(N8nClient, ({ instance }) => oneAtATime(`${instance.key}/${id}`)(effect))
 
-    const takeSnapshot = Effect.fnUntraced(function*(workflow: Workflow.Workflow, operation: string) {
-      const n8n = yield* N8nClient
-      yield* snapshots.save(n8n.instance, workflow, operation)
-    })
-
-    /** What fails once the workflow exists or is written becomes a warning: the caller must know that it is. */
-    const orWarning = <R>(
-      what: string,
-      effect: Effect.Effect<ReadonlyArray<string>, Errors.N8nError, R>
-    ): Effect.Effect<ReadonlyArray<string>, never, R> =>
-      Effect.catch(effect, (error) => {
-        const { context, message } = Errors.report(error)
-        return Effect.succeed([`${what}: ${context["errorDetails"] ?? message}`])
-      })
-
-    /** What was written is written, also where n8n then fails to show it. */
-    const readBack = (written: Workflow.Workflow, notes: Array<string>) =>
-      Effect.flatMap(N8nClient, (n8n) =>
-        Effect.catch(n8n.getWorkflow(written.id), (error) => {
-          const { context, message } = Errors.report(error)
-          notes.push(`done, but it could not be read back: ${context["errorDetails"] ?? message}`)
-          return Effect.succeed(written)
-        }))
-
-    /** What is named as a test copy is removed as one. */
-    const checkName = (name: unknown) =>
-      typeof name === "string" && TestMark.isTaken(name)
-        ? Effect.fail(
-          new Errors.ValidationError({
-            reason: `A name that begins with '${TestMark.mark}' is kept for copies that tests make, and remove`,
-            field: "name",
-            hint: "Nothing was written. Give another name."
-          })
-        )
-        : Effect.void
-
-    const create: Service["create"] = Effect.fn("WorkflowStore.create")(
-      function*(input, { active, place, source, tags }) {
-        const n8n = yield* N8nClient
-        const { warnings, workflow: body } = yield* withCatalogue(
-          prepare((yield* Placeholders.restore({ input }, undefined))["input"], source)
-        )
-        yield* checkName(body.name)
-        const { warnings: refused, workflow } = yield* withoutRefused(
-          body,
-          (body) => n8n.createWorkflow({ ...body, ...place })
-        ).pipe(
-          Effect.catchIf(isUncertain, (error) =>
-            new Errors.ApiError({
-              ...error,
-              hint: { _tag: "LookForCreated", name: body.name }
-            }))
-        )
-        const tagging = tags === undefined || tags.length === 0 ? [] : yield* orWarning(
-          "created, but its tags could not be set",
-          Effect.as(n8n.setWorkflowTags(workflow.id, tags), [])
-        )
-        const publishing = active === true
-          ? yield* orWarning("created, but it could not be published", published(workflow))
-          : []
-        const stored = yield* n8n.getWorkflow(workflow.id).pipe(Effect.orElseSucceed(() => workflow))
-        return {
-          workflow: stored,
-          warnings: [...warnings, ...refused, ...notKept(body, stored), ...tagging, ...publishing]
-        }
-      }
-    )
-
-    const put = Effect.fnUntraced(function*(before: Workflow.Workflow, body: Obj, active: boolean | undefined) {
-      const n8n = yield* N8nClient
-      // Somebody's draft is theirs to publish.
-      const publishes = active === true || !Workflow.hasDraft(before)
-      return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
-        Effect.catchIf(isUncertain, (error) =>
-          Effect.flatMap(afterUncertain(before.id, error), (now) => {
-            // First: what is looked for below may have been there before, with other settings or credentials.
-            if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
-            return holds(now, body)
-              ? Effect.succeed({ workflow: now, warnings: [] })
-              : moved(snapshots, before.versionId ?? "?", now, before)
-          }))
-      )
-    })
-
-    /** The workflow as it is, what `change` makes of it, and the body for that. */
-    const prepareChange = Effect.fnUntraced(function*<A, R>(
-      id: string,
-      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
-      { expectedVersionId, source }: UpdateOptions
-    ) {
-      const n8n = yield* N8nClient
-      const before = yield* n8n.getWorkflow(id)
-      if (before.isArchived === true) {
-        return yield* new Errors.ValidationError({
-          reason: `Workflow '${id}' is archived`,
-          field: "id",
-          hint: "Nothing was written. Unarchive it in n8n first."
-        })
-      }
-      if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
-        return yield* moved(snapshots, expectedVersionId, before)
-      }
-      const { patch, result } = yield* change(before)
-      if (patch.name !== before.name) yield* checkName(patch.name)
-      const { body, warnings } = yield* withCatalogue(merge(before, patch, source))
-      const keys = Object.keys(patch)
-      const changedKeys = keys.filter((key) => !isThere(body[key], before[key], key === "settings"))
-      return { before, patch, result, body, warnings, changedKeys }
-    })
-
-    /** A change of which nothing was written by others since it was prepared. */
-    const makeChange = Effect.fnUntraced(function*<A, R>(
-      id: string,
-      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
-      options: UpdateOptions
-    ) {
-      const n8n = yield* N8nClient
-      const { active, operation, tags } = options
-      const { before, body, changedKeys, patch, result, warnings } = yield* prepareChange(id, change, options)
-      const isPut = changedKeys.length > 0
-      if (isPut || tags !== undefined || active !== undefined) yield* takeSnapshot(before, operation)
-      if (isPut) {
-        // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
-        // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
-        const now = yield* n8n.getWorkflow(id)
-        if (!isSameVersion(now, before, Object.keys(patch))) {
-          return yield* moved(snapshots, before.versionId ?? "?", now, before)
-        }
-      }
-      return { before, patch, result, body, isPut, warnings }
-    })
-
-    const write = <A, R>(
-      id: string,
-      change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
-      options: UpdateOptions,
-      retries: number
-    ) =>
-      Effect.gen(function*() {
-        const n8n = yield* N8nClient
-        const { active, tags } = options
-        const { before, body, isPut, patch, result, warnings } = yield* makeChange(id, change, options).pipe(
-          Effect.retry({ times: options.expectedVersionId === undefined ? retries : 0, while: isConflict })
-        )
-        const notes: Array<string> = [...warnings]
-        let isDraft: boolean | undefined
-        let versionId: string | null | undefined
-        let written = before
-        if (isPut) {
-          const { warnings: refused, workflow: after } = yield* put(before, body, active).pipe(
-            Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
-          )
-          versionId = after.versionId
-          written = after
-          notes.push(...refused, ...yield* slippedIn(before, after))
-          if (before.active && Workflow.hasDraft(after)) {
-            // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
-            isDraft = options.isDraft === true || Workflow.hasDraft(before) && active !== true
-            if (!isDraft) notes.push(...yield* publishOrPutBack(before, after, patch))
-          } else if (before.active) {
-            isDraft = false
-          }
-        }
-        if (tags !== undefined) {
-          const tagging = Effect.as(n8n.setWorkflowTags(id, tags), [])
-          notes.push(...yield* isPut ? orWarning("the tags could not be set", tagging) : tagging)
-        }
-        if (active === false && before.active) {
-          const off = Effect.as(unpublished(id), [])
-          notes.push(
-            ...yield* isPut || tags !== undefined ? orWarning("written, but it could not be unpublished", off) : off
-          )
-        }
-        if (active === true && !before.active) {
-          const on = published(before)
-          notes.push(
-            ...yield* isPut || tags !== undefined ? orWarning("written, but it could not be published", on) : on
-          )
-        }
-        const workflow = yield* readBack(written, notes)
-        if (isPut) notes.push(...notKept(body, workflow))
-        return {
-          before,
-          result,
-          // Somebody may have written right after: the version that the caller knows is the one it wrote.
-          workflow: versionId === undefined ? workflow : { ...workflow, versionId },
-          changed: WorkflowDiff.line(WorkflowDiff.make(before, workflow)),
-          warnings: notes,
-          ...(isDraft === undefined || !workflow.active ? {} : { published: !isDraft })
-        }
-      }).pipe(inTurn(id))
+    const write = <A, R>(id: string, make: change.Change<A, R>, options: UpdateOptions, retries: number) =>
+      steps.write(means, id, make, options, retries).pipe(inTurn(id))
 
     const update: Service["update"] = (id, patch, options) =>
       // The same patch again would overwrite what its author has not seen.
@@ -431,8 +164,8 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       )
 
     const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*(id, patch, options) {
-      const change = Effect.succeed({ patch, result: undefined })
-      const { before, body, changedKeys, warnings } = yield* prepareChange(id, () => change, options)
+      const asGiven = Effect.succeed({ patch, result: undefined })
+      const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, () => asGiven, options)
       const diff = WorkflowDiff.make(before, { ...before, ...body })
       return {
         before,
@@ -455,14 +188,14 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
         0
       ).pipe(Effect.withSpan("WorkflowStore.apply"))
 
-    const modify: Service["modify"] = (id, change, options) =>
-      Effect.withSpan(write(id, change, options, 3), "WorkflowStore.modify")
+    const modify: Service["modify"] = (id, make, options) =>
+      Effect.withSpan(write(id, make, options, 3), "WorkflowStore.modify")
 
     const remove: Service["remove"] = (id) =>
       Effect.gen(function*() {
         const n8n = yield* N8nClient
-        const before = yield* n8n.getWorkflow(id)
-        yield* takeSnapshot(before, "delete_workflow")
+        const before = yield* change.target(id)
+        yield* change.keep(means, before, "delete_workflow")
         if (!before.active) return yield* n8n.deleteWorkflow(id)
         yield* unpublished(id)
         yield* deleteUnpublished(id).pipe(
@@ -477,9 +210,9 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
     const archive: Service["archive"] = (id) =>
       Effect.gen(function*() {
         const n8n = yield* N8nClient
-        const before = yield* n8n.getWorkflow(id)
+        const before = yield* change.target(id)
         if (before.isArchived === true) return
-        yield* takeSnapshot(before, "delete_workflow")
+        yield* change.keep(means, before, "delete_workflow")
         yield* n8n.archiveWorkflow(id).pipe(
           Effect.catchIf(isUnsupported, (error) =>
             Effect.fail(
@@ -494,12 +227,14 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
 
     const setActive: Service["setActive"] = (id, active) =>
       Effect.gen(function*() {
-        const n8n = yield* N8nClient
-        const before = yield* n8n.getWorkflow(id)
-        const warnings = [...active ? yield* published(before) : yield* Effect.as(unpublished(id), [])]
-        return { workflow: yield* readBack({ ...before, active }, warnings), warnings }
+        const before = yield* change.target(id)
+        const done = active ? yield* published(before) : { workflow: yield* unpublished(id), warnings: [] }
+        const { warnings, workflow } = yield* steps.readBack(done)
+        const { changed, published: runs } = steps.outcome(before, workflow)
+        const wentLive = active && Workflow.hasDraft(before)
+        return { workflow, warnings, ...defined({ changed: wentLive ? changed : undefined, published: runs }) }
       }).pipe(inTurn(id), Effect.withSpan("WorkflowStore.setActive"))
 
-    return WorkflowStore.of({ create, update, plan, apply, modify, remove, archive, setActive })
+    return WorkflowStore.of({ create: steps.create(means), update, plan, apply, modify, remove, archive, setActive })
   })
 )

@@ -27,10 +27,13 @@ const essentials = (nodes: unknown) =>
     return { name, type, parameters, disabled: disabled === true }
   })
 
-/** The versions that n8n tells of, newest first: none where it has no history, or does not answer. */
+/** More of the newest versions than others write while a change is made. */
+const recent = 10
+
+/** The newest versions, newest first: none where n8n has no history, or does not answer. */
 const versionsOf = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
-  return (yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))) ?? []
+  return (yield* n8n.workflowHistory(id, { limit: recent }).pipe(Effect.orElseSucceed(() => undefined))) ?? []
 })
 
 /** Versions that somebody else wrote between the one that was read and ours. */

@@ -133,6 +133,25 @@ layer(Services.layerMemory)("promote", (it) => {
             )
             assert.include(JSON.stringify((yield* to.getWorkflow(idOf("Sub"))).nodes), "return []")
 
+            yield* from.putWorkflow(sub.id, {
+              name: "Sub",
+              nodes: now.nodes.map((each) => each.name === "Code" ? code("Code", "return [{ json: {} }]") : each),
+              connections: now.connections,
+              settings: {}
+            })
+            assert.deepStrictEqual(outcomes(yield* promote()), [["Main", "same"], ["Sub", "updated"]])
+            const waiting = yield* to.getWorkflow(idOf("Sub"))
+            const published = yield* promote({ publishes: true, only: [sub.id] })
+            const running = yield* to.getWorkflow(idOf("Sub"))
+            if (v2) {
+              // What waited as a draft runs, by n8n's own word.
+              assert.notStrictEqual(waiting.activeVersionId, waiting.versionId)
+              assert.deepStrictEqual(outcomes(published), [["Sub", "updated"]])
+              assert.strictEqual(running.activeVersionId, waiting.versionId)
+              assert.include(JSON.stringify(running["activeVersion"]), "return [{ json: {} }]")
+              assert.deepStrictEqual(outcomes(yield* promote({ publishes: true, only: [sub.id] })), [["Sub", "same"]])
+            }
+
             const there = yield* to.getWorkflow(idOf("Main"))
             yield* to.putWorkflow(there.id, {
               name: "Main (hotfix)",

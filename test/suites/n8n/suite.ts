@@ -25,6 +25,7 @@ import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
 import { instance } from "./instance.ts"
+import { publishing } from "./publishing.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
@@ -626,5 +627,6 @@ export const suite = (version: string) => {
     resources(it, version)
     instance(it, version)
     syncing(it, v2)
+    publishing(it, { v2, drafts })
   })
 }

@@ -451,6 +451,36 @@ describe("n8n 2, live and draft", () => {
       )
     }))
 
+  it.effect("publishes a draft that waits when it is asked to, and says what went live", () =>
+    Effect.gen(function*() {
+      const n8n = yield* world()
+      yield* inTime(
+        Effect.gen(function*() {
+          const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
+          const isLive = Effect.map(stored(n8n, id), ({ activeVersionId, versionId }) => activeVersionId === versionId)
+          for (
+            const publish of [
+              tools.updateWorkflow.call({ id, active: true, raw: false }),
+              tools.updateWorkflow.call({ id, active: true, tags: ["a"], raw: false }),
+              tools.activateWorkflow.call({ id })
+            ]
+          ) {
+            yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
+            const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"], raw: false })
+            assert.deepStrictEqual([tagged.published, yield* isLive], [false, false])
+            assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
+            const { changed, published } = yield* publish
+            assert.deepStrictEqual([published, yield* isLive], [true, true])
+            assert.include(changed, "changed 'Say' (text)")
+          }
+          const count = (yield* n8n.api.requests).length
+          const again = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+          assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
+          assert.isTrue((yield* n8n.api.requests).slice(count).every(({ method }) => method === "GET"))
+        }).pipe(Effect.provide(n8n.layer))
+      )
+    }))
+
   it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ before: before240 })

@@ -1,0 +1,27 @@
+/** Search for workflows by a part of their name, ignoring case and accents. */
+
+/** Latin letters without their accents, in lower case; other marks, such as those of kana, tell letters apart. */
+const fold = (text: string) => text.normalize("NFD").replace(/[\u0300-\u036F]/g, "").normalize("NFC").toLowerCase()
+
+/** Tests whether names contain a text. */
+export const contains = (text: string): (name: string) => boolean => {
+  const part = fold(text)
+  return (name) => fold(name).includes(part)
+}
+
+/**
+ * A pattern for n8n's own filter, an SQL `LIKE`, that every name which contains the text matches; `undefined` where n8n
+ * cannot narrow the search.
+ *
+ * **Details**
+ *
+ * `_` and `%` in the text would be wildcards, n8n's database knows the case of ASCII letters only, and most letters may
+ * have an accent in the name. Each of these becomes a wildcard.
+ */
+export const pattern = (text: string): string | undefined => {
+  const like = text.normalize("NFC").replace(
+    /[^ -~]+|[%_\\acdeghijklnorstuwyz]+/giu,
+    (run) => `${"_".repeat([...run].length)}%`
+  )
+  return /[^_% ]/.test(like) ? like : undefined
+}

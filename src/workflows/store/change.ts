@@ -1,0 +1,102 @@
+/** A change before it is written: the workflow as it is, what becomes of it, and whether it may be written. */
+import * as Effect from "effect/Effect"
+import * as Errors from "../../base/Errors.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as TestMark from "../../n8n/model/TestMark.ts"
+import type * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import { isConflict, isSameVersion, moved } from "./conflicts.ts"
+import type * as Snapshots from "./Snapshots.ts"
+import { isThere, merge } from "./WorkflowBody.ts"
+import type { Modification, UpdateOptions } from "./written.ts"
+
+/** What every write needs. */
+export interface Means {
+  readonly snapshots: Snapshots.Service
+  readonly catalogue: typeof NodeCatalogue.Service
+}
+
+/** What is made of a workflow. */
+export type Change<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
+
+/** The workflow to write; the copy of a running test is not one. */
+export const target = Effect.fnUntraced(function*(id: string) {
+  const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+  if (!TestMark.isCopy(workflow)) return workflow
+  return yield* new Errors.ValidationError({
+    reason: `Workflow '${id}' is a temporary copy that a test runs`,
+    field: "id",
+    hint: "Nothing was written. The test removes its copy when it ends: write to the workflow that it tests."
+  })
+})
+
+/** Fails for the name of a test's copy, which would be removed as one. */
+export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationError> =>
+  typeof name === "string" && TestMark.isTaken(name)
+    ? Effect.fail(
+      new Errors.ValidationError({
+        reason: `A name that begins with '${TestMark.mark}' is reserved for copies that tests make, and remove`,
+        field: "name",
+        hint: "Nothing was written. Give another name."
+      })
+    )
+    : Effect.void
+
+/** Stores a snapshot of the workflow as it was before the operation. */
+export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: Workflow.Workflow, operation: string) {
+  const n8n = yield* N8nClient
+  yield* snapshots.save(n8n.instance, workflow, operation)
+})
+
+/** The workflow as it is, what `make` makes of it, and the body for that. */
+export const prepared = Effect.fnUntraced(function*<A, R>(
+  { catalogue, snapshots }: Means,
+  id: string,
+  make: Change<A, R>,
+  { expectedVersionId, source }: UpdateOptions
+) {
+  const before = yield* target(id)
+  if (before.isArchived === true) {
+    return yield* new Errors.ValidationError({
+      reason: `Workflow '${id}' is archived`,
+      field: "id",
+      hint: "Nothing was written. Unarchive it in n8n first."
+    })
+  }
+  if (expectedVersionId !== undefined && expectedVersionId !== before.versionId) {
+    return yield* moved(snapshots, expectedVersionId, before)
+  }
+  const { patch, result } = yield* make(before)
+  if (patch.name !== before.name) yield* checkName(patch.name)
+  const { body, warnings } = yield* Effect.provideService(merge(before, patch, source), NodeCatalogue, catalogue)
+  const changedKeys = Object.keys(patch).filter((key) => !isThere(body[key], before[key], key === "settings"))
+  return { before, patch, result, body, warnings, changedKeys }
+})
+
+const decideOnce = Effect.fnUntraced(function*<A, R>(
+  means: Means,
+  id: string,
+  make: Change<A, R>,
+  options: UpdateOptions
+) {
+  const n8n = yield* N8nClient
+  const { active, operation, tags } = options
+  const { before, body, changedKeys, patch, result, warnings } = yield* prepared(means, id, make, options)
+  const isPut = changedKeys.length > 0
+  if (isPut || tags !== undefined || active !== undefined) yield* keep(means, before, operation)
+  if (isPut) {
+    // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
+    // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
+    const now = yield* n8n.getWorkflow(id)
+    if (!isSameVersion(now, before, Object.keys(patch))) {
+      return yield* moved(means.snapshots, before.versionId ?? "?", now, before)
+    }
+  }
+  return { before, patch, result, body, isPut, warnings }
+})
+
+/** A change of a workflow that no one else has written since it was prepared; a snapshot of it is stored. */
+export const decided = <A, R>(means: Means, id: string, make: Change<A, R>, options: UpdateOptions, retries: number) =>
+  decideOnce(means, id, make, options).pipe(
+    Effect.retry({ times: options.expectedVersionId === undefined ? retries : 0, while: isConflict })
+  )

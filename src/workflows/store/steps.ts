@@ -1,0 +1,193 @@
+/** The steps of a write: put, publish, tag, activate, read back. */
+import * as Effect from "effect/Effect"
+import * as Errors from "../../base/Errors.ts"
+import type { Obj } from "../../base/Json.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import * as Placeholders from "../Placeholders.ts"
+import { type Change, checkName, decided, type Means } from "./change.ts"
+import { holds, isSameVersion, moved, slippedIn } from "./conflicts.ts"
+import {
+  afterUncertain,
+  isUncertain,
+  type Progress,
+  published,
+  publishedWaiting,
+  publishOrPutBack,
+  takeBack,
+  unpublished
+} from "./Publishing.ts"
+import { badRequest, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
+import type { Modified, Patch, UpdateOptions, Written } from "./written.ts"
+
+const reasonOf = (error: Errors.N8nError) => {
+  const { context, message } = Errors.report(error)
+  return String(context["errorDetails"] ?? message)
+}
+
+/** A step after something was written: its failure becomes a warning, since the caller must know what is there. */
+const orWarning = <R>(what: string, progress: Progress, step: Effect.Effect<Progress, Errors.N8nError, R>) =>
+  Effect.catch(
+    step,
+    (error) =>
+      Effect.succeed<Progress>({ ...progress, warnings: [...progress.warnings, `${what}: ${reasonOf(error)}`] })
+  )
+
+/** The workflow as n8n shows it now; where it fails to, as it was after the last step. */
+export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progress, never, N8nClient> =>
+  N8nClient.use((n8n) => n8n.getWorkflow(workflow.id)).pipe(
+    Effect.map((now) => ({ workflow: now, warnings })),
+    Effect.catch((error) =>
+      Effect.succeed({
+        workflow,
+        warnings: [...warnings, `done, but it could not be read back: ${reasonOf(error)}`]
+      })
+    )
+  )
+
+const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =>
+  Effect.as(N8nClient.use((n8n) => n8n.setWorkflowTags(workflow.id, tags)), { warnings, workflow })
+
+/** After `progress`: what the next step adds to it. */
+const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
+  Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))
+
+/** Creates a workflow, sets its tags and publishes it. */
+export const create = ({ catalogue }: Means) =>
+  Effect.fn("WorkflowStore.create")(function*(
+    input: unknown,
+    { active, place, source, tags = [] }: Pick<UpdateOptions, "source" | "tags" | "active"> & { readonly place?: Obj }
+  ) {
+    const n8n = yield* N8nClient
+    const { warnings, workflow: body } = yield* Effect.provideService(
+      prepare((yield* Placeholders.restore({ input }, undefined))["input"], source),
+      NodeCatalogue,
+      catalogue
+    )
+    yield* checkName(body.name)
+    const posted = yield* withoutRefused(body, (body) => n8n.createWorkflow({ ...body, ...place })).pipe(
+      Effect.catchIf(isUncertain, (error) =>
+        new Errors.ApiError({
+          ...error,
+          hint: { _tag: "LookForCreated", name: body.name }
+        }))
+    )
+    let progress: Progress = posted
+    if (tags.length > 0) {
+      progress = yield* orWarning("created, but its tags could not be set", progress, tagged(progress, tags))
+    }
+    if (active === true) {
+      const publishing = adding(progress, published(posted.workflow))
+      progress = yield* orWarning("created, but it could not be published", progress, publishing)
+    }
+    const workflow = yield* n8n.getWorkflow(posted.workflow.id).pipe(Effect.orElseSucceed(() => progress.workflow))
+    return { workflow, warnings: [...warnings, ...progress.warnings, ...notKept(body, workflow)] } satisfies Written
+  })
+
+/** `PUT`; where the answer was lost, n8n tells whether it was written. */
+const put = Effect.fnUntraced(function*(
+  { snapshots }: Means,
+  before: Workflow.Workflow,
+  body: Obj,
+  active: boolean | undefined
+) {
+  const n8n = yield* N8nClient
+  // Somebody's draft is theirs to publish.
+  const publishes = active === true || !Workflow.hasDraft(before)
+  return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
+    Effect.catchIf(isUncertain, (error) =>
+      Effect.flatMap(afterUncertain(before.id, error), (now) => {
+        // First: what is looked for below may have been there before, with other settings or credentials.
+        if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
+        return holds(now, body)
+          ? Effect.succeed({ workflow: now, warnings: [] })
+          : moved(snapshots, before.versionId ?? "?", now, before)
+      }))
+  )
+})
+
+/** Writes the body; a published workflow is published again, unless it is to be a draft or another one waited. */
+const putAndPublish = Effect.fnUntraced(function*(
+  means: Means,
+  { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Patch },
+  { active, isDraft = false }: UpdateOptions
+) {
+  const { warnings: refused, workflow: after } = yield* put(means, before, body, active).pipe(
+    Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
+  )
+  const progress: Progress = { workflow: after, warnings: [...refused, ...yield* slippedIn(before, after)] }
+  // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
+  const waits = isDraft || Workflow.hasDraft(before) && active !== true
+  return before.active && Workflow.hasDraft(after) && !waits
+    ? yield* adding(progress, publishOrPutBack(before, after, patch))
+    : progress
+})
+
+/** Publishes what waits, or unpublishes; where it is as it should be, nothing. */
+const switched = (progress: Progress, active: boolean | undefined) => {
+  const { workflow } = progress
+  if (active === true && Workflow.awaitsPublishing(workflow)) {
+    return { refused: "written, but it could not be published", step: adding(progress, publishedWaiting(workflow)) }
+  }
+  if (active === false && workflow.active) {
+    const off = Effect.map(unpublished(workflow.id), (workflow): Progress => ({ ...progress, workflow }))
+    return { refused: "written, but it could not be unpublished", step: off }
+  }
+  return undefined
+}
+
+/**
+ * What came of a write, by what n8n shows: what differs, and whether what is there runs. Without a version that was
+ * written, and where a draft went live, the difference is that to what ran before.
+ */
+export const outcome = (
+  before: Workflow.Workflow,
+  now: Workflow.Workflow,
+  written?: string | null
+): Pick<Written, "changed" | "published"> => {
+  const runs = now.active && (!Workflow.hasDraft(now) || now.activeVersionId === written)
+  const since = written === undefined && runs && Workflow.hasDraft(before) ? Workflow.running(before) : undefined
+  return {
+    changed: WorkflowDiff.line(WorkflowDiff.make(since ?? before, now)),
+    ...(now.active ? { published: runs } : {})
+  }
+}
+
+/** Writes what `make` makes of a workflow, with its tags and whether it is published. */
+export const write = Effect.fnUntraced(function*<A, R>(
+  means: Means,
+  id: string,
+  make: Change<A, R>,
+  options: UpdateOptions,
+  retries: number
+): Effect.fn.Return<Modified<A>, Errors.N8nError, N8nClient | R> {
+  const change = yield* decided(means, id, make, options, retries)
+  const { before, body, isPut, result } = change
+  const { active, tags } = options
+  let progress: Progress = { workflow: before, warnings: change.warnings }
+  let versionId: string | null | undefined
+  if (isPut) {
+    progress = yield* adding(progress, putAndPublish(means, change, options))
+    versionId = progress.workflow.versionId
+  }
+  if (tags !== undefined) {
+    const step = tagged(progress, tags)
+    progress = yield* isPut ? orWarning("the tags could not be set", progress, step) : step
+  }
+  const switching = switched(progress, active)
+  if (switching !== undefined) {
+    const { refused, step } = switching
+    progress = yield* isPut || tags !== undefined ? orWarning(refused, progress, step) : step
+  }
+  const { warnings, workflow } = yield* readBack(progress)
+  return {
+    before,
+    result,
+    // Somebody may have written right after: the version that the caller knows is the one it wrote.
+    workflow: versionId === undefined ? workflow : { ...workflow, versionId },
+    warnings: isPut ? [...warnings, ...notKept(body, workflow)] : warnings,
+    ...outcome(before, workflow, versionId)
+  }
+})

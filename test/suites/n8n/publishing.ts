@@ -1,0 +1,238 @@
+/** Publication and test copies on a real n8n: what waits goes live where it is asked for, and a copy is no workflow. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Schedule from "effect/Schedule"
+import type * as Services from "../../../src/app/Services.ts"
+import type { N8nError } from "../../../src/base/Errors.ts"
+import { arr, obj, str } from "../../../src/base/Json.ts"
+import * as TestMark from "../../../src/n8n/model/TestMark.ts"
+import { N8nClient } from "../../../src/n8n/N8nClient.ts"
+import * as Sync from "../../../src/sync/Sync.ts"
+import * as tools from "../../../src/tools/index.ts"
+import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import * as Policy from "../../../src/workflows/Policy.ts"
+import { folderWith } from "../../support/folders.ts"
+import { edit } from "../../sync/world.ts"
+import { chain, code, connected, made, manual, node, set, test, wait } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
+import * as scenarios from "./scenarios.ts"
+
+type Needs = N8nClient | Services.Services
+type It = Vitest.MethodsNonLive<RealN8n | Needs>
+
+// 1.x registers the path alone only with an id of its own.
+const hook = (path: string) =>
+  node("Hook", "webhook", 2, { path, httpMethod: "POST", responseMode: "lastNode" }, { webhookId: path })
+
+/** A workflow whose webhook answers with a word. */
+const speaking = (name: string, path: string, word: string) => ({
+  name,
+  nodes: [hook(path), set("Say", `{ word: "${word}" }`)],
+  connections: connected(chain("Hook", "Say")),
+  settings: { executionOrder: "v1" }
+})
+
+/** What the webhook answers to somebody outside; `-` where n8n knows none. */
+const said = (path: string) =>
+  Effect.map(
+    scenarios.postWebhook(path),
+    ({ status, text }) => status === 404 ? "-" : str(obj(JSON.parse(text))?.["word"])
+  )
+
+const versionsOf = (id: string) =>
+  Effect.map(scenarios.fetchJson(`workflows/${id}`), (found) => {
+    const { activeVersionId, versionId } = obj(found) ?? {}
+    return { runs: activeVersionId, newest: versionId }
+  })
+
+/** Changes the word by an edit, which leaves a draft where n8n has drafts. */
+const change = (id: string, word: string) =>
+  tools.workflowEdit.call({
+    workflowId: id,
+    operations: [{ op: "set", node: "Say", path: "jsonOutput", value: `={{ { word: "${word}" } }}` }],
+    dryRun: false,
+    raw: false
+  })
+
+const newPath = () => `p-${crypto.randomUUID()}`
+
+const done = ({ entries }: Sync.Report<Sync.Outcome>) =>
+  entries.flatMap(({ action, error, name, published }) =>
+    action === undefined && error === undefined ? [] : [[name, action ?? error?.message, published]]
+  )
+
+/** Adds the tests to a suite. */
+export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; readonly v2: boolean }) => {
+  it.effect("publish: activate_workflow and active: true publish a draft that waits; no other change does", () =>
+    Effect.gen(function*() {
+      const path = newPath()
+      const { id } = yield* tools.createWorkflow.call({ ...speaking("Waits", path, "one"), active: true, raw: false })
+      yield* change(id, "two")
+      assert.strictEqual(yield* said(path), drafts ? "one" : "two")
+
+      const renamed = yield* tools.updateWorkflow.call({ id, name: "Waits (renamed)", raw: false })
+      assert.strictEqual(renamed.published, !drafts)
+      assert.strictEqual(yield* said(path), drafts ? "one" : "two")
+      if (drafts) assert.include(renamed.hint, `activate_workflow(id: '${id}')`)
+
+      const updated = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+      assert.isTrue(updated.published)
+      if (drafts) assert.strictEqual(updated.changed, "changed 'Say' (jsonOutput)")
+      assert.strictEqual(yield* said(path), "two")
+      if (drafts) {
+        const { newest, runs } = yield* versionsOf(id)
+        assert.strictEqual(runs, newest)
+      }
+      const again = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+      assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
+
+      yield* change(id, "three")
+      const activated = yield* tools.activateWorkflow.call({ id })
+      assert.isTrue(activated.published)
+      if (drafts) assert.strictEqual(activated.changed, "changed 'Say' (jsonOutput)")
+      assert.strictEqual(yield* said(path), "three")
+    }))
+
+  it.effect(
+    "publish: a push publishes what an earlier push left, and nothing else",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* folderWith()
+        const [path, newFile, off] = [newPath(), newPath(), newPath()]
+        const live = yield* tools.createWorkflow.call({
+          ...speaking("Pushed", path, "one"),
+          active: true,
+          raw: false
+        })
+        const resting = yield* tools.createWorkflow.call({ ...speaking("Resting", off, "one"), raw: false })
+        yield* Effect.gen(function*() {
+          const only = [live.id, resting.id]
+          yield* Sync.pull(".", { only })
+          yield* edit(`${folder}/pushed.json`, "one", "two")
+          yield* fs.writeFileString(`${folder}/new.json`, JSON.stringify(speaking("New", newFile, "one")))
+          assert.deepStrictEqual(done(yield* Sync.push(".", { among: ["pushed.json", "new.json"] })), [
+            ["New", "created", undefined],
+            ["Pushed", "updated", !drafts]
+          ])
+          assert.deepStrictEqual([yield* said(path), yield* said(newFile)], [drafts ? "one" : "two", "-"])
+
+          const among = ["pushed.json", "new.json", "resting.json"]
+          const waiting = [["New", "updated", true], ...drafts ? [["Pushed", "updated", true]] : []]
+          const dry = yield* Sync.push(".", { among, publishes: true, dryRun: true })
+          assert.deepStrictEqual(done(dry).map(([name]) => name), waiting.map(([name]) => name))
+          assert.deepStrictEqual(done(yield* Sync.push(".", { among, publishes: true })), waiting)
+          assert.deepStrictEqual([yield* said(path), yield* said(newFile), yield* said(off)], ["two", "one", "-"])
+          assert.deepStrictEqual(done(yield* Sync.push(".", { among, publishes: true })), [])
+
+          const named = yield* Sync.push(".", { only: [resting.id], publishes: true })
+          assert.deepStrictEqual(done(named), [["Resting", "updated", true]])
+          assert.strictEqual(yield* said(off), "one")
+        }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+
+  it.effect("names: what is asked for is literal, and ignores case and accents", () =>
+    Effect.gen(function*() {
+      const mark = crypto.randomUUID().slice(0, 8)
+      const names = [`${mark} 100% Café`, `${mark} a_b`, `${mark} CAFE\u0301 2`, `${mark} cafe 1\\2`]
+      for (const name of names) yield* made(name, [manual], [])
+      const find = (name: string, limit = 100) =>
+        Effect.map(tools.listWorkflows.call({ name, limit, raw: false }), ({ workflows }) =>
+          workflows.map(({ name }) => name).filter((name) => name.startsWith(mark)).toSorted())
+      assert.deepStrictEqual(yield* find("_"), [`${mark} a_b`])
+      assert.deepStrictEqual(yield* find("%"), [`${mark} 100% Café`])
+      assert.deepStrictEqual(yield* find("1\\2"), [`${mark} cafe 1\\2`])
+      for (const name of ["café", "CAFÉ", "cafe", "CAFE\u0301"]) {
+        assert.lengthOf(yield* find(name), 3, name)
+      }
+      const first = yield* tools.listWorkflows.call({ name: `${mark} CAFÉ`, limit: 1, raw: false })
+      const rest = yield* tools.listWorkflows.call({
+        name: `${mark} CAFÉ`,
+        limit: 100,
+        raw: false,
+        ...(first.nextCursor === undefined ? {} : { cursor: first.nextCursor })
+      })
+      assert.deepStrictEqual([first.count, rest.count], [1, 1])
+    }))
+
+  it.effect(
+    "copies: while a test runs, no list, sync, audit or overview has its copy, and nothing writes to it",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const n8n = yield* N8nClient
+        const id = yield* made(
+          "Tested",
+          [manual, wait(25), set("Ask", "{ real: true }"), set("Out", "$json")],
+          chain("T", "Wait", "Ask", "Out")
+        )
+        const folder = yield* folderWith()
+        const guarded = Effect.provide(Policy.layer({ bannedNodes: ["code"], minScheduleMinutes: 30 }))
+        // A pinned node is a Code node in the copy: the copy is judged by what it is a copy of.
+        const running = yield* Effect.forkChild(guarded(test(id, { pins: { Ask: [{ pinned: true }] } })))
+        const copy = yield* scenarios.fetchJson("workflows?limit=250").pipe(
+          Effect.map((body) =>
+            arr(obj(body)?.["data"]).map((each) => obj(each) ?? {}).find(({ active, name }) =>
+              active === true && TestMark.ownerOf(str(name) ?? "") !== undefined
+            )
+          ),
+          Effect.repeat({ until: (found) => found !== undefined, schedule: Schedule.spaced("100 millis"), times: 200 })
+        )
+        const copyId = str(copy?.["id"]) ?? ""
+        assert.notStrictEqual(copyId, "")
+        const content = Effect.map(n8n.getWorkflow(copyId), ({ active, name, nodes }) => ({ active, name, nodes }))
+        const before = yield* content
+
+        const listed = yield* tools.listWorkflows.call({ limit: 100, raw: true })
+        assert.include(listed.workflows.map((each) => each.id), id)
+        assert.notInclude(listed.workflows.map((each) => each.id), copyId)
+        const named = yield* tools.listWorkflows.call({ name: "test copy", limit: 100, raw: false })
+        const used = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.webhook", limit: 100, raw: false })
+        for (const { workflows } of [named, used]) assert.notInclude(workflows.map((each) => each.id), copyId)
+        assert.notInclude(JSON.stringify(yield* tools.audit.call({})), copyId)
+        assert.notInclude(JSON.stringify(yield* tools.instanceOverview.call({})), TestMark.mark)
+        yield* Effect.gen(function*() {
+          yield* Sync.pull(".")
+          assert.isFalse((yield* fs.readDirectory(folder)).some((file) => file.includes("test-copy")))
+          assert.isTrue((yield* Sync.status(".")).isSame)
+        }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
+
+        const clock = node("Clock", "scheduleTrigger", 1.2, { rule: { interval: [{ field: "seconds" }] } })
+        const call = (name: string, args: object) => {
+          const tool = tools.all.find((each) => each.name === name)
+          const run: (args: unknown) => Effect.Effect<unknown, N8nError, Needs> = tool?.run ?? (() => Effect.die(name))
+          return run(args)
+        }
+        const nodes = [...before.nodes, clock, code("Banned", "return []")]
+        for (
+          const [name, args] of [
+            ["update_workflow", { id: copyId, nodes }],
+            ["update_workflow", { id: copyId, name: "Mine now" }],
+            ["workflow_edit", { workflowId: copyId, operations: [{ op: "name", name: "Mine now" }] }],
+            ["node_add", { workflowId: copyId, nodeType: "n8n-nodes-base.noOp" }],
+            ["activate_workflow", { id: copyId }],
+            ["deactivate_workflow", { id: copyId }],
+            ["delete_workflow", { id: copyId, confirm: true }],
+            ...(v2 ? [["delete_workflow", { id: copyId, archive: true }] as const] : [])
+          ] as const
+        ) {
+          const error = yield* Effect.flip(guarded(call(name, args)))
+          assert.include(error.message, "temporary copy", name)
+        }
+        // Nor is it exempt by its looks where somebody writes past the tools.
+        const body = { name: before.name, nodes: [...before.nodes, code("Banned", "return []")], connections: {} }
+        const forbidden = yield* Effect.flip(guarded(n8n.putWorkflow(copyId, { ...body, settings: {} })))
+        assert.include(forbidden.message, "The policy forbids it")
+        assert.deepStrictEqual(yield* content, before)
+
+        const { data, status } = yield* Fiber.join(running)
+        assert.deepStrictEqual([status, data.items[0]?.json], ["success", { pinned: true }])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    180_000
+  )
+}
