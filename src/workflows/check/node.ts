@@ -88,8 +88,8 @@ const ofExpressions = (
           : `{{${shorten(code)}}} does not parse: ${message}.`
       }))
     }
-    for (const { name } of findings.references) {
-      if (names.has(name)) continue
+    for (const { isGuess, name } of findings.references) {
+      if (isGuess || names.has(name)) continue
       const before = missing.get(name)
       if (before === undefined) missing.set(name, { path: text.path, kind: text.kind, count: 1 })
       else before.count++

@@ -23,6 +23,8 @@ export interface Step {
   readonly changes: ReadonlyArray<string>
   /** The id of the node that it made. */
   readonly added?: string
+  /** The name of the node that it removed; its line is the last of `changes`. */
+  readonly removed?: string
 }
 
 /** Why it cannot be; `field` is that of the operation. */

@@ -547,6 +547,38 @@ describe("single nodes", () => {
     same(all(fields("={{ $('GetData').item }}", { disabled: true })), [])
   })
 
+  it.each<[name: string, type: string, version: number, parameters: Obj, path: string]>([
+    ["HTML", `${base}html`, 1.2, { html: "<p>{{ $('Gone').first().json.x }}</p>" }, "html"],
+    ["a form", `${base}form`, 1, {
+      formFields: { values: [{ fieldType: "html", html: "{{ $('Gone').first().json.x }}" }] }
+    }, "formFields.values[0].html"],
+    ["SQL", `${base}postgres`, 2.5, {
+      operation: "executeQuery",
+      query: "SELECT {{ $('Gone').item.json.x }}",
+      options: {}
+    }, "query"],
+    [
+      "$item",
+      `${base}filter`,
+      2.2,
+      { options: { ignoreCase: "={{ $item(0).$node['Gone'].json.x }}" } },
+      "options.ignoreCase"
+    ]
+  ])("with %s that names a node which does not exist", (_, type, version, parameters, path) => {
+    const about = (workflow: Obj) =>
+      all(workflow).flatMap(({ message, path, severity }) => message.includes("'Gone'") ? [[severity, path]] : [])
+    const user = node("A", type, version, parameters)
+    same(about(line(user)), [["error", `nodes[1].parameters.${path}`]])
+    same(about(line(node("Gone", `${base}noOp`, 1), user)), [])
+  })
+
+  it("with code that does not parse: what it may name is not looked for", () => {
+    same(
+      only(fields("={{ $('Gone').item.json.x + }} {{ 1 }}")).message,
+      "{{ $('Gone').item.json.x + }} does not parse: Unexpected token."
+    )
+  })
+
   it("with expressions that do not parse", () => {
     const problem = only(fields("=Hello {{ $json.a +* 1 }}"))
     same([problem.severity, problem.message], ["error", "{{ $json.a +* 1 }} does not parse: Unexpected token."])

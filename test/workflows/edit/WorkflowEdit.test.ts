@@ -273,6 +273,17 @@ describe("add", () => {
     assert.match(changes[0] ?? "", /^added 'HTTP Request' \(n8n-nodes-base.httpRequest 4\.\d\)$/)
   })
 
+  it("makes it of the version that is asked for, and judges its parameters by that", () => {
+    const type = `${base}if`
+    const conditions = { string: [{ value1: "a", value2: "b" }] }
+    const { changes, workflow } = add(flow([hook]), { type, typeVersion: 1, parameters: { conditions } })
+    same(changes, ["added 'If' (n8n-nodes-base.if 1)"])
+    const { parameters, typeVersion } = obj(last(workflow)) ?? {}
+    same([typeVersion, parameters], [1, { conditions }])
+    const post = { type: `${base}httpRequest`, typeVersion: 4.2, parameters: { url: "x" } }
+    same(add(flow([hook]), post).changes, ["added 'HTTP Request' (n8n-nodes-base.httpRequest 4.2)"])
+  })
+
   it("gives it an id that is free, and a webhook its own", () => {
     const { workflow } = add(flow([set("A", { id: "new-1" })]), { type: `${base}webhook` })
     same([last(workflow)["id"], last(workflow)["webhookId"]], ["new-2", "new-3"])
