@@ -569,8 +569,14 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
   return parts.length > 0 ? parts.join(", ") : moved > 0 ? `moved ${counted(moved, "node")}` : "nothing"
 }
 
+/** The text in quotes that are not in it, for JSON would escape escapes again. */
+const inQuotes = (text: string) => {
+  const quote = ["\"", "'", "`"].find((each) => !text.includes(each)) ?? "\""
+  return quote + text.replaceAll(/\r?\n/g, "⏎") + quote
+}
+
 const inLine = (value: unknown, excerpt: string) =>
-  value === undefined ? "none" : typeof value === "string" ? JSON.stringify(excerpt) : excerpt
+  value === undefined ? "none" : typeof value === "string" ? inQuotes(excerpt) : excerpt
 
 /**
  * A change of a value in one line: what stands around it, before and after.
@@ -582,7 +588,7 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
     const text = `${inLine(before, from)} → ${inLine(after, to)}`
-    // What JSON escapes takes more room.
+    // A value that is not a text takes what it takes.
     if (text.length <= room || piece <= 16) return text
   }
 }

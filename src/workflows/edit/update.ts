@@ -14,7 +14,7 @@ import * as Step from "./step.ts"
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
   ["type", "Use node_replace: it keeps what fits the new type."],
-  ["position", "Use {op: 'move', node, position: {x, y}}."],
+  ["position", "Use {op: 'move', node, position: [x, y]}."],
   ["id", "A node keeps its id."]
 ])
 

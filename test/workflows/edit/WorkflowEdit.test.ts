@@ -46,7 +46,7 @@ describe("the list", () => {
     [{ op: "set", node: "A", path: "x" }, /missing: value/],
     [{ op: "tidy", node: "A" }, /tidy takes nothing else, not 'node'/],
     [{ op: "connect", source: "A", target: "B" }, /connect takes from, to, sourceOutput\? and targetInput\?, not 'so/],
-    [{ op: "move", node: "A", position: [1, 2] }, /position/],
+    [{ op: "move", node: "A", position: [1] }, /position/],
     [{ op: "connect", from: "A", to: "B", sourceOutput: true }, /sourceOutput/]
   ])("refuses %j", (operation, words) => assert.throws(() => decode(operation), words))
 
