@@ -9,7 +9,7 @@
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
-import type { Problem } from "../base/Problem.ts"
+import type { MissingCredential, Problem } from "../base/Problem.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Comparison from "../workflows/diff/Comparison.ts"
@@ -42,7 +42,11 @@ export type Overlay =
   | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
   /** The workflow as it was before. */
   | { readonly _tag: "Difference"; readonly before: Document }
-  | { readonly _tag: "Problems"; readonly problems: ReadonlyArray<Problem> }
+  | {
+    readonly _tag: "Problems"
+    readonly problems: ReadonlyArray<Problem>
+    readonly missingCredentials?: ReadonlyArray<MissingCredential>
+  }
 
 /**
  * What became of a node; `idle` in an execution is one that did not run.
@@ -392,16 +396,33 @@ const ofDifference = (
 const formerPosition = (before: Document, { formerName, name }: WorkflowDiff.NodeDiff) =>
   nodesOf(before).find((node) => nameOf(node) === (formerName ?? name))?.["position"]
 
-const ofProblems = (workflow: Document, problems: ReadonlyArray<Problem>, show: details.Show): Overlaid => {
+const ofProblems = (
+  workflow: Document,
+  { missingCredentials = [], problems: found }: Overlay & { readonly _tag: "Problems" },
+  show: details.Show
+): Overlaid => {
   const base = plain(workflow, show)
+  const problems: ReadonlyArray<Problem> = [
+    ...found,
+    ...missingCredentials.map(({ node, type }) => ({
+      severity: "warning" as const,
+      node,
+      path: `credentials.${type}`,
+      message: "This credential is still to be set."
+    }))
+  ]
   const byNode = Map.groupBy(problems, ({ node }) => node ?? "")
-  const errors = problems.filter(({ severity }) => severity === "error").length
+  const errors = found.filter(({ severity }) => severity === "error").length
   const idOf = idsByName(base.sources)
   const focus = problems.map(({ node }) => node === undefined ? undefined : idOf(node)).find((id) => id !== undefined)
   const names = new Set(base.sources.map(({ json }) => nameOf(json)))
   return {
     ...base,
-    subtitle: `${counted(errors, "error")} · ${counted(problems.length - errors, "warning")}`,
+    subtitle: [
+      counted(errors, "error"),
+      counted(found.length - errors, "warning"),
+      ...(missingCredentials.length === 0 ? [] : [`${counted(missingCredentials.length, "credential")} missing`])
+    ].join(" · "),
     of: ({ json }) => {
       const own = byNode.get(nameOf(json)) ?? []
       const worst: Status | undefined = own.some(({ severity }) => severity === "error")
@@ -434,7 +455,7 @@ const overlaid = (workflow: Document, overlay: Overlay | undefined, show: detail
     case "Difference":
       return ofDifference(overlay.before, workflow, show, namesBy(lookOf))
     case "Problems":
-      return ofProblems(workflow, overlay.problems, show)
+      return ofProblems(workflow, overlay, show)
   }
 }
 

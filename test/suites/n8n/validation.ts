@@ -59,14 +59,15 @@ const credentials = { credentials: { slackApi: { id: "abcdefghijklmnop", name: "
 const published = [
   workflow("plain", [hook(), http({ url: "https://example.com" }), slack(credentials)]),
   workflow("faults in a disabled node", [hook(), http({ url: "" }, { disabled: true })]),
-  workflow("faults in a node that nothing leads to", [hook(), http({ url: "" })], [hook()])
+  workflow("faults in a node that nothing leads to", [hook(), http({ url: "" })], [hook()]),
+  workflow("a version that n8n does not look at", [hook(), node("X", "n8n-nodes-base.noOp", 1.5, {})])
 ]
 const refused = [
   workflow("a required parameter is empty", [hook(), http({ url: "" })]),
   workflow("a required parameter is missing", [hook(), http({})]),
   workflow("a type that is not there", [hook(), node("X", "n8n-nodes-base.htpRequest", 1, {})]),
   workflow("a version that is not there", [hook(), node("X", "n8n-nodes-base.set", 9, {})]),
-  workflow("no credential", [hook(), slack()]),
+  workflow("a type that is disabled", [hook(), node("X", "n8n-nodes-base.e2eTest", 1, { operation: "remoteOptions" })]),
   workflow("no such resource", [
     hook(),
     node("X", "n8n-nodes-base.googleSheets", 4.5, {
@@ -157,6 +158,45 @@ export const validation = (it: It, version: string) => {
         // 1.x looks at nodes when they run.
         if (v2) assert.isFalse(active, `${given.name}: ${warnings?.join()}`)
       }
+    }))
+
+  it.effect("validate_workflow: a credential that is not set is no error, but keeps n8n 2 from publishing", () =>
+    Effect.gen(function*() {
+      const { active, id } = yield* create(workflow("no credential", [hook(), slack()]))
+      assert.strictEqual(active, !v2)
+      const { missingCredentials, valid } = yield* tools.validateWorkflow.call({ workflowId: id })
+      assert.isTrue(valid)
+      assert.deepStrictEqual(missingCredentials, [{ node: "Post", type: "slackApi" }])
+    }))
+
+  it.effect("validate_workflow: called workflows are there and, for n8n 2, published", () =>
+    Effect.gen(function*() {
+      const caller = (workflowId: string, type = "n8n-nodes-base.executeWorkflow") =>
+        workflow("caller", [
+          hook(),
+          node("Call", type, 1.2, { workflowId: { __rl: true, mode: "id", value: workflowId }, options: {} })
+        ])
+      const sub = yield* tools.createWorkflow.call({
+        ...workflow("sub", [
+          node("Start", "n8n-nodes-base.executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
+        ]),
+        active: false,
+        raw: false
+      })
+      const judged = Effect.fnUntraced(function*(workflowId: string) {
+        const { active, id } = yield* create(caller(workflowId))
+        const { problems, valid } = yield* tools.validateWorkflow.call({ workflowId: id })
+        return { active, valid, about: problems.map(({ message }) => message).join() }
+      })
+      const gone = yield* judged("abcdefghijklmnop")
+      assert.deepInclude(gone, { active: !v2, valid: false })
+      assert.include(gone.about, "does not exist")
+      const before = yield* judged(sub.id)
+      assert.deepInclude(before, { active: !v2, valid: !v2 })
+      if (!v2) return
+      assert.include(before.about, "not published")
+      yield* tools.activateWorkflow.call({ id: sub.id })
+      assert.deepInclude(yield* judged(sub.id), { active: true, valid: true })
     }))
 
   it.effect("validate_workflow: outdated speaks of what this n8n has", () =>
