@@ -114,7 +114,12 @@ export const executionByNode = (
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
+    | {
+      readonly _tag: "FindItem"
+      readonly nodeName: string
+      readonly inputCount: number
+      readonly field: string | undefined
+    }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -128,8 +133,10 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
-        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
+          `n8n does not say which of the ${step.inputCount} input items failed: select it by where, with what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, {
+          where: step.field === undefined ? undefined : `${step.field} == null`
+        })
       }
     case "Workflow":
       return {

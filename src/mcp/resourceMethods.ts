@@ -10,7 +10,12 @@ import * as Rpc from "./Rpc.ts"
 const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
 
 const listed = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
-  entries.map(({ id, title }) => ({ uri: Resource.uri(resource, id), name: title, mimeType: mimeTypeOf(resource) }))
+  entries.map(({ description, id, title }) => ({
+    uri: Resource.uri(resource, id),
+    name: title,
+    ...(description === undefined ? {} : { description }),
+    mimeType: mimeTypeOf(resource)
+  }))
 
 /** `resources/list`: those that are always there, then the first kind that can be listed; an n8n that does not answer has none. */
 export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {

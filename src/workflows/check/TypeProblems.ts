@@ -16,10 +16,13 @@ const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 /** Whether nobody here can say what the type is. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
+const base = "n8n-nodes-base."
+
 /** Types that n8n 2 disables by default. */
-const excluded: ReadonlySet<string> = new Set(
-  ["dynamicCredentialCheck", "e2eTest", "executeCommand", "localFileTrigger"].map((name) => `n8n-nodes-base.${name}`)
-)
+const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}localFileTrigger`])
+
+/** Types for n8n's own tests. */
+const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])
 
 const unknownType = (node: Node, lookups: Lookups): Problem => {
   const { type } = node
@@ -97,12 +100,16 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   if (nodeType === undefined) return [unknownType(node, lookups)]
   if (version === undefined) return []
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
-  if (excluded.has(ToolVariant.baseOf(type) ?? type) && lookups.isV1 !== true) {
+  const own = ToolVariant.baseOf(type) ?? type
+  if (internal.has(own) || disabled.has(own) && lookups.isV1 !== true) {
+    const isInternal = internal.has(own)
     return [problemOf(node, {
       severity: "error",
       path: `${node.at}.type`,
-      message: `n8n 2 disables '${type}' by default.`,
-      fix: "Take another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
+      message: isInternal ? `'${type}' is for n8n's own tests.` : `n8n 2 disables '${type}' by default.`,
+      fix: isInternal
+        ? "Take another type."
+        : "Take another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
     })]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true

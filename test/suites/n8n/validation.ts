@@ -3,10 +3,11 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Services from "../../../src/app/Services.ts"
-import type { Obj } from "../../../src/base/Json.ts"
+import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
 import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
+import * as Outside from "../../../src/catalogue/types/Outside.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import { type N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -111,6 +112,17 @@ const examples = () => {
 const inARow = () =>
   examples().filter(({ inputs, outputs }) => inputs.includes("main") && outputs.includes("main")).map(({ node }) =>
     node
+  )
+
+/** Types that work on files, of which a test has none. */
+const onFiles = /\.(?:compression|editImage|extractFromFile)$/
+
+/** The examples that need nothing but items: neither an account, nor a service, nor sub-nodes. */
+const runnable = () =>
+  inARow().filter((node) =>
+    node.type.startsWith("n8n-nodes-base.") && !onFiles.test(node.type) &&
+    Object.keys(obj(obj(node)?.["credentials"]) ?? {}).length === 0 &&
+    !Outside.reachesOutside(nodeTypes.all.get(node.type), node)
   )
 
 /** The examples that lend something to an agent: models, memories, tools and what these need. */
@@ -224,6 +236,38 @@ export const validation = (it: It, version: string) => {
       )
       assert.isTrue(active, warnings?.join())
       yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    }))
+
+  it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
+    Effect.gen(function*() {
+      const nodes = (yield* there(runnable())).map((node) => ({ ...node, onError: "continueRegularOutput" }))
+      assert.isAbove(nodes.length, 20)
+      const { id } = yield* tools.createWorkflow.call({
+        name: "examples that run",
+        nodes: [hook(), ...nodes],
+        connections: { Hook: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
+        settings: { executionOrder: "v1" },
+        active: false,
+        raw: false
+      })
+      const few = { id: 2, data: "<p>b</p>", html: "<p>b</p>", markdown: "b" }
+      const { executionId, status } = yield* tools.testWorkflow.call({
+        workflowId: id,
+        testData: [{ ...few, id: 1, name: "a", status: "active", price: 2, quantity: 3 }, few],
+        timeout: 60_000,
+        mode: "auto"
+      })
+      assert.strictEqual(status, "success")
+      const errors = yield* Effect.forEach(nodes, ({ name: nodeName, parameters }) =>
+        Effect.map(
+          tools.getExecutionByNode.call({ id: executionId, nodeName, itemOffset: 0, itemLimit: 10 }),
+          ({ output }) =>
+            output.items.flatMap(({ json }) => {
+              const error = obj(json)?.["error"]
+              return error === undefined ? [] : [{ nodeName, error, parameters }]
+            })
+        ))
+      assert.deepStrictEqual(errors.flat(), [])
     }))
 
   if (v2) {

@@ -250,7 +250,14 @@ describe("types", () => {
     same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")
   })
 
-  it.each(["executeCommand", "localFileTrigger", "dynamicCredentialCheck", "e2eTest"])(
+  it("that are for n8n's own tests", () => {
+    const test = line(node("A", `${base}e2eTest`, 1, { operation: "remoteOptions" }))
+    for (const more of [{}, { connected: "1.123.81", isV1: true }]) {
+      same(all(test, more).filter(({ path }) => path === "nodes[1].type").map(({ severity }) => severity), ["error"])
+    }
+  })
+
+  it.each(["executeCommand", "localFileTrigger"])(
     "that n8n 2 disables: %s",
     (name) => {
       const parameters = { command: "ls", triggerOn: "file", path: "/x", event: "change" }
