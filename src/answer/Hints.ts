@@ -55,6 +55,9 @@ const sentence = (advice: Advice): string =>
         ? `There are no versions of it: give '${workflowId}' alone.`
         : `The newest there are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
     SearchNodeTypes: () => "node_search finds types by what they do.",
+    ShowParameters: () => "node_get shows its parameters.",
+    ReplaceNode: () => "Use node_replace: it keeps what fits the new type.",
+    LoadPackage: () => "It is not n8n's own: the operator has to start this server with --nodes and its package.",
     LookForCreated: ({ name }) =>
       `It may have been created all the same: look with list_workflows(name: '${
         Visible.label(name).replace(/…$/, "")

@@ -85,7 +85,7 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 
 /** The error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refused) =>
-  new Errors.ValidationError({ reason: message, field, hint: `Nothing was changed. ${hint}` })
+  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
 /** Edits a workflow by operations, all or nothing; the result has what was looked up for it, to judge it by. */
 export const edit = (

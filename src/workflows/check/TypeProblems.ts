@@ -90,7 +90,7 @@ const lacked = (
     }.`,
     fix: there === undefined
       ? "Take another type, or update n8n."
-      : `Write ${there}, the newest it has (node_get with version: ${there} tells its parameters), or update n8n.`
+      : `Write ${there}, the newest it has, or update n8n.`
   })
 }
 

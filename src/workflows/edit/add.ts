@@ -58,8 +58,8 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
     field,
     `There is no node type '${type.slice(0, 100)}'.`,
     isCommunity(type)
-      ? "It is not n8n's own: a person has to start this server with --nodes and its package."
-      : `${near === "" ? "" : `Did you mean ${near}? `}node_search finds types by what they do.`
+      ? { _tag: "LoadPackage" }
+      : [near === "" ? "" : `Did you mean ${near}?`, { _tag: "SearchNodeTypes" }]
   )
 }
 

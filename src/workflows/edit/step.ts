@@ -1,5 +1,6 @@
 /** What all edits share: finding nodes, and refusing what cannot be done. */
 import * as Result from "effect/Result"
+import type { Hint } from "../../base/Advice.ts"
 import { arr, num, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 
@@ -31,14 +32,14 @@ export interface Step {
 export interface Refusal {
   readonly field: string
   readonly message: string
-  readonly hint: string
+  readonly hint: Hint
 }
 
 /** A value, or why there is none. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
 /** What cannot be, and what could. */
-export const refuse = (field: string, message: string, hint: string) => Result.fail<Refusal>({ field, message, hint })
+export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
 /** A node and its position in `nodes`. */
 export interface NodeEntry {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Hints from "../../../src/answer/Hints.ts"
 import { arr, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
@@ -28,7 +29,7 @@ describe("workflow_edit", () => {
             raw: false
           })
         )
-        assert.include(error.hint, "Nothing was changed.")
+        assert.include(Hints.text(error.hint), "Nothing was changed.")
         assert.strictEqual(yield* text(filePath), before)
         yield* tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
         assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
