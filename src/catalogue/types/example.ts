@@ -32,7 +32,14 @@ const texts: ReadonlySet<string> = new Set(
 )
 
 /** Lists that a node is there for, and that are empty by default. */
-const lists: ReadonlySet<string> = new Set(["formFields", "categories", "fields", "fieldsUi", "columnsUi"])
+const lists: ReadonlySet<string> = new Set([
+  "formFields",
+  "categories",
+  "fields",
+  "fieldsUi",
+  "columnsUi",
+  "extractionValues"
+])
 
 /** Whether the node is there for it, although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {

@@ -114,13 +114,13 @@ const inARow = () =>
     node
   )
 
-/** Types that work on files, of which a test has none. */
-const onFiles = /\.(?:compression|editImage|extractFromFile)$/
+/** Types that need a file in each item, or the same fields. */
+const needsMore = /\.(?:compression|editImage|extractFromFile|removeDuplicates)$/
 
 /** The examples that need nothing but items: neither an account, nor a service, nor sub-nodes. */
 const runnable = () =>
   inARow().filter((node) =>
-    node.type.startsWith("n8n-nodes-base.") && !onFiles.test(node.type) &&
+    node.type.startsWith("n8n-nodes-base.") && !needsMore.test(node.type) &&
     Object.keys(obj(obj(node)?.["credentials"]) ?? {}).length === 0 &&
     !Outside.reachesOutside(nodeTypes.all.get(node.type), node)
   )
@@ -240,12 +240,12 @@ export const validation = (it: It, version: string) => {
 
   it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
     Effect.gen(function*() {
-      const nodes = (yield* there(runnable())).map((node) => ({ ...node, onError: "continueRegularOutput" }))
+      const nodes = (yield* there(runnable())).map((each) => ({ ...each, onError: "continueRegularOutput" }))
       assert.isAbove(nodes.length, 20)
       const { id } = yield* tools.createWorkflow.call({
         name: "examples that run",
-        nodes: [hook(), ...nodes],
-        connections: { Hook: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
+        nodes: [node("Start", "n8n-nodes-base.manualTrigger", 1, {}), ...nodes],
+        connections: { Start: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
         settings: { executionOrder: "v1" },
         active: false,
         raw: false
