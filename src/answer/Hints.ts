@@ -53,6 +53,9 @@ const sentence = (advice: Advice): string =>
         ? `There are no versions of it: give '${workflowId}' alone.`
         : `The newest there are: ${newest.join(", ")}. workflow_history(id: '${workflowId}') lists all.`,
     SearchNodeTypes: () => "node_search finds types by what they do.",
+    ShowParameters: () => "node_get shows its parameters.",
+    ReplaceNode: () => "Use node_replace: it keeps what fits the new type.",
+    LoadPackage: () => "It is not n8n's own: the operator has to start this server with --nodes and its package.",
     LookForCreated: ({ name }) =>
       `It may have been created all the same: look with list_workflows(name: '${
         Visible.label(name).replace(/…$/, "")
@@ -117,7 +120,12 @@ export const executionByNode = (
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }
-    | { readonly _tag: "FindItem"; readonly nodeName: string; readonly inputCount: number; readonly field: string }
+    | {
+      readonly _tag: "FindItem"
+      readonly nodeName: string
+      readonly inputCount: number
+      readonly field: string | undefined
+    }
     | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
     | { readonly _tag: "SameAgain" },
   execution: { readonly id: string; readonly workflowId: string }
@@ -131,8 +139,10 @@ export const guidance = (
     case "FindItem":
       return {
         message:
-          `n8n does not say which of the ${step.inputCount} input items failed: ask with where for what the error says.`,
-        example: executionByNode(execution.id, step.nodeName, { where: `${step.field} == null` })
+          `n8n does not say which of the ${step.inputCount} input items failed: select it by where, with what the error says.`,
+        example: executionByNode(execution.id, step.nodeName, {
+          where: step.field === undefined ? undefined : `${step.field} == null`
+        })
       }
     case "Workflow":
       return {

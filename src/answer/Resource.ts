@@ -21,6 +21,8 @@ export interface Entry {
   readonly id: string
   /** The title by which a person picks it. */
   readonly title: string
+  /** What is in it. */
+  readonly description?: string
 }
 
 /**

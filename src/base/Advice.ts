@@ -47,6 +47,11 @@ export const Advice = Schema.TaggedUnion({
   /** The version does not exist; `newest` lists existing ones. */
   ChooseVersion: { workflowId: Schema.String, newest: Schema.Array(Schema.String) },
   SearchNodeTypes: {},
+  ShowParameters: {},
+  /** A node becomes one of another type. */
+  ReplaceNode: {},
+  /** A type of a community package. */
+  LoadPackage: {},
   /** n8n may have created a workflow of this name although it answered with an error. */
   LookForCreated: { name: Schema.String },
   OpenExistingFile: {},

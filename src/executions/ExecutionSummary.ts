@@ -142,8 +142,8 @@ export type NextStep =
     readonly _tag: "FindItem"
     readonly nodeName: string
     readonly inputCount: number
-    /** Field of the input: for an error about null the one that few items lack, else the named one, else the first. */
-    readonly field: string
+    /** Field that some items lack: for an error about null the one that the fewest lack, else one that the error names. */
+    readonly field: string | undefined
   }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }
   | { readonly _tag: "SameAgain" }
@@ -151,26 +151,25 @@ export type NextStep =
 /** Number of items read to find the field that distinguishes the failing item. */
 const maxRead = 1_000
 
-/** Field that some, but the fewest, items lack: probably an unexpected null. */
-const rarelyEmpty = (items: ReadonlyArray<Execution.Item>): string | undefined => {
+/** Fields that some items lack and others have, those that the fewest lack first. */
+const rarelyEmpty = (items: ReadonlyArray<Execution.Item>): ReadonlyArray<string> => {
   const objects = items.map(({ json }) => obj(json) ?? {})
-  const names = new Set(objects.flatMap((json) => Object.keys(json)))
-  const [rarest] = [...names]
+  return [...new Set(objects.flatMap((json) => Object.keys(json)))]
     .map((name) => ({ name, count: objects.filter((json) => (json[name] ?? null) === null).length }))
     .filter(({ count }) => count > 0 && count < objects.length)
     .toSorted((a, b) => a.count - b.count)
-  return rarest?.name
+    .map(({ name }) => name)
 }
 
-const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }: Failure): string => {
+const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }: Failure): string | undefined => {
   const run = execution.runs.get(nodeName)?.findLast((candidate) => candidate.error !== undefined)
   const parts = run === undefined ? [] : Execution.inputs(execution, nodeName, run)
-  const items = Execution.slice(execution, parts, 0, maxRead)
-  const fields = Object.keys(obj(items[0]?.json) ?? {})
+  const fields = rarelyEmpty(Execution.slice(execution, parts, 0, maxRead))
   const words = new Set(`${error.message} ${error.description ?? ""}`.toLowerCase().split(/[^\p{L}\p{N}_]+/u))
-  const empty = words.has("null") || words.has("undefined") ? rarelyEmpty(items) : undefined
-  const field = empty ?? fields.find((name) => words.has(name.toLowerCase())) ?? fields[0]
-  return field === undefined ? "$json" : JsonPath.inExpression(field)
+  const field = words.has("null") || words.has("undefined")
+    ? fields[0]
+    : fields.find((name) => words.has(name.toLowerCase()))
+  return field === undefined ? undefined : JsonPath.inExpression(field)
 }
 
 /**

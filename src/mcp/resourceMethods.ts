@@ -10,7 +10,12 @@ import * as Rpc from "./Rpc.ts"
 const mimeTypeOf = ({ mimeType = "application/json" }: Resource.Resource) => mimeType
 
 const listed = (resource: Resource.Resource, entries: ReadonlyArray<Resource.Entry>) =>
-  entries.map(({ id, title }) => ({ uri: Resource.uri(resource, id), name: title, mimeType: mimeTypeOf(resource) }))
+  entries.map(({ description, id, title }) => ({
+    uri: Resource.uri(resource, id),
+    name: title,
+    ...(description === undefined ? {} : { description }),
+    mimeType: mimeTypeOf(resource)
+  }))
 
 /** `resources/list`: fixed resources, then those of the first listable kind; none if n8n does not answer. */
 export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) => {

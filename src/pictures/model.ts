@@ -1,6 +1,6 @@
 /** Parts of a picture. */
 import type { Obj } from "../base/Json.ts"
-import type { Problem } from "../base/Problem.ts"
+import type { MissingCredential, Problem } from "../base/Problem.ts"
 import type * as Execution from "../executions/Execution.ts"
 import type * as Connections from "../n8n/model/Connections.ts"
 import type * as details from "./details.ts"
@@ -26,7 +26,11 @@ export type Overlay =
   | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
   /** Difference from an earlier state. */
   | { readonly _tag: "Difference"; readonly before: Document }
-  | { readonly _tag: "Problems"; readonly problems: ReadonlyArray<Problem> }
+  | {
+    readonly _tag: "Problems"
+    readonly problems: ReadonlyArray<Problem>
+    readonly missingCredentials?: ReadonlyArray<MissingCredential>
+  }
 
 /**
  * Status of a node in the overlay; `idle` did not run in the execution.

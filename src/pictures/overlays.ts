@@ -199,16 +199,33 @@ const ofDifference = (
 const formerPosition = (before: Document, { formerName, name }: WorkflowDiff.NodeDiff) =>
   nodesOf(before).find((node) => nameOf(node) === (formerName ?? name))?.["position"]
 
-const ofProblems = (workflow: Document, problems: ReadonlyArray<Problem>, show: details.Show): Overlaid => {
+const ofProblems = (
+  workflow: Document,
+  { missingCredentials = [], problems: faults }: Overlay & { readonly _tag: "Problems" },
+  show: details.Show
+): Overlaid => {
   const base = plain(workflow, show)
+  const problems: ReadonlyArray<Problem> = [
+    ...faults,
+    ...missingCredentials.map(({ node, type }) => ({
+      severity: "warning" as const,
+      node,
+      path: `credentials.${type}`,
+      message: "This credential is not set yet."
+    }))
+  ]
   const byNode = Map.groupBy(problems, ({ node }) => node ?? "")
-  const errors = problems.filter(({ severity }) => severity === "error").length
+  const errors = faults.filter(({ severity }) => severity === "error").length
   const idOf = idsByName(base.sources)
   const focus = problems.map(({ node }) => node === undefined ? undefined : idOf(node)).find((id) => id !== undefined)
   const names = new Set(base.sources.map(({ json }) => nameOf(json)))
   return {
     ...base,
-    subtitle: `${counted(errors, "error")} · ${counted(problems.length - errors, "warning")}`,
+    subtitle: [
+      counted(errors, "error"),
+      counted(faults.length - errors, "warning"),
+      ...(missingCredentials.length === 0 ? [] : [`${counted(missingCredentials.length, "credential")} missing`])
+    ].join(" · "),
     of: ({ json }) => {
       const own = byNode.get(nameOf(json)) ?? []
       const worst: Status | undefined = own.some(({ severity }) => severity === "error")
@@ -242,6 +259,6 @@ export const overlaid = (workflow: Document, overlay: Overlay | undefined, show:
     case "Difference":
       return ofDifference(overlay.before, workflow, show, namesBy(lookOf))
     case "Problems":
-      return ofProblems(workflow, overlay.problems, show)
+      return ofProblems(workflow, overlay, show)
   }
 }

@@ -113,7 +113,7 @@ export const guide: Resource.Resource<never> = {
   description: `How n8n does it, with a workflow that runs: ${topics.join(", ")}.`,
   uriTemplate: "n8n://guide/{topic}",
   mimeType: "text/markdown",
-  entries: Guides.all.map(({ title, topic }) => ({ id: topic, title })),
+  entries: Guides.all.map(({ description, title, topic }) => ({ id: topic, title, description })),
   tool: nodeGet.name,
   read: (topic) => {
     const found = Guides.all.find((each) => each.topic === topic)

@@ -35,12 +35,13 @@ const errorWorkflow = "settings.errorWorkflow"
  * **Details**
  *
  * A node uses a text that is in its type, its name, its credentials (type, id or name) or a value of its parameters,
- * whatever the case; a type with its package is that type. Secrets are not searched, so that they cannot be probed,
+ * whatever the case; a type with its package is that type, `errorWorkflow` any error workflow. Secrets are not searched, so that they cannot be probed,
  * unless `secrets` says so.
  */
 export const finder = (sought: string, options: { readonly secrets: boolean }) => {
   const text = sought.trim().toLowerCase()
   const contains = (value: string) => value.toLowerCase().includes(text)
+  const isErrorWorkflow = text === "errorworkflow" || text === errorWorkflow.toLowerCase()
   const isType = wholeType.test(sought.trim())
 
   const uses = (value: unknown): boolean => {
@@ -54,8 +55,11 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
       someText(searched, contains) && (options.secrets || someText(Redact.redact(searched), contains))
   }
 
-  return ({ nodes, settings }: Searched): ReadonlyArray<string> => [
-    ...nodes.flatMap((node) => uses(node) ? [str(obj(node)?.["name"]) ?? "?"] : []),
-    ...contains(str(obj(settings)?.["errorWorkflow"]) ?? "") ? [errorWorkflow] : []
-  ]
+  return ({ nodes, settings }: Searched): ReadonlyArray<string> => {
+    const named = str(obj(settings)?.["errorWorkflow"]) ?? ""
+    return [
+      ...nodes.flatMap((node) => uses(node) ? [str(obj(node)?.["name"]) ?? "?"] : []),
+      ...contains(named) || isErrorWorkflow && named !== "" ? [errorWorkflow] : []
+    ]
+  }
 }

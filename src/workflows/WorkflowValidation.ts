@@ -3,8 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
-import type { Problem } from "../base/Problem.ts"
-import { problems } from "./check/WorkflowProblems.ts"
+import type { MissingCredential, Problem } from "../base/Problem.ts"
+import { N8nClient } from "../n8n/N8nClient.ts"
+import * as Callees from "./Callees.ts"
+import { check } from "./check/WorkflowProblems.ts"
 import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
@@ -16,9 +18,10 @@ import { prepare } from "./repair/WorkflowInput.ts"
  * @since 0.1.0
  */
 export interface Validation {
-  /** Whether there are no errors. */
+  /** Whether there are no errors; credentials may be missing. */
   readonly valid: boolean
   readonly problems: ReadonlyArray<Problem>
+  readonly missingCredentials: ReadonlyArray<MissingCredential>
   readonly outdated: ReadonlyArray<Outdated>
 }
 
@@ -60,10 +63,30 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   const [workflow, remarks] = yield* unwrapped(input)
   const types = arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
   const lookups = yield* NodeLookups.make(types, connected)
-  const all = problems(workflow, lookups)
+  const { missingCredentials, problems } = check(workflow, lookups)
   return {
-    valid: all.every(({ severity }) => severity !== "error"),
-    problems: [...all, ...remarks],
+    valid: problems.every(({ severity }) => severity !== "error"),
+    problems: [...problems, ...remarks],
+    missingCredentials,
     outdated: outdated(workflow, lookups)
+  } satisfies Validation
+})
+
+/**
+ * The same for the connected n8n, which also knows the workflows that are called.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(input: unknown) {
+  const release = yield* N8nClient.use((n8n) => n8n.release)
+  const validation = yield* validate(input, release)
+  const callees = release === undefined ? [] : yield* Callees.problems(obj(input) ?? {}, release)
+  return {
+    ...validation,
+    valid: validation.valid && callees.every(({ severity }) => severity !== "error"),
+    problems: [...callees, ...validation.problems].toSorted((a, b) =>
+      Number(b.severity === "error") - Number(a.severity === "error")
+    )
   } satisfies Validation
 })

@@ -60,7 +60,8 @@ describe("resources", () => {
         mimeType: "application/json"
       })
       const guide = { uri: "n8n://guide/errors", mimeType: "text/markdown" }
-      assert.deepInclude(listed, { ...guide, name: "Errors and retries" })
+      const description = "Retry, error outputs, error workflows."
+      assert.deepInclude(listed, { ...guide, name: "Errors and retries", description })
       assert.deepInclude((yield* read(guide.uri)).contents[0], guide)
       for (const { uri } of listed) yield* read(uri)
 

@@ -103,7 +103,7 @@ layer(recorded)("recorded executions", (it) => {
       assert.deepInclude(data.statistics, { successfulNodes: 2, failedNodes: 1, totalItemsProcessed: 121 })
       const { args, tool } = parseCall(data._guidance.example ?? "")
       assert.strictEqual(tool, "get_execution_by_node")
-      assert.deepStrictEqual<unknown>(args, { id: "5", nodeName: "Boom", where: "i == null" })
+      assert.deepStrictEqual<unknown>(args, { id: "5", nodeName: "Boom" })
     }))
 
   it.effect("httpFail: code and words, neither stack nor request", () =>
@@ -257,8 +257,10 @@ describe("what is left to say", () => {
         note: 1
       }]
       assert.strictEqual(yield* whereOf(trim, ...rows), "email == null")
-      assert.strictEqual(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }), "no == null")
-      assert.strictEqual(yield* whereOf("the note is too long", ...rows), "note == null")
+      assert.strictEqual(yield* whereOf("the note is missing", ...rows), "note == null")
+      // A condition that no item meets, or each, selects nothing.
+      assert.isUndefined(yield* whereOf(trim, { no: 1, note: null }, { no: 2, note: null }))
+      assert.isUndefined(yield* whereOf("no is out of range", ...rows))
     }))
 
   it.effect("of a workflow whose data is gone: the name that it has now", () =>

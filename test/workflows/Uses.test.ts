@@ -51,6 +51,9 @@ describe("what uses something", () => {
     assert.deepStrictEqual(found("orders-in"), ["Hook"])
     assert.deepStrictEqual(found("API.example.com"), ["Call"])
     assert.deepStrictEqual(found("err42"), ["settings.errorWorkflow"])
+    assert.deepStrictEqual(found("errorWorkflow"), ["settings.errorWorkflow"])
+    assert.deepStrictEqual(found("settings.errorWorkflow"), ["settings.errorWorkflow"])
+    assert.deepStrictEqual(Uses.finder("errorWorkflow", { secrets: false })({ nodes: [], settings: {} }), [])
     assert.deepStrictEqual(found("nobody"), [])
   })
 

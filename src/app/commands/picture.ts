@@ -9,7 +9,6 @@ import { str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as TestMark from "../../n8n/model/TestMark.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
 import type * as Picture from "../../pictures/Picture.ts"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
@@ -93,9 +92,8 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
     return { workflow, overlay: { _tag: "Difference", before } satisfies Picture.Overlay }
   }
   if (!problems) return { workflow, overlay: undefined }
-  const release = yield* N8nClient.use((n8n) => n8n.release)
-  const validation = yield* WorkflowValidation.validate(workflow, release)
-  return { workflow, overlay: { _tag: "Problems", problems: validation.problems } satisfies Picture.Overlay }
+  const { missingCredentials, problems: found } = yield* WorkflowValidation.validateConnected(workflow)
+  return { workflow, overlay: { _tag: "Problems", problems: found, missingCredentials } satisfies Picture.Overlay }
 })
 
 const write = Effect.fnUntraced(function*(file: string, text: string) {

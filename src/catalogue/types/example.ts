@@ -32,7 +32,14 @@ const texts: ReadonlySet<string> = new Set(
 )
 
 /** Lists that a node is there for, and that are empty by default. */
-const lists: ReadonlySet<string> = new Set(["formFields", "categories", "fields", "fieldsUi", "columnsUi"])
+const lists: ReadonlySet<string> = new Set([
+  "formFields",
+  "categories",
+  "fields",
+  "fieldsUi",
+  "columnsUi",
+  "extractionValues"
+])
 
 /** Whether the node is there for it, although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {
@@ -57,6 +64,12 @@ const commonOf = (property: Property, context: Context) =>
 
 /** Settings that most nodes have, and that say nothing about what a node is for. */
 const incidental = /^(?:authentication|options|resource|operation|descriptionType|toolDescription|simple|notice)$/
+
+/** Whether the agent's model fills something in. */
+const isFilledByAgent = (value: unknown) => JSON.stringify(value)?.includes("$fromAI") === true
+
+/** Kinds of parameters in which it can. */
+const isForAgent = (type: string) => type === "string" || type === "fixedCollection"
 
 /** How many parameters a node shows that requires none. */
 const mostDefaults = 4
@@ -122,10 +135,19 @@ export const parameters = (description: Description, selected: Obj, context: Con
       isPlain(property) && !isEmpty(property.default) && property.default !== false
     ).slice(0, mostDefaults)
     : []
-  const filledIn = complete({
+  const withDefaults = complete({
     ...needed,
     ...Object.fromEntries(defaults.map((property) => [property.name, sample(property, context)]))
   })
+  const forAgent = context.isTool && !isFilledByAgent(withDefaults)
+    ? applying(withDefaults).flatMap((property): ReadonlyArray<readonly [string, unknown]> => {
+      const { name, type } = property
+      if (Object.hasOwn(withDefaults, name) || incidental.test(name) || !isForAgent(type)) return []
+      const value = sample({ ...property, required: true }, context)
+      return isFilledByAgent(value) ? [[name, value]] : []
+    })
+    : []
+  const filledIn = complete({ ...withDefaults, ...Object.fromEntries(forAgent.slice(0, 1)) })
 
   const shown = applying(filledIn)
   const decisive = deciding(shown.filter(({ name }) => Object.hasOwn(filledIn, name)))

@@ -51,7 +51,7 @@ const filter = ({ typeOptions }: Property, { evaluate, version }: Context, optio
 }
 
 const assignments = {
-  assignments: [{ id: "1", name: "total", type: "number", value: "={{ $json.price * $json.quantity }}" }]
+  assignments: [{ id: "1", name: "total", type: "number", value: "={{ ($json.price ?? 0) * ($json.quantity ?? 1) }}" }]
 }
 
 const mapper = { mappingMode: "autoMapInputData", value: null }
@@ -82,8 +82,9 @@ export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 /** Whether the parameter holds the JSON of a body, of items or of a schema. */
 export const isBody = ({ name, type }: Property): boolean => type === "json" && /body|schema|json|payload/i.test(name)
 
-/** A value beside the name of a field is that of the same field. */
-const inList = (property: Property) => label(property) ?? (isValue(property) ? field("name") : undefined)
+/** A value beside the name of a field is that of the same field; the agent's model fills in its own. */
+const inList = (property: Property, { isTool }: Context) =>
+  label(property) ?? (!isValue(property) ? undefined : isTool ? fromAI(property) : field("name"))
 
 const addressForAgent = "=https://api.example.com/orders/{{ $fromAI('orderId', 'the id of the order', 'string') }}"
 
@@ -94,6 +95,8 @@ const label = ({ name }: Property): string | undefined =>
   /category|option$/i.test(name) ? "urgent" : /(?:name|label|key|column|fieldId)$/i.test(name) ? "name" : undefined
 
 const body = "={{ JSON.stringify({ id: $json.id, name: $json.name }) }}"
+
+const bodyForAgent = "={{ JSON.stringify({ status: $fromAI('status', 'the new status', 'string') }) }}"
 
 /** Longer defaults are shown in short: a page of HTML says no more than its heading. */
 const longestDefault = 400
@@ -214,7 +217,11 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   const program = code[name]
   if (program !== undefined) return program
   const example = exampleOf(property) || ofEditor(property) || ""
-  if (context.isTool && depth === 0 && isAddress(property)) return example || addressForAgent
+  if (context.isTool && depth === 0 && isAddress(property)) {
+    return /\bexample\.(?:com|org)\b/.test(example)
+      ? addressForAgent
+      : example || addressForAgent
+  }
   if (isAlphanumeric(property)) return example.replace(/\W+/g, "_") || name
   if (property.requiresDataPath !== undefined && type === "string") return example || "name"
   switch (type) {
@@ -233,7 +240,7 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
     case "dateTime":
       return "2026-01-31T09:00:00"
     case "json":
-      return isBody(property) ? body : "{}"
+      return isBody(property) ? context.isTool ? bodyForAgent : body : "{}"
     case "resourceLocator":
     case "workflowSelector":
     case "agentSelector":
@@ -253,5 +260,5 @@ export const sample = (property: Property, context: Context, depth = 0): unknown
   }
   return context.isTool && depth === 0 && type === "string"
     ? text(property, context)
-    : example || (depth > 0 ? inList(property) : undefined) || text(property, context)
+    : example || (depth > 0 ? inList(property, context) : undefined) || text(property, context)
 }

@@ -1,10 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { truncated } from "../../answer/Truncated.ts"
-import { defined } from "../../base/Json.ts"
-import { Problem } from "../../base/Problem.ts"
-import { problems } from "../../workflows/check/WorkflowProblems.ts"
+import { check } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -40,21 +37,33 @@ export const nodeAdd = Tool.make({
   output: Schema.Struct({
     nodeId: Schema.String,
     name: Schema.String,
-    /** Problems of the new node. */
-    problems: Schema.optionalKey(Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated }))),
+    /** Of the new node. */
+    problems: Schema.optionalKey(editing.findingsFields.problems),
+    missingCredentials: editing.findingsFields.missingCredentials,
     ...editing.outcomeFields
   }),
-  handler: ({ after, name, nodeType: type, parameters: nodeParameters, position, workflowId }) =>
+  handler: ({ nodeType: type, raw: _, workflowId, ...properties }) =>
     Effect.gen(function*() {
-      const operation = defined({ op: "add" as const, type, name, parameters: nodeParameters, position, after })
+      const operation = { op: "add" as const, type, ...properties }
       const changed = yield* editing.edit(workflowId, [operation], { operation: "node_add" })
-      const { id } = addedNode(changed.result)
-      const all = problems(changed.workflow, changed.result.lookups)
-      return { ...changed, problems: all.filter(({ nodeId, path }) => nodeId === id && path.includes(".")) }
+      const { id, name } = addedNode(changed.result)
+      const { missingCredentials, problems } = check(changed.workflow, changed.result.lookups)
+      return {
+        ...changed,
+        problems: problems.filter(({ nodeId, path }) => nodeId === id && path.includes(".")),
+        missingCredentials: missingCredentials.filter(({ node }) => node === name)
+      }
     }),
-  summarize: ({ problems, ...changed }, { raw }) => {
+  summarize: (changed, { raw }) => {
     const { id, name } = addedNode(changed.result)
-    return { nodeId: id, name, ...(problems.length === 0 ? {} : { problems }), ...editing.outcome(changed, raw) }
+    const { problems, ...missing } = editing.findings(changed)
+    return {
+      nodeId: id,
+      name,
+      ...(problems.length === 0 ? {} : { problems }),
+      ...missing,
+      ...editing.outcome(changed, raw)
+    }
   },
   message: ({ name }) => ({ en: `Added node '${name}'`, ja: "ノードを追加しました" })
 })

@@ -1,15 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
-import { Problem } from "../../base/Problem.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import type { Problem } from "../../base/Problem.ts"
 import { Outdated } from "../../workflows/Outdated.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
+import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
@@ -54,7 +53,7 @@ export const validateWorkflow = Tool.make({
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, credentials. Errors are what n8n refuses; each problem has its fix. outdated: nodes with a newer version or successor.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work; each problem has its fix. missingCredentials: to set before publishing. outdated: nodes with a newer version or successor.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
@@ -64,19 +63,14 @@ export const validateWorkflow = Tool.make({
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
     note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
-    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    ...editing.findingsFields,
     /** Nodes with a newer version or of a deprecated type: no problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated))
   }),
   handler: ({ workflow, workflowId }) =>
     Effect.gen(function*() {
-      const [{ notes, place, repairs, value }, release] = yield* Effect.all([
-        source(workflowId, workflow),
-        N8nClient.use((n8n) => n8n.release)
-      ], {
-        concurrency: 2
-      })
-      const validation = yield* WorkflowValidation.validate(value, release)
+      const { notes, place, repairs, value } = yield* source(workflowId, workflow)
+      const validation = yield* WorkflowValidation.validateConnected(value)
       return {
         ...validation,
         value,
@@ -85,17 +79,20 @@ export const validateWorkflow = Tool.make({
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       }
     }),
-  summarize: ({ notes, outdated, place, problems, valid }) => ({
+  summarize: ({ notes, outdated, place, valid, ...found }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    counts: counts(problems),
-    problems,
+    counts: counts(found.problems),
+    ...editing.findings(found),
     ...(outdated.length === 0 ? {} : { outdated })
   }),
-  view: ({ problems, value }) => page.view(obj(value) ?? {}, { _tag: "Problems", problems }),
-  message: ({ counts: { errors, warnings }, valid }) => ({
-    en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}`,
+  view: ({ missingCredentials, problems, value }) =>
+    page.view(obj(value) ?? {}, { _tag: "Problems", problems, missingCredentials }),
+  message: ({ counts: { errors, warnings }, missingCredentials, valid }) => ({
+    en: `${valid ? "Valid" : `Not valid: ${counted(errors, "error")}`}, ${counted(warnings, "warning")}${
+      editing.missing(missingCredentials)
+    }`,
     ja: valid ? "ワークフローに問題はありません" : "ワークフローに問題があります"
   })
 })

@@ -1,10 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { truncated } from "../../answer/Truncated.ts"
 import { counted } from "../../base/Plural.ts"
-import { Problem } from "../../base/Problem.ts"
-import { problems } from "../../workflows/check/WorkflowProblems.ts"
+import type { MissingCredential, Problem } from "../../base/Problem.ts"
+import { check } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
@@ -12,6 +11,14 @@ import * as writing from "../shared/Writing.ts"
 
 /** Identifies a problem wherever its node stands in the list. */
 const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
+
+const credentialKey = ({ node, type }: MissingCredential) => `${type} ${node}`
+
+/** Those of the second list that the first has not. */
+const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each: A) => string) => {
+  const known = new Set(before.map(key))
+  return after.filter((each) => !known.has(key(each)))
+}
 
 /**
  * Several changes, all or nothing.
@@ -40,7 +47,7 @@ export const workflowEdit = Tool.make({
   output: Schema.Struct({
     applied: Schema.Boolean,
     changes: Schema.Array(Schema.String),
-    problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+    ...editing.findingsFields,
     ...editing.outcomeFields
   }),
   handler: ({ dryRun, expectedVersionId, operations, workflowId }) =>
@@ -51,19 +58,23 @@ export const workflowEdit = Tool.make({
         expectedVersionId
       })
       const { before, result: { lookups }, workflow } = changed
-      const known = new Set(problems(before, lookups).map(problemKey))
-      return { ...changed, problems: problems(workflow, lookups).filter((problem) => !known.has(problemKey(problem))) }
+      const [then, now] = [check(before, lookups), check(workflow, lookups)]
+      return {
+        ...changed,
+        problems: added(then.problems, now.problems, problemKey),
+        missingCredentials: added(then.missingCredentials, now.missingCredentials, credentialKey)
+      }
     }),
-  summarize: ({ problems, ...changed }, { dryRun, raw }) => ({
+  summarize: (changed, { dryRun, raw }) => ({
     applied: !dryRun,
     changes: changed.result.changes,
-    problems,
+    ...editing.findings(changed),
     ...editing.outcome(changed, raw)
   }),
-  message: ({ applied, changes, problems }) => ({
+  message: ({ applied, changes, missingCredentials, problems }) => ({
     en: `${applied ? "Made" : "Would make"} ${counted(changes.length, "change")}${
       problems.length === 0 ? "" : `; ${counted(problems.length, "new problem")}`
-    }`,
+    }${editing.missing(missingCredentials)}`,
     ja: applied ? "ワークフローを編集しました" : "変更内容を確認しました"
   })
 })

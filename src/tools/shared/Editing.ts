@@ -2,9 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
+import { truncated } from "../../answer/Truncated.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
+import { MissingCredential, Problem } from "../../base/Problem.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import type { Findings } from "../../workflows/check/WorkflowProblems.ts"
 import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
@@ -30,6 +34,23 @@ export const position = Schema.optionalKey(
 /** Parameters of a node. */
 export const nodeParameters = (description: string) =>
   Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
+
+/** The fields of an answer that come of checking a workflow. */
+export const findingsFields = {
+  problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
+  /** No problems: n8n needs them before it publishes. */
+  missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
+}
+
+/** What was found, without an empty list of credentials. */
+export const findings = ({ missingCredentials, problems }: Findings) => ({
+  problems,
+  ...(missingCredentials.length === 0 ? {} : { missingCredentials })
+})
+
+/** `; 1 credential missing` */
+export const missing = (credentials: Findings["missingCredentials"] = []): string =>
+  credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
 /** The fields of {@link outcome}. */
 export const outcomeFields = {
@@ -64,7 +85,7 @@ export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
 
 /** The error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refused) =>
-  new Errors.ValidationError({ reason: message, field, hint: `Nothing was changed. ${hint}` })
+  new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
 /** Edits a workflow by operations, all or nothing; the result has what was looked up for it, to judge it by. */
 export const edit = (

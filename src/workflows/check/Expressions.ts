@@ -3,8 +3,7 @@
  * name.
  */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, deeper, type Obj, obj, str } from "../../base/Json.ts"
-import { isExpression } from "../../catalogue/parameters/Parameters.ts"
+import { arr, deeper, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 
 /** The code between `{{` and `}}`, as n8n parses it. */
 export interface Part {
@@ -20,6 +19,8 @@ export interface Reference {
   readonly start: number
   readonly end: number
   readonly as: "literal" | "property"
+  /** Whether it was read by pattern from code that does not parse: it may be in a comment or a string. */
+  readonly isGuess: boolean
 }
 
 /** References and mistakes in a text; offsets are those of the text. */
@@ -104,24 +105,33 @@ const isNamed = (value: unknown, ...names: ReadonlyArray<string>) => {
   return node?.["type"] === "Identifier" && names.includes(String(node["name"]))
 }
 
+/** Whether the value is one of n8n's variables, of the current item or of `$item(index)`. */
+const isVariable = (value: unknown, ...names: ReadonlyArray<string>) => {
+  const node = obj(value)
+  return isNamed(node, ...names) ||
+    node?.["type"] === "MemberExpression" && node["computed"] !== true && isNamed(node["property"], ...names) &&
+      isNamed(obj(node["object"])?.["callee"], "$item")
+}
+
 const offset = (value: unknown, key: "start" | "end") => Number(obj(value)?.[key])
 
 const namedIn = (node: Obj): Reference | undefined => {
   const [first] = arr(node["arguments"])
-  const argument = node["type"] === "CallExpression" && isNamed(node["callee"], "$", "$items")
+  const argument = node["type"] === "CallExpression" && isVariable(node["callee"], "$", "$items")
     ? first
-    : node["type"] === "MemberExpression" && isNamed(node["object"], "$node")
+    : node["type"] === "MemberExpression" && isVariable(node["object"], "$node")
     ? node["property"]
     : undefined
+  const end = offset(argument, "end")
   if (node["type"] === "MemberExpression" && argument !== undefined && node["computed"] !== true) {
     const name = str(obj(argument)?.["name"])
     const start = offset(node["object"], "end")
-    return name === undefined ? undefined : { name, start, end: offset(argument, "end"), as: "property" }
+    return name === undefined ? undefined : { name, start, end, as: "property", isGuess: false }
   }
   const name = literal(argument)
   return name === undefined
     ? undefined
-    : { name, start: offset(argument, "start"), end: offset(argument, "end"), as: "literal" }
+    : { name, start: offset(argument, "start"), end, as: "literal", isGuess: false }
 }
 
 /** Whether the code has a `$` of its own, as scripts with a DOM library have. */
@@ -144,41 +154,72 @@ const referencesIn = (program: Obj): ReadonlyArray<Reference> => {
 
 const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 
-/** What is in an expression. */
-export const inExpression = (expression: string, parse: Parse): Findings => {
-  const findings = parts(expression).map(({ code, place }): Findings => {
-    const parsed = parse(code, "expression")
-    if (parsed === undefined) return empty
-    if ("mistake" in parsed) {
-      return { references: [], mistakes: [{ code, message: parsed.mistake, at: place(parsed.at) }] }
+/** A name in quotes, be they escaped in it or not, behind `$(`, `$items(` or `$node[`, or as it is behind `$node.` */
+const pattern =
+  /(\$(?:(?:items)?\(|node\s*\[)\s*)(["'`])((?:\\.|(?!\2\s*[)\],])[^\\\n])*)\2|(\$node)\??\.([\p{L}_$][\p{L}\p{N}_$]*)/gu
+
+/** References in what does not parse, as n8n itself finds them everywhere. */
+const guesses = (text: string): ReadonlyArray<Reference> =>
+  [...text.matchAll(pattern)].map(({ 0: { length }, 1: before, 3: quoted, 4: variable, 5: property, index }) => ({
+    name: property ?? (quoted ?? "").replaceAll(/\\(.)/g, "$1"),
+    start: index + (before ?? variable ?? "").length,
+    end: index + length,
+    as: property === undefined ? "literal" : "property",
+    isGuess: true
+  }))
+
+const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings => {
+  const parsed = parse(code, as)
+  const names = mayName(code)
+  if (parsed !== undefined && "program" in parsed) {
+    const references = names ? referencesIn(parsed.program) : []
+    return {
+      references: as === "body" && references.length > 0 && hasOwnDollar(parsed.program)
+        ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(code.slice(0, start)))
+        : references,
+      mistakes: []
     }
-    const references = mayName(code) ? referencesIn(parsed.program) : []
+  }
+  return {
+    references: names ? guesses(code) : [],
+    mistakes: parsed === undefined ? [] : [{ code, message: parsed.mistake, at: parsed.at }]
+  }
+}
+
+/** What is in an expression; brackets that were forgotten leave code outside of them. */
+export const inExpression = (expression: string, parse: Parse): Findings => {
+  const codes = parts(expression)
+  const outside = mayName(expression)
+    ? guesses(expression).filter(({ start }) =>
+      codes.every(({ place }) => start < place(0) || start > place(Number.POSITIVE_INFINITY))
+    )
+    : []
+  const findings = codes.map(({ code, place }): Findings => {
+    const { mistakes, references } = inCode(code, "expression", parse)
     return {
       references: references.map((each) => ({ ...each, start: place(each.start), end: place(each.end) })),
-      mistakes: []
+      mistakes: mistakes.map((each) => ({ ...each, at: place(each.at) }))
     }
   })
   return {
-    references: findings.flatMap(({ references }) => references),
+    references: [...findings.flatMap(({ references }) => references), ...outside],
     mistakes: findings.flatMap(({ mistakes }) => mistakes)
   }
 }
 
 /** What is in a script. */
-export const inScript = (script: string, parse: Parse): Findings => {
-  const parsed = parse(script, "body")
-  if (parsed === undefined) return empty
-  if ("mistake" in parsed) {
-    return { references: [], mistakes: [{ code: script, message: parsed.mistake, at: parsed.at }] }
-  }
-  const references = mayName(script) ? referencesIn(parsed.program) : []
-  return {
-    references: references.length > 0 && hasOwnDollar(parsed.program)
-      ? references.filter(({ start }) => !/\$\s*\(\s*$/.test(script.slice(0, start)))
-      : references,
-    mistakes: []
-  }
-}
+export const inScript = (script: string, parse: Parse): Findings => inCode(script, "body", parse)
+
+/** References in a text without `=` whose `{{ … }}` the node itself evaluates. */
+const inTemplate = (template: string, parse: Parse): Findings => ({
+  references: inExpression(`=${template}`, parse).references.map((each) => ({
+    ...each,
+    start: each.start - 1,
+    end: each.end - 1
+  })),
+  // Brackets may be those of another language there.
+  mistakes: []
+})
 
 const empty: Findings = { references: [], mistakes: [] }
 
@@ -189,31 +230,46 @@ export interface Text {
   /** From the node: `parameters.url`. */
   readonly path: string
   readonly text: string
-  /** `unmarked`: code in brackets, but no `=` before all, without which n8n takes it as it is. */
-  readonly kind: "expression" | "script" | "unmarked"
+  /**
+   * `template`: the node itself evaluates what is in brackets, without `=`.
+   *
+   * `unmarked`: code in brackets, but no `=` before all, without which n8n takes it as it is.
+   */
+  readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 
 /** Parameters that hold JavaScript. */
 const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
 
-/** Parameters in which nodes look for brackets themselves, and code of other kinds. */
-const evaluated = /(?:^|\.)(?:query|sqlQuery|html|jsonOutput|customFilter|workflowJson|\w*code)$/i
+/** Parameters in which nodes look for brackets themselves. */
+const templates = /(?:^|\.)(?:query|sqlQuery|html|customFilter)$/i
 
-const bracketed = /\{\{\s*\$(?:json|node|input|items|binary|\()/
+/** Parameters with brackets of other kinds. */
+const foreign = /(?:^|\.)(?:jsonOutput|workflowJson|\w*code)$/i
 
-/** Every expression and script in parameters, in their order. */
+const bracketed = /\{\{\s*\$(?:json|node|items?|input|binary|\()/
+
+const kindOf = (path: string, value: string): Text["kind"] | undefined =>
+  value.startsWith("=")
+    ? "expression"
+    : scripts.has(path)
+    ? "script"
+    : !value.includes("{{") || foreign.test(path)
+    ? undefined
+    : templates.test(path)
+    ? "template"
+    : bracketed.test(value)
+    ? "unmarked"
+    : undefined
+
+/** Every expression, script and template in parameters, in their order. */
 export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   const all: Array<Text> = []
   const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const [path, value] = top
-    if (isExpression(value)) all.push({ path, text: value, kind: "expression" })
-    else if (typeof value === "string") {
-      const kind = scripts.has(path)
-        ? "script"
-        : bracketed.test(value) && !evaluated.test(path)
-        ? "unmarked"
-        : undefined
+    if (typeof value === "string") {
+      const kind = kindOf(path, value)
       if (kind !== undefined) all.push({ path, text: value, kind })
     } else if (typeof value === "object" && value !== null) {
       const isList = Array.isArray(value)
@@ -227,6 +283,23 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   return all
 }
 
+/** The value at a path with every text in it changed. */
+export const mapTexts = (value: unknown, change: (text: Text) => string, path = "parameters"): unknown => {
+  if (typeof value === "string") {
+    const kind = kindOf(path, value)
+    return kind === undefined ? value : change({ path, text: value, kind })
+  }
+  if (Array.isArray(value)) return value.map((inner, index) => mapTexts(inner, change, deeper(path, index)))
+  const object = obj(value)
+  return object === undefined ? value : mapValues(object, (inner, key) => mapTexts(inner, change, deeper(path, key)))
+}
+
 /** What is in one of them. */
 export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
-  kind === "expression" ? inExpression(text, parse) : kind === "script" ? inScript(text, parse) : empty
+  kind === "expression"
+    ? inExpression(text, parse)
+    : kind === "script"
+    ? inScript(text, parse)
+    : kind === "template"
+    ? inTemplate(text, parse)
+    : empty

@@ -4,6 +4,7 @@ import type { Problem } from "../../base/Problem.ts"
 import { nearestTypes, shortName } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { isNewer } from "../../catalogue/types/Releases.ts"
+import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 
 /** The packages that n8n comes with. */
@@ -15,8 +16,13 @@ const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 /** Whether nobody here can say what the type is. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
-/** What n8n 2 leaves out unless NODES_EXCLUDE says otherwise. */
-const excluded: ReadonlySet<string> = new Set(["n8n-nodes-base.executeCommand", "n8n-nodes-base.localFileTrigger"])
+const base = "n8n-nodes-base."
+
+/** Types that n8n 2 disables by default. */
+const disabled: ReadonlySet<string> = new Set([`${base}executeCommand`, `${base}localFileTrigger`])
+
+/** Types for n8n's own tests. */
+const internal: ReadonlySet<string> = new Set([`${base}dynamicCredentialCheck`, `${base}e2eTest`])
 
 const unknownType = (node: Node, lookups: Lookups): Problem => {
   const { type } = node
@@ -55,10 +61,14 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
   const versions = NodeType.versions(nodeType)
   const newest = versions.at(-1) ?? 1
   const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
+  // n8n looks at the version only where there is one implementation for each.
+  const isOverlooked = nodeType.descriptions.length === 1
   return problemOf(node, {
-    severity: version > newest && isYounger ? "warning" : "error",
+    severity: isOverlooked || version > newest && isYounger ? "warning" : "error",
     path: `${node.at}.typeVersion`,
-    message: version > newest
+    message: isOverlooked
+      ? `'${node.type}' has no version ${version}; n8n runs it anyway.`
+      : version > newest
       ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
       : `'${node.type}' has no version ${version}.`,
     fix: `There are ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
@@ -80,7 +90,7 @@ const lacked = (
     }.`,
     fix: there === undefined
       ? "Take another type, or update n8n."
-      : `Write ${there}, the newest it has (node_get with version: ${there} tells its parameters), or update n8n.`
+      : `Write ${there}, the newest it has, or update n8n.`
   })
 }
 
@@ -90,12 +100,16 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   if (nodeType === undefined) return [unknownType(node, lookups)]
   if (version === undefined) return []
   if (description === undefined) return [unknownVersion(node, nodeType, version, lookups)]
-  if (excluded.has(type) && lookups.isV1 !== true) {
+  const own = ToolVariant.baseOf(type) ?? type
+  if (internal.has(own) || disabled.has(own) && lookups.isV1 !== true) {
+    const isInternal = internal.has(own)
     return [problemOf(node, {
-      severity: "warning",
+      severity: "error",
       path: `${node.at}.type`,
-      message: `n8n 2 leaves out '${type}' unless told otherwise.`,
-      fix: "Somebody has to start n8n with NODES_EXCLUDE=[]."
+      message: isInternal ? `'${type}' is for n8n's own tests.` : `n8n 2 disables '${type}' by default.`,
+      fix: isInternal
+        ? "Take another type."
+        : "Take another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
     })]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true

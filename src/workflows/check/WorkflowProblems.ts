@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as JavaScript from "../../base/JavaScript.ts"
 import type { Obj } from "../../base/Json.ts"
 import { nearest, suggestion } from "../../base/Nearest.ts"
-import type { Problem } from "../../base/Problem.ts"
+import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import * as Checked from "./CheckedWorkflow.ts"
 import { connectionProblems } from "./connection.ts"
-import { nodeProblems } from "./node.ts"
+import { missingCredentials, nodeProblems } from "./node.ts"
 import { reachProblems } from "./reach.ts"
 import { structureProblems } from "./structure.ts"
 import { typeProblems } from "./TypeProblems.ts"
@@ -38,8 +38,19 @@ const sorted = (problems: ReadonlyArray<Problem>) =>
   ])
 
 /**
- * Everything that is wrong, errors first, each in the order of the checks: shape, types, connections, single nodes,
- * what never runs.
+ * Result of checking a workflow.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Findings {
+  /** Errors first, each in the order of the checks: shape, types, connections, single nodes, what never runs. */
+  readonly problems: ReadonlyArray<Problem>
+  readonly missingCredentials: ReadonlyArray<MissingCredential>
+}
+
+/**
+ * Everything that is wrong, and the credentials that are still to be set.
  *
  * **Details**
  *
@@ -49,16 +60,28 @@ const sorted = (problems: ReadonlyArray<Problem>) =>
  * @category functions
  * @since 0.1.0
  */
-export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> => {
+export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   const checked = Checked.make(workflow, lookups)
-  return sorted([
-    ...structureProblems(workflow, lookups),
-    ...typeProblems(checked, lookups),
-    ...connectionProblems(checked),
-    ...nodeProblems(checked, lookups),
-    ...reachProblems(checked)
-  ])
+  return {
+    problems: sorted([
+      ...structureProblems(workflow, lookups),
+      ...typeProblems(checked, lookups),
+      ...connectionProblems(checked),
+      ...nodeProblems(checked, lookups),
+      ...reachProblems(checked)
+    ]),
+    missingCredentials: missingCredentials(checked)
+  }
 }
+
+/**
+ * The problems alone.
+ *
+ * @category functions
+ * @since 0.1.0
+ */
+export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> =>
+  check(workflow, lookups).problems
 
 /**
  * What is wrong whatever the types of the nodes are: shape, names, connections, expressions and code, what never runs.

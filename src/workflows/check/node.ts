@@ -1,7 +1,6 @@
-/** What is wrong inside single nodes: parameters, credentials, expressions. */
-import * as Predicate from "effect/Predicate"
-import { obj, str } from "../../base/Json.ts"
-import type { Problem } from "../../base/Problem.ts"
+/** What is wrong inside single nodes: parameters, expressions, and credentials that are not set. */
+import { obj, own, str } from "../../base/Json.ts"
+import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
@@ -30,32 +29,23 @@ const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   return name === undefined || name === "" || name.startsWith("=") ? [] : [name]
 }
 
-const ofCredentials = (node: Node): ReadonlyArray<Problem> => {
-  const { description, json, parameters, version } = node
+const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
+  const { description, json, name: ofNode, parameters, version } = node
   if (description === undefined || version === undefined) return []
   const scope = { values: parameters, root: parameters, ...about(description, { typeVersion: version, parameters }) }
-  const needed = (description.credentials ?? []).flatMap(({ displayName, displayOptions, name, required }) =>
-    required === true && Parameters.isShown(displayOptions, scope)
-      ? [{ name, label: displayName ?? name }]
-      : []
+  const needed = (description.credentials ?? []).flatMap(({ displayOptions, name, required }) =>
+    required === true && Parameters.isShown(displayOptions, scope) ? [name] : []
   )
-  const credentials = new Map(Object.entries(obj(json["credentials"]) ?? {}))
-  const all = new Map(
-    [...chosen(node).map((name) => ({ name, label: name })), ...needed].map((each) => [each.name, each])
-  )
-  return [...all.values()].flatMap(({ label, name }) => {
-    const credential = credentials.get(name)
-    const held = obj(credential)
-    if (held?.["id"] || held?.["__aiGatewayManaged"]) return []
-    return [problemOf(node, {
-      severity: "error",
-      path: `${node.at}.credentials.${name}`,
-      message: Predicate.isNullish(credential)
-        ? `'${node.name}' needs the credential ${label}.`
-        : `The credential ${label} has no id.`,
-      fix: "Set credentials: {[type]: {id, name}}; list_credentials lists what n8n has."
-    })]
+  return [...new Set([...chosen(node), ...needed])].flatMap((type) => {
+    const credential = obj(own(json["credentials"], type))
+    return credential?.["id"] || credential?.["__aiGatewayManaged"] ? [] : [{ node: ofNode, type }]
   })
+}
+
+/** Credentials without which n8n does not publish the workflow. */
+export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
+  const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
+  return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))
 }
 
 const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` : text
@@ -88,8 +78,8 @@ const ofExpressions = (
           : `{{${shorten(code)}}} does not parse: ${message}.`
       }))
     }
-    for (const { name } of findings.references) {
-      if (names.has(name)) continue
+    for (const { isGuess, name } of findings.references) {
+      if (isGuess || names.has(name)) continue
       const before = missing.get(name)
       if (before === undefined) missing.set(name, { path: text.path, kind: text.kind, count: 1 })
       else before.count++
@@ -120,7 +110,6 @@ export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): Reado
     const paths = new Set(parameters.map(({ path }) => path))
     const problems = [
       ...parameters,
-      ...ofCredentials(node),
       ...ofExpressions(node, names, lookups).filter(({ path }) => !paths.has(path))
     ]
     return isLookedInto(node, connected)

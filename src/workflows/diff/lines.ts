@@ -44,8 +44,14 @@ export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
 
 const asText = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value) ?? ""
 
+/** Text in quotes that it does not contain, so that JSON need not escape them. */
+const inQuotes = (text: string) => {
+  const quote = ["\"", "'", "`"].find((each) => !text.includes(each)) ?? "\""
+  return quote + text.replaceAll(/\r?\n/g, "⏎") + quote
+}
+
 const inLine = (value: unknown, excerpt: string) =>
-  value === undefined ? "none" : typeof value === "string" ? JSON.stringify(excerpt) : excerpt
+  value === undefined ? "none" : typeof value === "string" ? inQuotes(excerpt) : excerpt
 
 /**
  * Change of a value in one line: excerpts around the difference, before and after.
@@ -57,7 +63,7 @@ export const around = (before: unknown, after: unknown, room = 160): string => {
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
     const text = `${inLine(before, from)} → ${inLine(after, to)}`
-    // What JSON escapes takes more room.
+    // Values other than texts may be longer.
     if (text.length <= room || piece <= 16) return text
   }
 }

@@ -71,6 +71,7 @@ export const apply = (
   Result.gen(function*() {
     const changes: Array<string> = []
     const added: Array<string> = []
+    const removed: Array<readonly [line: number, name: string]> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
       const made = yield* Result.mapError(step(current, operation, lookups), (refusal): Refused => ({
@@ -81,7 +82,10 @@ export const apply = (
       current = made.workflow
       changes.push(...made.changes)
       if (made.added !== undefined) added.push(made.added)
+      if (made.removed !== undefined) removed.push([changes.length - 1, made.removed])
     }
+    // A later operation may have replaced what named it.
+    for (const [line, name] of removed) changes[line] += Rename.stillNamed(current, name, lookups)
     return { workflow: current, changes, added: added.flatMap((id) => Step.addedOf(current, id)) }
   })
 

@@ -58,8 +58,8 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
     field,
     `There is no node type '${type.slice(0, 100)}'.`,
     isCommunity(type)
-      ? "It is not n8n's own: a person has to start this server with --nodes and its package."
-      : `${near === "" ? "" : `Did you mean ${near}? `}node_search finds types by what they do.`
+      ? { _tag: "LoadPackage" }
+      : [near === "" ? "" : `Did you mean ${near}?`, { _tag: "SearchNodeTypes" }]
   )
 }
 
@@ -89,7 +89,10 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
     }
     const kind = yield* kindOf(workflow, operation.type, "type", lookups)
     const anchor = after === undefined ? undefined : yield* Step.locate(workflow, after, "after", lookups)
-    const { description, type, typeVersion } = kind
+    const { type } = kind
+    const typeVersion = num(properties["typeVersion"]) ?? kind.typeVersion
+    const nodeType = lookups.find(type)
+    const description = nodeType && NodeType.at(nodeType, typeVersion)
     const keys = Object.keys(parameters)
     const made = { description, typeVersion, parameters }
     yield* Patch.refuseUnknown(made, keys, lookups)
@@ -109,7 +112,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
       { op: "update", node: id, ...properties },
       lookups
     )
-    const extra = Object.keys(properties)
+    const extra = Object.keys(properties).filter((key) => key !== "typeVersion")
     const what = `added '${name}' (${Step.typed(type, typeVersion)}${
       extra.length === 0 ? "" : `, ${extra.join(", ")}`
     })`

@@ -1,9 +1,8 @@
 /** Nodes named in expressions and scripts of others. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { mapValues, type Obj, obj } from "../../base/Json.ts"
-import { isExpression } from "../../catalogue/parameters/Parameters.ts"
+import { deeper, mapValues, type Obj } from "../../base/Json.ts"
 import type { Reference, Text } from "../check/Expressions.ts"
-import { inText, texts } from "../check/Expressions.ts"
+import { inText, mapTexts, texts } from "../check/Expressions.ts"
 
 /** Parsing takes time. Where nothing is escaped, a name stands in code as it is. */
 const mayName = (text: string, name: string) =>
@@ -49,23 +48,10 @@ const inString = (text: Text, before: string, after: string, parse: Parse) =>
       text.text
     )
 
-/** The value with every expression in it changed. */
-const mapExpressions = (value: unknown, change: (text: string) => string): unknown => {
-  if (isExpression(value)) return change(value)
-  if (Array.isArray(value)) return value.map((inner) => mapExpressions(inner, change))
-  const object = obj(value)
-  return object === undefined ? value : mapValues(object, (inner) => mapExpressions(inner, change))
-}
-
-/** The parameters with a node under another name, in every expression and script. */
-export const rename = (parameters: Obj, before: string, after: string, parse: Parse): Obj => {
+/** The parameters with a node under another name, in every expression, script and template. */
+export const rename = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
   // What names nobody may be nested deeper than a stack holds.
-  if (naming(parameters, before, parse).length === 0) return parameters
-  const change = (text: Text) => inString(text, before, after, parse)
-  return mapValues(parameters, (value, key) => {
-    const [text] = typeof value === "string" ? texts({ [key]: value }) : []
-    return text === undefined
-      ? mapExpressions(value, (text) => change({ path: key, text, kind: "expression" }))
-      : change(text)
-  })
-}
+  naming(parameters, before, parse).length === 0
+    ? parameters
+    : mapValues(parameters, (value, key) =>
+      mapTexts(value, (text) => inString(text, before, after, parse), deeper("parameters", key)))

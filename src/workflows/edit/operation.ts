@@ -7,7 +7,16 @@ import { suggestion } from "../../base/Nearest.ts"
 const optional = Schema.optionalKey
 const Name = Schema.String
 const Fields = Schema.Record(Schema.String, Schema.Unknown)
-const Position = Schema.Struct({ x: Schema.Finite, y: Schema.Finite })
+const Point = Schema.Struct({ x: Schema.Finite, y: Schema.Finite })
+type Place = typeof Point.Type | readonly [x: number, y: number]
+/** `[x, y]` as in workflows, or `{x, y}`. */
+const Position = Schema.Union([Point, Schema.Tuple([Schema.Finite, Schema.Finite])]).pipe(Schema.decodeTo(
+  Point,
+  SchemaTransformation.transform({
+    decode: (place: Place) => "x" in place ? place : { x: place[0], y: place[1] },
+    encode: (place): Place => place
+  })
+))
 const Port = Schema.Union([Schema.String, Schema.Finite])
 const onNode = { node: Name }
 const onLink = { from: Name, to: Name, sourceOutput: optional(Port), targetInput: optional(Port) }
@@ -62,7 +71,7 @@ const explained: { readonly [op: string]: string } = {
   update: "node, parameters? (merge patch; null removes), other keys of a node",
   set: "node, path below parameters (rules.values[2]; [+] appends), value (null removes)",
   replace: "node, path, find (literal), with, all?",
-  move: "node, position {x, y}",
+  move: "node, position [x, y]",
   ...Object.fromEntries(
     ["connect", "disconnect"].map((op) => [op, "from, to, sourceOutput?, targetInput? (port: index or name)"])
   )

@@ -99,7 +99,7 @@ export const refuseUnknown = (
     : Step.refuse(
       `parameters.${remark.path}`,
       `${description.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
-      remark.fix ?? "node_get shows its parameters."
+      remark.fix ?? { _tag: "ShowParameters" }
     )
 }
 
@@ -114,5 +114,5 @@ export const refuseRemarked = (
     : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
   return remark === undefined
     ? Result.succeed(undefined)
-    : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? "node_get shows its parameters.")
+    : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? { _tag: "ShowParameters" })
 }

@@ -120,22 +120,25 @@ export const remove = (
     const id = str(node["id"])
     const isGrouped = id !== undefined &&
       arr(workflow["nodeGroups"]).some((group) => arr(own(group, "nodeIds")).includes(id))
-    const naming = !means(name) ?
-      [] :
-      arr(rest.nodes).flatMap((each) =>
-        Names.naming(own(each, "parameters"), name, lookups.parse).map((path) =>
-          `${path} of '${String(own(each, "name"))}'`
-        )
-      )
-    const still = naming.length === 0
-      ? ""
-      : `; ${counted(naming.length, "expression")} still name${naming.length === 1 ? "s" : ""} it: ` +
-        naming.slice(0, 5).join(", ") + (naming.length > 5 ? " …" : "")
     return {
       workflow: isGrouped ? { ...unpinned, nodeGroups: withoutMember(workflow["nodeGroups"], id) } : unpinned,
       changes: [
         `removed ${name === "" ? `nodes[${index}]` : quoted([name])}` +
-        (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`) + still
-      ]
+        (links.length === 0 ? "" : ` and ${counted(links.length, "connection")}`)
+      ],
+      ...(means(name) ? { removed: name } : {})
     }
   })
+
+/** `; 1 expression still names it: …`, of a node that is gone. */
+export const stillNamed = (workflow: Obj, name: string, { parse }: Step.Lookups): string => {
+  const paths = Step.names(workflow).includes(name) ?
+    [] :
+    arr(workflow["nodes"]).flatMap((node) =>
+      Names.naming(own(node, "parameters"), name, parse).map((path) => `${path} of '${String(own(node, "name"))}'`)
+    )
+  return paths.length === 0
+    ? ""
+    : `; ${counted(paths.length, "expression")} still name${paths.length === 1 ? "s" : ""} it: ` +
+      paths.slice(0, 5).join(", ") + (paths.length > 5 ? " …" : "")
+}

@@ -1,5 +1,6 @@
 /** What all edits share: finding nodes, and refusing what cannot be done. */
 import * as Result from "effect/Result"
+import type { Hint } from "../../base/Advice.ts"
 import { arr, num, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 
@@ -23,20 +24,22 @@ export interface Step {
   readonly changes: ReadonlyArray<string>
   /** The id of the node that it made. */
   readonly added?: string
+  /** The name of the node that it removed; its line is the last of `changes`. */
+  readonly removed?: string
 }
 
 /** Why it cannot be; `field` is that of the operation. */
 export interface Refusal {
   readonly field: string
   readonly message: string
-  readonly hint: string
+  readonly hint: Hint
 }
 
 /** A value, or why there is none. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
 /** What cannot be, and what could. */
-export const refuse = (field: string, message: string, hint: string) => Result.fail<Refusal>({ field, message, hint })
+export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
 /** A node and its position in `nodes`. */
 export interface NodeEntry {

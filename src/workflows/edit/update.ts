@@ -1,5 +1,6 @@
 /** Changes the properties of nodes, and the name and settings of the workflow. */
 import * as Result from "effect/Result"
+import type { Hint } from "../../base/Advice.ts"
 import { equals, num, type Obj, obj, str } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
@@ -11,10 +12,10 @@ import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
 /** How to change what an update does not. */
-const elsewhere: ReadonlyMap<string, string> = new Map([
+const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
-  ["type", "Use node_replace: it keeps what fits the new type."],
-  ["position", "Use {op: 'move', node, position: {x, y}}."],
+  ["type", { _tag: "ReplaceNode" }],
+  ["position", "Use {op: 'move', node, position: [x, y]}."],
   ["id", "A node keeps its id."]
 ])
 

@@ -150,7 +150,12 @@ describe("node details", () => {
     assert.deepStrictEqual(example("n8n-nodes-base.set"), {
       mode: "manual",
       assignments: {
-        assignments: [{ id: "1", name: "total", type: "number", value: "={{ $json.price * $json.quantity }}" }]
+        assignments: [{
+          id: "1",
+          name: "total",
+          type: "number",
+          value: "={{ ($json.price ?? 0) * ($json.quantity ?? 1) }}"
+        }]
       }
     })
     assert.deepStrictEqual(example("n8n-nodes-base.scheduleTrigger"), {
@@ -195,6 +200,17 @@ describe("node details", () => {
     assert.deepStrictEqual(outputs, ["ai_tool"])
     assert.match(String(notes), /its name.*\$fromAI/)
     assert.match(String(obj(example?.parameters)?.["text"]), /^=\{\{ \$fromAI\('text', '.+', 'string'\) \}\}$/)
+  })
+
+  it.each<[type: string, path: RegExp]>([
+    ["httpRequest", /"url":"=https:\/\/api\.example\.com\/orders\/\{\{ \$fromAI\(.*"jsonBody":"=.*\$fromAI\(/],
+    ["googleSheets", /"lookupValue":"=\{\{ \$fromAI\(/],
+    ["airtop", /\$fromAI\(/]
+  ])("show what the agent's model fills in, though n8n requires nothing: %s", (name, path) => {
+    const tool = ToolVariant.variant(`n8n-nodes-base.${name}Tool`, nodeTypes.get(`n8n-nodes-base.${name}`))
+    assert.isDefined(tool)
+    const { example } = Result.getOrThrow(NodeDetails.details(tool, {}, evaluate, background))
+    assert.match(JSON.stringify(example?.parameters), path)
   })
 
   it("show the keys inside objects, and the operators of a filter", () => {

@@ -105,6 +105,57 @@ export const building = (it: It, { drafts }: { readonly drafts: boolean }) => {
       assert.isAtLeast(arr(versions).length, 4)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
+  it.effect("a renamed node is still found by HTML and by $item", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const { call } = yield* session.open(yield* fs.realPath(yield* fs.makeTempDirectoryScoped()))
+      const path = `renamed-${crypto.randomUUID()}`
+      const field = (name: string, value: string) => ({ id: name, name, type: "string", value })
+      const { filePath, workflowId } = yield* call("workflow_create", { name: "Renamed" })
+      const add = (type: string, name: string, parameters: Obj, after?: string) => ({
+        op: "add",
+        type: `n8n-nodes-base.${type}`,
+        name,
+        parameters,
+        ...(after === undefined ? {} : { after })
+      })
+      const set = (name: string, assignments: ReadonlyArray<Obj>, after: string) =>
+        add("set", name, { includeOtherFields: true, assignments: { assignments } }, after)
+      yield* call("workflow_edit", {
+        workflowId,
+        operations: [
+          add("webhook", "Hook", { path, httpMethod: "POST", responseMode: "lastNode" }),
+          set("Old", [field("a", "={{ $json.body.a }}")], "Hook"),
+          add("html", "Page", { html: "<p>{{ $node[\"Old\"].json.a }} {{ $('Old').first().json.a }}</p>" }, "Old"),
+          set("Last", [field("byItem", "={{ $item(0).$node[\"Old\"].json.a }}")], "Page")
+        ]
+      })
+      const { id } = yield* call("create_workflow_from_file", { filePath })
+      yield* call("activate_workflow", { id })
+      const before = JSON.parse(yield* ask(path, { a: "some" })) as Obj
+      assert.include(before, { byItem: "some" })
+      assert.match(String(before["html"]), /^<p>some /)
+
+      const { changes } = yield* call("workflow_edit", {
+        workflowId: id,
+        operations: [{ op: "rename", node: "Old", to: "It's \"new\"" }]
+      })
+      assert.deepStrictEqual(changes, ["renamed 'Old' to 'It's \"new\"', in 2 connections and 2 expressions, too"])
+      const { counts } = yield* call("validate_workflow", { workflowId: id })
+      assert.deepInclude(counts, { errors: 0 })
+      yield* call("activate_workflow", { id })
+      assert.deepStrictEqual(JSON.parse(yield* ask(path, { a: "some" })), before)
+
+      // The references were needed.
+      const { changes: removed } = yield* call("workflow_edit", {
+        workflowId: id,
+        operations: [{ op: "remove", node: "It's \"new\"" }]
+      })
+      assert.match(String(arr(removed)[0]), /2 expressions still name it: parameters\.html of 'Page'/)
+      const after = yield* call("validate_workflow", { workflowId: id })
+      assert.isAtLeast(Number(obj(after["counts"])?.["errors"]), 2)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
   it.effect("items take the same way after rules and inputs are added and removed", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

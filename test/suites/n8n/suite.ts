@@ -502,7 +502,7 @@ export const suite = (version: string) => {
         const { executionId: id } = yield* scenarios.run("orders")
         const { _guidance, failure } = yield* summary(id)
         assert.deepInclude(failure, { node: "Book", inputCount: 3_000 - 1, itemUnknown: true })
-        assert.include(_guidance.example, "where: 'net == null'")
+        assert.notInclude(_guidance.example, "where")
         const broke = yield* node(id, "Book", { where: "net < 0", fields: ["orderNo"] })
         assert.deepStrictEqual<unknown>(broke.input.items, [{ index: 2_344, json: { orderNo: "SO-2345" } }])
 

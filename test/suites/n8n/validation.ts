@@ -3,10 +3,11 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Services from "../../../src/app/Services.ts"
-import type { Obj } from "../../../src/base/Json.ts"
+import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
 import type * as NodeType from "../../../src/catalogue/types/NodeType.ts"
+import * as Outside from "../../../src/catalogue/types/Outside.ts"
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import { type N8nClient, writesDrafts } from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
@@ -59,14 +60,15 @@ const credentials = { credentials: { slackApi: { id: "abcdefghijklmnop", name: "
 const published = [
   workflow("plain", [hook(), http({ url: "https://example.com" }), slack(credentials)]),
   workflow("faults in a disabled node", [hook(), http({ url: "" }, { disabled: true })]),
-  workflow("faults in a node that nothing leads to", [hook(), http({ url: "" })], [hook()])
+  workflow("faults in a node that nothing leads to", [hook(), http({ url: "" })], [hook()]),
+  workflow("a version that n8n does not look at", [hook(), node("X", "n8n-nodes-base.noOp", 1.5, {})])
 ]
 const refused = [
   workflow("a required parameter is empty", [hook(), http({ url: "" })]),
   workflow("a required parameter is missing", [hook(), http({})]),
   workflow("a type that is not there", [hook(), node("X", "n8n-nodes-base.htpRequest", 1, {})]),
   workflow("a version that is not there", [hook(), node("X", "n8n-nodes-base.set", 9, {})]),
-  workflow("no credential", [hook(), slack()]),
+  workflow("a type that is disabled", [hook(), node("X", "n8n-nodes-base.e2eTest", 1, { operation: "remoteOptions" })]),
   workflow("no such resource", [
     hook(),
     node("X", "n8n-nodes-base.googleSheets", 4.5, {
@@ -110,6 +112,17 @@ const examples = () => {
 const inARow = () =>
   examples().filter(({ inputs, outputs }) => inputs.includes("main") && outputs.includes("main")).map(({ node }) =>
     node
+  )
+
+/** Types that need a file in each item, or the same fields. */
+const needsMore = /\.(?:compression|editImage|extractFromFile|removeDuplicates)$/
+
+/** The examples that need nothing but items: neither an account, nor a service, nor sub-nodes. */
+const runnable = () =>
+  inARow().filter((node) =>
+    node.type.startsWith("n8n-nodes-base.") && !needsMore.test(node.type) &&
+    Object.keys(obj(obj(node)?.["credentials"]) ?? {}).length === 0 &&
+    !Outside.reachesOutside(nodeTypes.all.get(node.type), node)
   )
 
 /** The examples that lend something to an agent: models, memories, tools and what these need. */
@@ -159,6 +172,45 @@ export const validation = (it: It, version: string) => {
       }
     }))
 
+  it.effect("validate_workflow: a credential that is not set is no error, but keeps n8n 2 from publishing", () =>
+    Effect.gen(function*() {
+      const { active, id } = yield* create(workflow("no credential", [hook(), slack()]))
+      assert.strictEqual(active, !v2)
+      const { missingCredentials, valid } = yield* tools.validateWorkflow.call({ workflowId: id })
+      assert.isTrue(valid)
+      assert.deepStrictEqual(missingCredentials, [{ node: "Post", type: "slackApi" }])
+    }))
+
+  it.effect("validate_workflow: called workflows are there and, for n8n 2, published", () =>
+    Effect.gen(function*() {
+      const caller = (workflowId: string, type = "n8n-nodes-base.executeWorkflow") =>
+        workflow("caller", [
+          hook(),
+          node("Call", type, 1.2, { workflowId: { __rl: true, mode: "id", value: workflowId }, options: {} })
+        ])
+      const sub = yield* tools.createWorkflow.call({
+        ...workflow("sub", [
+          node("Start", "n8n-nodes-base.executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
+        ]),
+        active: false,
+        raw: false
+      })
+      const judged = Effect.fnUntraced(function*(workflowId: string) {
+        const { active, id } = yield* create(caller(workflowId))
+        const { problems, valid } = yield* tools.validateWorkflow.call({ workflowId: id })
+        return { active, valid, about: problems.map(({ message }) => message).join() }
+      })
+      const gone = yield* judged("abcdefghijklmnop")
+      assert.deepInclude(gone, { active: !v2, valid: false })
+      assert.include(gone.about, "does not exist")
+      const before = yield* judged(sub.id)
+      assert.deepInclude(before, { active: !v2, valid: !v2 })
+      if (!v2) return
+      assert.include(before.about, "not published")
+      yield* tools.activateWorkflow.call({ id: sub.id })
+      assert.deepInclude(yield* judged(sub.id), { active: true, valid: true })
+    }))
+
   it.effect("validate_workflow: outdated speaks of what this n8n has", () =>
     Effect.gen(function*() {
       const { outdated } = yield* tools.validateWorkflow.call({
@@ -184,6 +236,38 @@ export const validation = (it: It, version: string) => {
       )
       assert.isTrue(active, warnings?.join())
       yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    }))
+
+  it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
+    Effect.gen(function*() {
+      const nodes = (yield* there(runnable())).map((each) => ({ ...each, onError: "continueRegularOutput" }))
+      assert.isAbove(nodes.length, 20)
+      const { id } = yield* tools.createWorkflow.call({
+        name: "examples that run",
+        nodes: [node("Start", "n8n-nodes-base.manualTrigger", 1, {}), ...nodes],
+        connections: { Start: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
+        settings: { executionOrder: "v1" },
+        active: false,
+        raw: false
+      })
+      const few = { id: 2, data: "<p>b</p>", html: "<p>b</p>", markdown: "b" }
+      const { executionId, status } = yield* tools.testWorkflow.call({
+        workflowId: id,
+        testData: [{ ...few, id: 1, name: "a", status: "active", price: 2, quantity: 3 }, few],
+        timeout: 60_000,
+        mode: "auto"
+      })
+      assert.strictEqual(status, "success")
+      const errors = yield* Effect.forEach(nodes, ({ name: nodeName, parameters }) =>
+        Effect.map(
+          tools.getExecutionByNode.call({ id: executionId, nodeName, itemOffset: 0, itemLimit: 10 }),
+          ({ output }) =>
+            output.items.flatMap(({ json }) => {
+              const error = obj(json)?.["error"]
+              return error === undefined ? [] : [{ nodeName, error, parameters }]
+            })
+        ))
+      assert.deepStrictEqual(errors.flat(), [])
     }))
 
   if (v2) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Hints from "../../../src/answer/Hints.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { draft, inWorld } from "../world.ts"
@@ -29,7 +30,7 @@ describe("connection_create", () => {
         const port = yield* Effect.flip(
           tools.connectionCreate.run({ workflowId, sourceNodeId: "Hook", targetNodeId: "End", sourceOutput: "maybe" })
         )
-        assert.include(port.hint, "main")
+        assert.include(Hints.text(port.hint), "main")
       })
     ))
 })

@@ -48,10 +48,10 @@ describe("node_add", () => {
         const { workflowId } = yield* draft()
         const add = (more: Obj) =>
           Effect.flip(tools.nodeAdd.run({ workflowId, nodeType: "n8n-nodes-base.noOp", ...more }))
-        assert.include((yield* add({ nodeType: "n8n-nodes-base.slak" })).hint, "n8n-nodes-base.slack")
-        assert.include((yield* add({ after: "Hok" })).hint, "'Hook'")
+        assert.include(Hints.text((yield* add({ nodeType: "n8n-nodes-base.slak" })).hint), "n8n-nodes-base.slack")
+        assert.include(Hints.text((yield* add({ after: "Hok" })).hint), "'Hook'")
         const unknown = yield* add({ nodeType: "n8n-nodes-base.httpRequest", parameters: { ulr: "x" } })
-        assert.include(unknown.hint, "url")
+        assert.include(Hints.text(unknown.hint), "url")
         const nobody = yield* Effect.flip(
           tools.nodeAdd.run({ workflowId: "draft-nothing", nodeType: "n8n-nodes-base.noOp" })
         )

@@ -81,6 +81,63 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
       assert.notProperty(current, "outdated")
     }))
 
+  it.effect("judges the workflows that are called", () =>
+    Effect.gen(function*() {
+      const call = (name: string, value: unknown, more: object = {}) => ({
+        ...hook,
+        id: name,
+        name,
+        type: "n8n-nodes-base.executeWorkflow",
+        typeVersion: 1.2,
+        parameters: { workflowId: { __rl: true, mode: "id", value }, options: {} },
+        ...more
+      })
+      const about = (id: string, ...nodes: ReadonlyArray<object>) =>
+        Effect.map(validate({ workflow: { ...good, id, nodes: [hook, ...nodes] } }), ({ problems, valid }) =>
+          [
+            valid,
+            problems.filter(({ path }) => path.endsWith("workflowId")).map(({ message, path, severity }) =>
+              [severity, path, message] as const
+            )
+          ] as const)
+      const n8n = yield* N8nClient.N8nClient
+      const draft = yield* n8n.getWorkflow(fixtures.workflowId("branch"))
+      const { id: published } = yield* n8n.createWorkflow(good)
+      yield* n8n.publishWorkflow(published)
+      same(
+        yield* about(
+          "own",
+          call("A", published),
+          call("B", "own"),
+          call("C", "={{ $json.id }}"),
+          call("D", "none", { disabled: true })
+        ),
+        [true, []]
+      )
+      same(yield* about("own", call("A", "none"), call("B", "none")), [
+        false,
+        [0, 1].map((
+          index
+        ) => [
+          "error",
+          `nodes[${index + 1}].parameters.workflowId`,
+          "It calls the workflow 'none', which does not exist."
+        ])
+      ])
+      same(yield* about("own", call("A", draft.id)), [
+        false,
+        [[
+          "error",
+          "nodes[1].parameters.workflowId",
+          `It calls the workflow '${draft.name}' (${draft.id}), which is not published.`
+        ]]
+      ])
+      // A call of a tool may not come.
+      const tool = { type: "@n8n/n8n-nodes-langchain.toolWorkflow", typeVersion: 2.2 }
+      const [valid, problems] = yield* about("own", call("A", draft.id, tool))
+      same([valid, problems.map(([severity]) => severity)], [true, ["warning"]])
+    }))
+
   it.effect("answers in its own shape where the problems are too many, whatever the room", () =>
     Effect.gen(function*() {
       const merge = {

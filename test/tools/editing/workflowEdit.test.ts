@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Hints from "../../../src/answer/Hints.ts"
+import { arr, obj } from "../../../src/base/Json.ts"
 import * as tools from "../../../src/tools/index.ts"
 import type * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { draft, inWorld, nodeNames, text } from "../world.ts"
@@ -27,7 +29,7 @@ describe("workflow_edit", () => {
             raw: false
           })
         )
-        assert.include(error.hint, "Nothing was changed.")
+        assert.include(Hints.text(error.hint), "Nothing was changed.")
         assert.strictEqual(yield* text(filePath), before)
         yield* tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
         assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
@@ -59,6 +61,29 @@ describe("workflow_edit", () => {
           raw: false
         })
         assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
+      })
+    ))
+
+  it.effect("takes a position as workflows have it, and as node_add takes it", () =>
+    inWorld(() =>
+      Effect.gen(function*() {
+        const { filePath, workflowId } = yield* draft()
+        const position = (name: string) =>
+          Effect.map(text(filePath), (file) =>
+            arr(obj(JSON.parse(file))?.["nodes"]).map(obj).find((node) => node?.["name"] === name)?.["position"])
+        const move = (position: unknown) =>
+          tools.workflowEdit.run({ workflowId, operations: [{ op: "move", node: "End", position }] })
+        yield* move([10, 20])
+        assert.deepStrictEqual(yield* position("End"), [10, 20])
+        yield* move({ x: 30.4, y: 40 })
+        assert.deepStrictEqual(yield* position("End"), [30, 40])
+        const noOp = { op: "add", type: "n8n-nodes-base.noOp", name: "New", position: [50, 60] }
+        yield* tools.workflowEdit.run({ workflowId, operations: [noOp] })
+        assert.deepStrictEqual(yield* position("New"), [50, 60])
+        for (const wrong of [[1], [1, 2, 3], { x: 1 }, "1,2"]) {
+          const { message } = yield* Effect.flip(move(wrong))
+          assert.match(message, /operations.0.position/)
+        }
       })
     ))
 

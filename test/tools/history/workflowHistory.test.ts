@@ -5,12 +5,12 @@ import { draft, inWorld, setCode, versioned } from "../world.ts"
 
 const changedCode = (before: string, after: string) => `changed 'Price' (jsCode: "${before}" → "${after}")`
 const toGross = changedCode(
-  "…on: { price: order.net } }]\\n",
-  "…{ price: order.net * 1.19 } }]\\n"
+  "…on: { price: order.net } }]⏎",
+  "…{ price: order.net * 1.19 } }]⏎"
 )
 const toWrong = changedCode(
-  "…{ price: order.net * 1.19 } }]\\n",
-  "… { price: order.net * 119 } }]\\n"
+  "…{ price: order.net * 1.19 } }]⏎",
+  "… { price: order.net * 119 } }]⏎"
 )
 
 describe("workflow_history", () => {

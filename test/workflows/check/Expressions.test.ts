@@ -31,9 +31,8 @@ describe("the nodes an expression names", () => {
     { text: "={{ { \"a\": $('A').item }.a }}", names: ["A"] },
     { text: "={{ $(name).item + $(`x${1}`).item + $node[name] + $('a' + 'b') }}", names: [] },
     { text: "={{ \"$('A')\" /* $('B') */ }}", names: [] },
-    { text: "={{ obj.$node.A + other('A') + $jmespath($json, 'A') }}", names: [] },
-    { text: "=$('A').item", names: [] },
-    { text: "=\\{{ $('A').item }}", names: [] },
+    { text: "={{ $item(0).$node['A'].json + $item(1).$items('B')[0].json }}", names: ["A", "B"] },
+    { text: "={{ obj.$node.A + other('A') + item(0).$node.A + $jmespath($json, 'A') }}", names: [] },
     { text: "=\\\\{{ $('A').item }}", names: ["A"] }
   ])("$text", ({ names, text }) => {
     same(named(text), names)
@@ -47,9 +46,20 @@ describe("the nodes an expression names", () => {
     )
   })
 
+  it.each([
+    { text: "=$('A').item", names: ["A"] },
+    { text: "=\\{{ $('A').item }}", names: ["A"] },
+    { text: "={{ $(\"A\").item + }} {{ $node.B.json }", names: ["B", "A"] },
+    { text: "={{ $('It's').item }} {$items('a\\'b')}", names: ["It's", "a'b"] }
+  ])("are guesses where it does not parse: $text", ({ names, text }) => {
+    const { references } = found(text)
+    same(references.map(({ name }) => name).toSorted(), names.toSorted())
+    same(references.every(({ isGuess }) => isGuess), true)
+  })
+
   it("of a script: in code, not in strings and comments, also with await and return at its top", () => {
     same(inScript("const a = await f($('A').all());\n// $('B')\nreturn `${$node[\"C\"].json} $('D')`"), ["A", "C"])
-    same(inScript("return ["), [])
+    same(inScript("return $('A') ["), ["A"])
   })
 
   it("of a script with a $ of its own are not those it calls that $ with", () => {
@@ -174,7 +184,16 @@ describe("a node's parameters", () => {
       ["parameters.text", "unmarked"],
       ["parameters.rows[0].value", "unmarked"]
     ])
-    same(Expressions.texts({ html: text, query: text, jsonOutput: text, pythonCode: text, prompt: "{{name}}" }), [])
+    same(Expressions.texts({ jsonOutput: text, pythonCode: text, prompt: "{{name}}", html: "<p>", query: "1" }), [])
+    const templates = Expressions.texts({ html: text, query: text, formFields: { values: [{ html: text }] } })
+    same(templates.map(({ kind, path }) => [path, kind]), [
+      ["parameters.html", "template"],
+      ["parameters.query", "template"],
+      ["parameters.formFields.values[0].html", "template"]
+    ])
+    const html = "<p>{{ $('A').x }}{{#if}}"
+    const { mistakes, references } = Expressions.inText({ path: "", text: html, kind: "template" }, parse)
+    same([mistakes, references.map(({ end, name, start }) => [name, html.slice(start, end)])], [[], [["A", "'A'"]]])
     same(Expressions.inText({ path: "", text: "{{ $('A') }}", kind: "unmarked" }, parse), {
       references: [],
       mistakes: []

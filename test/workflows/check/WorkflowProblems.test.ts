@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import type { Problem } from "../../../src/base/Problem.ts"
-import { type Lookups, problems } from "../../../src/workflows/check/WorkflowProblems.ts"
+import { check, type Lookups, problems } from "../../../src/workflows/check/WorkflowProblems.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { lookups } from "./lookups.ts"
@@ -250,11 +250,25 @@ describe("types", () => {
     same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")
   })
 
-  it("that n8n 2 leaves out are a warning", () => {
-    const command = line(node("A", `${base}executeCommand`, 1, { command: "ls" }))
-    same(only(command).severity, "warning")
-    same(all(command, { connected: "1.123.81", isV1: true }), [])
+  it("that are for n8n's own tests", () => {
+    const test = line(node("A", `${base}e2eTest`, 1, { operation: "remoteOptions" }))
+    for (const more of [{}, { connected: "1.123.81", isV1: true }]) {
+      same(all(test, more).filter(({ path }) => path === "nodes[1].type").map(({ severity }) => severity), ["error"])
+    }
   })
+
+  it.each(["executeCommand", "localFileTrigger"])(
+    "that n8n 2 disables: %s",
+    (name) => {
+      const parameters = { command: "ls", triggerOn: "file", path: "/x", event: "change" }
+      const about = (more: Partial<Lookups> = {}) =>
+        all(line(node("A", `${base}${name}`, 1, parameters)), more).filter(({ path }) => path === "nodes[1].type")
+      same(about().map(({ message, severity }) => [severity, message]), [
+        ["error", `n8n 2 disables '${base}${name}' by default.`]
+      ])
+      same(about({ connected: "1.123.81", isV1: true }), [])
+    }
+  )
 
   it("are judged where nodes are disabled, too: n8n does", () => {
     same(only(line(node("A", `${base}nonsense`, 1, {}, { disabled: true }))).severity, "error")
@@ -267,6 +281,13 @@ describe("versions", () => {
   it("that a type does not have", () => {
     same(brief([only(versioned(3.35))]), [["error", "nodes[1].typeVersion", `'${base}set' has no version 3.35.`]])
     same(only(versioned(3.35)).fix, "There are 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5.")
+  })
+
+  it("that n8n does not look at, since the type has one implementation: a warning", () => {
+    same(brief([only(line(node("A", `${base}noOp`, 1.5)))]), [
+      ["warning", "nodes[1].typeVersion", `'${base}noOp' has no version 1.5; n8n runs it anyway.`]
+    ])
+    same(only(flow([node("A", `${base}webhook`, 1.5, { path: "x" })])).severity, "warning")
   })
 
   it("newer than any known here, which a younger n8n may have", () => {
@@ -494,18 +515,19 @@ describe("single nodes", () => {
     same(found.map(({ severity }) => severity), ["warning", "warning"])
   })
 
-  it("without a credential that n8n asks for", () => {
-    const problem = only(line(github()))
-    same(brief([problem]), [["error", "nodes[1].credentials.githubApi", "'G' needs the credential githubApi."]])
-    assert.include(problem.fix, "list_credentials")
-    same(all(line(github({ disabled: true }))), [])
-    same(all(line(github({ credentials: { githubApi: { id: "1", name: "x" } } }))), [])
-    same(
-      only(line(github({ credentials: { githubApi: { id: null, name: "x" } } }))).message,
-      "The credential githubApi has no id."
-    )
+  it("without a credential that n8n asks for: no problem, but listed", () => {
+    const missing = (workflow: Obj) => {
+      const { missingCredentials, problems } = check(workflow, lookups)
+      same(problems.filter(({ severity }) => severity === "error"), [])
+      return missingCredentials
+    }
+    const wanted = [{ node: "G", type: "githubApi" }]
+    same(missing(line(github())), wanted)
+    same(missing(line(github({ disabled: true }))), [])
+    same(missing(line(github({ credentials: { githubApi: { id: "1", name: "x" } } }))), [])
+    same(missing(line(github({ credentials: { githubApi: { id: null, name: "x" } } }))), wanted)
     // n8n looks into nodes with webhooks of their own, and into triggers, connected or not.
-    same(all(flow([hook, github()])).find(({ path }) => path.includes("credentials"))?.severity, "error")
+    same(missing(flow([hook, github()])), wanted)
   })
 
   it("not a credential that n8n does without", () => {
@@ -516,15 +538,11 @@ describe("single nodes", () => {
   it("only the credential of the chosen kind of authentication", () => {
     const chosen = (parameters: Obj) => {
       const given = line(node("A", `${base}httpRequest`, 4.2, { url: "https://example.com", ...parameters }))
-      return all(given).map(({ path }) => path)
+      return check(given, lookups).missingCredentials.map(({ type }) => type)
     }
     same(chosen({}), [])
-    same(chosen({ authentication: "predefinedCredentialType", nodeCredentialType: "slackApi" }), [
-      "nodes[1].credentials.slackApi"
-    ])
-    same(chosen({ authentication: "genericCredentialType", genericAuthType: "httpHeaderAuth" }), [
-      "nodes[1].credentials.httpHeaderAuth"
-    ])
+    same(chosen({ authentication: "predefinedCredentialType", nodeCredentialType: "slackApi" }), ["slackApi"])
+    same(chosen({ authentication: "genericCredentialType", genericAuthType: "httpHeaderAuth" }), ["httpHeaderAuth"])
   })
 
   const fields = (value: string, more: Obj = {}) =>
@@ -545,6 +563,38 @@ describe("single nodes", () => {
     ]])
     same(problem.fix, "Did you mean 'Get Data'?")
     same(all(fields("={{ $('GetData').item }}", { disabled: true })), [])
+  })
+
+  it.each<[name: string, type: string, version: number, parameters: Obj, path: string]>([
+    ["HTML", `${base}html`, 1.2, { html: "<p>{{ $('Gone').first().json.x }}</p>" }, "html"],
+    ["a form", `${base}form`, 1, {
+      formFields: { values: [{ fieldType: "html", html: "{{ $('Gone').first().json.x }}" }] }
+    }, "formFields.values[0].html"],
+    ["SQL", `${base}postgres`, 2.5, {
+      operation: "executeQuery",
+      query: "SELECT {{ $('Gone').item.json.x }}",
+      options: {}
+    }, "query"],
+    [
+      "$item",
+      `${base}filter`,
+      2.2,
+      { options: { ignoreCase: "={{ $item(0).$node['Gone'].json.x }}" } },
+      "options.ignoreCase"
+    ]
+  ])("with %s that names a node which does not exist", (_, type, version, parameters, path) => {
+    const about = (workflow: Obj) =>
+      all(workflow).flatMap(({ message, path, severity }) => message.includes("'Gone'") ? [[severity, path]] : [])
+    const user = node("A", type, version, parameters)
+    same(about(line(user)), [["error", `nodes[1].parameters.${path}`]])
+    same(about(line(node("Gone", `${base}noOp`, 1), user)), [])
+  })
+
+  it("with code that does not parse: what it may name is not looked for", () => {
+    same(
+      only(fields("={{ $('Gone').item.json.x + }} {{ 1 }}")).message,
+      "{{ $('Gone').item.json.x + }} does not parse: Unexpected token."
+    )
   })
 
   it("with expressions that do not parse", () => {

@@ -46,7 +46,7 @@ describe("the list", () => {
     [{ op: "set", node: "A", path: "x" }, /missing: value/],
     [{ op: "tidy", node: "A" }, /tidy takes nothing else, not 'node'/],
     [{ op: "connect", source: "A", target: "B" }, /connect takes from, to, sourceOutput\? and targetInput\?, not 'so/],
-    [{ op: "move", node: "A", position: [1, 2] }, /position/],
+    [{ op: "move", node: "A", position: [1] }, /position/],
     [{ op: "connect", from: "A", to: "B", sourceOutput: true }, /sourceOutput/]
   ])("refuses %j", (operation, words) => assert.throws(() => decode(operation), words))
 
@@ -271,6 +271,17 @@ describe("add", () => {
     })
     same(added, [{ id: "new-1", name: "HTTP Request" }])
     assert.match(changes[0] ?? "", /^added 'HTTP Request' \(n8n-nodes-base.httpRequest 4\.\d\)$/)
+  })
+
+  it("makes it of the version that is asked for, and judges its parameters by that", () => {
+    const type = `${base}if`
+    const conditions = { string: [{ value1: "a", value2: "b" }] }
+    const { changes, workflow } = add(flow([hook]), { type, typeVersion: 1, parameters: { conditions } })
+    same(changes, ["added 'If' (n8n-nodes-base.if 1)"])
+    const { parameters, typeVersion } = obj(last(workflow)) ?? {}
+    same([typeVersion, parameters], [1, { conditions }])
+    const post = { type: `${base}httpRequest`, typeVersion: 4.2, parameters: { url: "x" } }
+    same(add(flow([hook]), post).changes, ["added 'HTTP Request' (n8n-nodes-base.httpRequest 4.2)"])
   })
 
   it("gives it an id that is free, and a webhook its own", () => {

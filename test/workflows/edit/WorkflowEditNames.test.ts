@@ -25,7 +25,7 @@ describe("rename", () => {
     ["A", "\"q\"", "={{ $('A').x + $(\"A\").x }}", "={{ $('\"q\"').x + $(\"\\\"q\\\"\").x }}"],
     ["A", "`${x}`", "={{ $('A').x + $(`A`).x }}", "={{ $('`${x}`').x + $(`\\`\\${x}\\``).x }}"],
     ["A", "C:\\new", "={{ $('A').x }}", "={{ $('C:\\\\new').x }}"],
-    ["A", "}} {{", "={{ $('A').x }} $('A')", "={{ $('}\\x7d {\\x7b').x }} $('A')"],
+    ["A", "}} {{", "={{ $('A').x }}", "={{ $('}\\x7d {\\x7b').x }}"],
     ["A", "B", "={{ $('\\u0041').x }}", "={{ $('B').x }}"],
     ["It's", "B", "={{ $('It\\'s').x + $(\"It's\").x }}", "={{ $('B').x + $(\"B\").x }}"],
     ["注文 取得", "Orders", "=件数: {{ $('注文 取得').all().length }}件", "=件数: {{ $('Orders').all().length }}件"],
@@ -36,12 +36,17 @@ describe("rename", () => {
       "={{ $('A', 0) + foo('A') + x['A'] + $json['A'] }}",
       "={{ $('B', 0) + foo('A') + x['A'] + $json['A'] }}"
     ],
-    ["A", "B", "={{ 'x\\}}' + $('A').x + $('A').y }}", "={{ 'x\\}}' + $('B').x + $('B').y }}"]
+    ["A", "B", "={{ 'x\\}}' + $('A').x + $('A').y }}", "={{ 'x\\}}' + $('B').x + $('B').y }}"],
+    ["A", "B", "={{ $item(0).$node['A'].json.x }}", "={{ $item(0).$node['B'].json.x }}"],
+    ["A", "B", "={{ $item(0).$items('A') + $item(1).$('A').x }}", "={{ $item(0).$items('B') + $item(1).$('B').x }}"],
+    ["A", "B", "={{ $('A').x +* }}", "={{ $('B').x +* }}"],
+    ["A", "B", "={{ $node.A.x }", "={{ $node.B.x }"],
+    ["It's A", "B", "={{ $('It's A').x }} {$('It\\'s A').x}", "={{ $('B').x }} {$('B').x}"]
   ])("%s to %s: %s", (from, to, before, after) => {
     const workflow = flow([set(from), user(before)])
     const { workflow: edited } = edit(workflow, rename(from, to))
     same(nodeOf(edited, "User")["parameters"], { value: after })
-    if (!/\$node\.|u0041/.test(before) || before.includes("$node.") && !after.includes("[")) {
+    if (!/\$node\.|u0041|It's A/.test(before) || before.includes("$node.") && !after.includes("[")) {
       same(text(edit(edited, rename(to, from)).workflow), text(workflow))
     }
   })
@@ -51,8 +56,6 @@ describe("rename", () => {
     "{{ $('A').x }}",
     "={{ $('A' + 'B').x }}",
     "={{ $('a').x }}",
-    "={{ $('A').x +* }}",
-    "=$('A')",
     "={{ \"$('A')\" }}"
   ])("leaves what names nothing that is evaluated: %s", (value) => {
     const workflow = flow([set("A"), user(value)])
@@ -167,6 +170,16 @@ describe("remove", () => {
     same(edit(flow([{ id: "x" }]), { op: "remove", node: "x" }).changes, ["removed nodes[0]"])
     const one = edit(flow([set("A"), user("={{ $('A').x }}")]), { op: "remove", node: "A" })
     same(one.changes, ["removed 'A'; 1 expression still names it: parameters.value of 'User'"])
+  })
+
+  it("says nothing of what a later operation takes away", () => {
+    const named = flow([set("A"), user("={{ $('A').x }}"), user({ x: "={{ $('A').x }}" }, { name: "Other" })])
+    const replaced = { op: "remove", node: "User" } as const
+    same(
+      edit(named, { op: "remove", node: "A" }, replaced).changes[0],
+      "removed 'A'; 1 expression still names it: parameters.value.x of 'Other'"
+    )
+    same(edit(named, { op: "remove", node: "A" }, { op: "rename", node: "Other", to: "A" }).changes[0], "removed 'A'")
   })
 
   it("of two with one name leaves the other its connections", () => {

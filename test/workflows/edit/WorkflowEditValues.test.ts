@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { obj } from "../../../src/base/Json.ts"
 import * as JsonPath from "../../../src/base/JsonPath.ts"
 import { problems } from "../../../src/workflows/check/WorkflowProblems.ts"
+import * as WorkflowDiff from "../../../src/workflows/diff/WorkflowDiff.ts"
 import { base, edit, flow, lookups, node, nodeOf, refusal } from "./edits.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -46,9 +47,14 @@ describe("replace", () => {
     const [line = ""] = edited.changes
     assert.match(
       line,
-      /^Net amount: jsCode: "….*- json\.discount\.amount.*…" → "….*- \(json\.discount\?\.amount \?\? 0\)/
+      /^Net amount: jsCode: '….*- json\.discount\.amount.*…' → '….*- \(json\.discount\?\.amount \?\? 0\)/
     )
     assert.isAtMost(line.length, 160 + "Net amount: jsCode: ".length)
+  })
+
+  it("shows texts in quotes that need no escapes in JSON", () => {
+    same(WorkflowDiff.around("say \"a\"", "say \"it's\" \\d"), "'say \"a\"' → `say \"it's\" \\d`")
+    same(WorkflowDiff.around("a\nb", undefined), "\"a⏎b\" → none")
   })
 
   it("takes the text literally: $ means nothing, nor does a pattern", () => {

@@ -1,5 +1,6 @@
 /** Workflows to edit, and edits of them. */
 import * as Result from "effect/Result"
+import * as Hints from "../../../src/answer/Hints.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as WorkflowEdit from "../../../src/workflows/edit/WorkflowEdit.ts"
@@ -68,11 +69,11 @@ export const attempt = (workflow: Obj, ...operations: Operations) => WorkflowEdi
 export const edit = (workflow: Obj, ...operations: Operations): WorkflowEdit.Edited =>
   Result.getOrThrowWith(attempt(workflow, ...operations), (refused) => new Error(JSON.stringify(refused)))
 
-/** Why they make nothing of it. */
-export const refusal = (workflow: Obj, ...operations: Operations): WorkflowEdit.Refused => {
+/** Why they make nothing of it, the hint in words. */
+export const refusal = (workflow: Obj, ...operations: Operations) => {
   const result = attempt(workflow, ...operations)
   if (Result.isSuccess(result)) throw new Error(JSON.stringify(result.success.changes))
-  return result.failure
+  return { ...result.failure, hint: Hints.text(result.failure.hint) }
 }
 
 /** The node of that name. */

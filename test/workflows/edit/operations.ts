@@ -2,6 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Hints from "../../../src/answer/Hints.ts"
 import type { Obj } from "../../../src/base/Json.ts"
 import { apply, type Operation } from "../../../src/workflows/edit/WorkflowEdit.ts"
 import { Json, Key } from "../../support/arbitrary.ts"
@@ -128,7 +129,7 @@ export const done = (workflow: Obj, operations: ReadonlyArray<Operation>) => {
     const result = apply(current, [operation], looked)
     if (Result.isSuccess(result)) return frozen(result.success.workflow)
     assert.match(result.failure.field, /^operations\[0\]\.\w/)
-    assert.isAbove(Math.min(result.failure.message.length, result.failure.hint.length), 0)
+    assert.isAbove(Math.min(result.failure.message.length, Hints.text(result.failure.hint).length), 0)
     return current
   }, workflow)
 }

@@ -1,0 +1,67 @@
+/** Workflows that others call, and those of them that cannot be called. */
+import * as Effect from "effect/Effect"
+import { arr, type Obj, obj, str } from "../base/Json.ts"
+import type { Problem } from "../base/Problem.ts"
+import { isV1, N8nClient } from "../n8n/N8nClient.ts"
+
+const caller = "n8n-nodes-base.executeWorkflow"
+const tools: ReadonlySet<unknown> = new Set([
+  "@n8n/n8n-nodes-langchain.toolWorkflow",
+  "@n8n/n8n-nodes-langchain.retrieverWorkflow"
+])
+
+/** A node that calls another workflow. */
+interface Call {
+  readonly at: number
+  readonly node: Obj
+  readonly id: string
+}
+
+/** The id of the workflow that a node calls, unless it is disabled or an expression computes the id. */
+export const calledBy = ({ disabled, parameters, type }: Obj): string | undefined => {
+  if (disabled === true || type !== caller && !tools.has(type)) return undefined
+  const { source = "database", workflowId } = obj(parameters) ?? {}
+  const id = str(obj(workflowId)?.["value"]) ?? str(workflowId)
+  return source !== "database" || id === undefined || id === "" || id.startsWith("=") ? undefined : id
+}
+
+/** Calls of workflows that do not exist or, on n8n 2, are not published; the workflow itself may be a draft. */
+export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
+  const calls = arr(workflow["nodes"]).flatMap((value, at): ReadonlyArray<Call> => {
+    const node = obj(value) ?? {}
+    const id = calledBy(node)
+    return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
+  })
+  const n8n = yield* N8nClient
+  const faults = new Map(
+    yield* Effect.forEach(
+      new Set(calls.map(({ id }) => id)),
+      (id) =>
+        n8n.getWorkflow(id).pipe(
+          Effect.map(({ active, name }) =>
+            active || isV1(release) ? undefined : { what: `'${name}' (${id}), which is not published`, isThere: true }
+          ),
+          Effect.catchTag("NotFoundError", () =>
+            Effect.succeed({ what: `'${id}', which does not exist`, isThere: false })),
+          // Who may not read it may call it.
+          Effect.orElseSucceed(() =>
+            undefined
+          ),
+          Effect.map((fault) => [id, fault] as const)
+        ),
+      { concurrency: 4 }
+    )
+  )
+  return calls.flatMap(({ at, id, node }): ReadonlyArray<Problem> => {
+    const fault = faults.get(id)
+    const [name, nodeId] = [str(node["name"]), str(node["id"])]
+    return fault === undefined ? [] : [{
+      severity: fault.isThere && node["type"] !== caller ? "warning" : "error",
+      ...(name === undefined ? {} : { node: name }),
+      ...(nodeId === undefined ? {} : { nodeId }),
+      path: `nodes[${at}].parameters.workflowId`,
+      message: `It calls the workflow ${fault.what}.`,
+      fix: fault.isThere ? "Publish that one first." : "Take the id of a workflow that this n8n has."
+    }]
+  })
+})
