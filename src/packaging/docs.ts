@@ -1,6 +1,6 @@
 /**
- * Reads the documentation of what package.json exports, as TypeDoc does, and says what is missing: `pnpm typedoc`;
- * `pnpm typedoc --fix` adds `@category` and `@since` where there is a docstring.
+ * Reads the documentation of what package.json exports, as TypeDoc does, and reports what is missing, for `pnpm check`;
+ * `--fix` adds `@category` and `@since` where there is a docstring.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"

@@ -6,7 +6,7 @@ import { killing } from "./killing.ts"
 describe("a pull or push that is killed", () => {
   it.live("leaves everything whole, and the next one goes on", () =>
     Effect.gen(function*() {
-      // `pnpm test:long` kills twenty, and asserts that most of them were in the midst of work.
+      // `pnpm test:suite long` kills twenty, and asserts that most of them were in the midst of work.
       yield* killing(2)
     }).pipe(Effect.scoped, Effect.provide(platform)))
 })

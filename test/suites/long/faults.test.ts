@@ -1,4 +1,4 @@
-/** `pnpm test:long`: a thousand calls through faults; a single one by `N8N_MCP_SEED`. */
+/** `pnpm test:suite long`: a thousand calls through faults; a single one by `N8N_MCP_SEED`. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { all } from "../../support/faults.ts"

@@ -1,4 +1,4 @@
-/** `pnpm test:long`: long sequences of writes, compared with a model of what must exist. */
+/** `pnpm test:suite long`: long sequences of writes, compared with a model of what must exist. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { play } from "../../tools/sequences.ts"

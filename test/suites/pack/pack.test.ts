@@ -1,4 +1,4 @@
-/** `pnpm test:pack`: the npm package, in an empty folder. */
+/** `pnpm test:suite pack`: the npm package, in an empty folder. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** `pnpm test:state`: drafts in a real PostgreSQL, and profiles with places of their own. */
+/** `pnpm test:suite state`: drafts in a real PostgreSQL, and profiles with places of their own. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -1,4 +1,4 @@
-/** What node_get's answers cost in tokens, over all node types: `node test/bench/nodeGet.ts`. */
+/** What node_get's answers cost in tokens, over all node types: `pnpm bench nodes`. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
