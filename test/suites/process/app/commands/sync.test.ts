@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { folderWith, platform } from "../../support/folders.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
 
-const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 /** The command in a process of its own, beside the demo's n8n. */
 const run = (cwd: string, ...args: ReadonlyArray<string>) =>

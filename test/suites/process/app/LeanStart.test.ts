@@ -1,12 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
-import * as LeanStart from "../../src/app/LeanStart.ts"
-import { declarations } from "../../src/app/Options.ts"
-import { obj } from "../../src/base/Json.ts"
-import { prepared } from "../../src/packaging/start.ts"
-import { request } from "../mcp/eras/modern.ts"
-import { bundle, main, remove, start } from "../support/Process.ts"
+import * as LeanStart from "../../../../src/app/LeanStart.ts"
+import { declarations } from "../../../../src/app/Options.ts"
+import { obj } from "../../../../src/base/Json.ts"
+import { prepared } from "../../../../src/packaging/start.ts"
+import { request } from "../../../mcp/eras/modern.ts"
+import { bundle, main, remove, start } from "../../../support/Process.ts"
 
 const talk = (args: ReadonlyArray<string>, env: Record<string, string>, messages: ReadonlyArray<object>) => {
   const { child, ended, output } = start(args, env)

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { obj } from "../../../src/base/Json.ts"
-import { bundle, installed, remove, start } from "../../support/Process.ts"
+import { obj } from "../../../../../src/base/Json.ts"
+import { bundle, installed, remove, start } from "../../../../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)

@@ -4,9 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import { XMLParser } from "fast-xml-parser"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { folderWith, platform } from "../../support/folders.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
 
-const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 /** The command in a process of its own, without an n8n. */
 const run = (cwd: string, ...args: ReadonlyArray<string>) =>

@@ -5,11 +5,11 @@ import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { folderWith, platform } from "../support/folders.ts"
-import { serve } from "../support/HttpN8n.ts"
-import { body, edit, json } from "./world.ts"
+import { folderWith, platform } from "../../../support/folders.ts"
+import { serve } from "../../../support/HttpN8n.ts"
+import { body, edit, json } from "../../../sync/world.ts"
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
+const readme = readFileSync(new URL("../../../../README.md", import.meta.url), "utf8")
 
 const section = /\n## Workflows as code\n([^]*?)\n## /.exec(readme)?.[1] ?? ""
 
@@ -20,7 +20,7 @@ const steps = [...block("yaml").matchAll(/^ *- run: (.*)$/gm)].flatMap(([, step 
   step.startsWith("npm install") ? [] : [step.startsWith("\"") ? String(JSON.parse(step)) : step]
 )
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../../../src/main.ts", import.meta.url))
 
 const shell = (cwd: string, env: Readonly<Record<string, string>>, script: string) =>
   Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {

@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { platform } from "../support/folders.ts"
-import { killing } from "./killing.ts"
+import { platform } from "../../../support/folders.ts"
+import { killing } from "../../../sync/killing.ts"
 
 describe("a pull or push that is killed", () => {
   it.live("leaves everything whole, and the next one goes on", () =>

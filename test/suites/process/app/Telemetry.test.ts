@@ -1,12 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { IncomingHttpHeaders } from "node:http"
-import * as Rpc from "../../src/mcp/Rpc.ts"
-import { headersOf, request } from "../mcp/eras/modern.ts"
-import { folderWith, platform } from "../support/folders.ts"
-import { listening } from "../support/listening.ts"
-import * as Otlp from "../support/Otlp.ts"
-import { bundle, remove, start } from "../support/Process.ts"
+import * as Rpc from "../../../../src/mcp/Rpc.ts"
+import { headersOf, request } from "../../../mcp/eras/modern.ts"
+import { folderWith, platform } from "../../../support/folders.ts"
+import { listening } from "../../../support/listening.ts"
+import * as Otlp from "../../../support/Otlp.ts"
+import { bundle, remove, start } from "../../../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)

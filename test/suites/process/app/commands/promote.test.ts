@@ -3,11 +3,11 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { folderWith, platform } from "../../support/folders.ts"
-import { serve } from "../../support/HttpN8n.ts"
-import { body } from "../../sync/world.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
+import { serve } from "../../../../support/HttpN8n.ts"
+import { body } from "../../../../sync/world.ts"
 
-const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) =>
   Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { bundle, freePort, remove, start } from "../../support/Process.ts"
+import { bundle, freePort, remove, start } from "../../../../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)
