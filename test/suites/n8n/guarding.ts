@@ -34,12 +34,11 @@ export const guarding = (it: It, v2: boolean) => {
         tools.createWorkflow.call({
           name: "Coded",
           nodes: [manual, code("C", "return []")],
-          connections: {},
-          raw: false
+          connections: {}
         }),
-        tools.createWorkflow.call({ name: "Hasty", nodes: [clock], connections: {}, raw: false }),
-        tools.updateWorkflow.call({ id, name: "Changed", raw: false }),
-        tools.updateWorkflow.call({ id, tags: [], raw: false }),
+        tools.createWorkflow.call({ name: "Hasty", nodes: [clock], connections: {} }),
+        tools.updateWorkflow.call({ id, name: "Changed" }),
+        tools.updateWorkflow.call({ id, tags: [] }),
         tools.deleteWorkflow.call({ id, confirm: true })
       ]
       for (const attempt of attempts) {
@@ -53,8 +52,7 @@ export const guarding = (it: It, v2: boolean) => {
       yield* guarded(tools.createWorkflow.call({
         name: "Kept",
         nodes: [manual, set("Out", "{}")],
-        connections: connected(chain("T", "Out")),
-        raw: false
+        connections: connected(chain("T", "Out"))
       }))
     }))
 

@@ -76,7 +76,7 @@ const refused = [
   ])
 ]
 
-const create = (given: ReturnType<typeof workflow>) => tools.createWorkflow.call({ ...given, active: true, raw: false })
+const create = (given: ReturnType<typeof workflow>) => tools.createWorkflow.call({ ...given, active: true })
 
 /** For n8n's own tests, or switched off unless told. */
 const notOffered = new Set(
@@ -123,7 +123,7 @@ const publishes = (given: ReturnType<typeof workflow>) =>
     const { active, id, warnings } = yield* create(given)
     assert.isTrue(active, warnings?.join())
     const { problems } = yield* tools.validateWorkflow.call({ workflowId: id })
-    yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    yield* tools.deleteWorkflow.call({ id, confirm: true })
     return problems.filter(({ severity }) => severity === "error")
   })
 
@@ -183,7 +183,7 @@ export const validation = (it: It, version: string) => {
         workflow("newest", [hook(), node("Get", "n8n-nodes-base.httpRequest", version, example?.parameters as Obj)])
       )
       assert.isTrue(active, warnings?.join())
-      yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+      yield* tools.deleteWorkflow.call({ id, confirm: true })
     }))
 
   if (v2) {
@@ -227,7 +227,7 @@ export const validation = (it: It, version: string) => {
         assert.include(problem?.message, "1.123.81")
         assert.include(problem?.fix, "Write 4.3")
         const { typeVersion: _, ...bare } = http({ url: "https://example.com" })
-        const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare], raw: false })
+        const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare] })
         assert.isTrue(
           (yield* tools.validateWorkflow.call({ workflowId: id })).problems.every(({ path }) =>
             path !== "nodes[0].typeVersion"

@@ -39,7 +39,7 @@ const say = (text: string) => ({
 
 const connections = { Webhook: { main: [[{ node: "Say", type: "main", index: 0 }]] } }
 
-const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections, raw: false })
+const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections })
 
 interface World {
   readonly api: N8nApi.N8nApi
@@ -100,9 +100,9 @@ for (const version of ["2", "1"] as const) {
           const operations = [{ op: "name", name } as const]
           const refused = [
             yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
-            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
+            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name }))),
             yield* inTime(
-              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations }))
             )
           ]
           for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
@@ -116,12 +116,12 @@ for (const version of ["2", "1"] as const) {
         const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
         yield* inTime(
           Effect.gen(function*() {
-            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest"), raw: false })
+            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
             const [node] = arr((yield* stored(n8n, made.id))["nodes"])
             assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
             const given = `Gave nodes without a typeVersion that of a new node: ${v2 ? 4.5 : 4.3} to 'A'.`
             assert.include(made.warnings ?? [], given)
-            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x"), raw: false }))
+            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x") }))
             assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -134,14 +134,14 @@ for (const version of ["2", "1"] as const) {
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const before = yield* stored(n8n, id)
-            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other" })
             assert.strictEqual(changed, "name")
             const after = yield* stored(n8n, id)
             for (const key of ["nodes", "connections", "pinData", "staticData"]) {
               assert.deepStrictEqual(after[key], before[key], key)
             }
             const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
-            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })).changed, "nothing")
+            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other" })).changed, "nothing")
             assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -196,7 +196,7 @@ for (const version of ["2", "1"] as const) {
               return rest["name"] === "Say" ? { ...rest, parameters: { ...obj(rest["parameters"]), text: "ho" } } : rest
             })
             assert.include(JSON.stringify(nodes), "[redacted]")
-            yield* tools.updateWorkflow.call({ id, nodes, raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes })
             const found = arr((yield* stored(n8n, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
             assert.deepInclude(found, {
               credentials: say("").credentials,
@@ -227,7 +227,7 @@ for (const version of ["2", "1"] as const) {
         const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
         isEditing = true
         const error = yield* inTime(
-          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")], raw: false })).pipe(
+          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")] })).pipe(
             Effect.provide(n8n.layer)
           )
         )
@@ -244,10 +244,10 @@ for (const version of ["2", "1"] as const) {
           Effect.gen(function*() {
             const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
             const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))], raw: false })
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other", raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
             const error = yield* Effect.flip(
-              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
+              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
             )
             assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
             const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
@@ -297,7 +297,7 @@ for (const version of ["2", "1"] as const) {
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             losing = true
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
             assert.strictEqual(textOf(yield* stored(n8n, id)), "ho")
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -318,17 +318,16 @@ for (const version of ["2", "1"] as const) {
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
             refusing = true
-            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true, raw: false }))
+            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true }))
             assert.deepInclude(error, { _tag: "ApiError", statusCode: 403 })
             assert.isTrue((yield* stored(n8n, id))["active"])
             refusing = false
-            yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+            yield* tools.deleteWorkflow.call({ id, confirm: true })
             assert.deepStrictEqual(yield* n8n.api.workflows, [])
             const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
             const back = yield* tools.workflowRestore.call({
               id,
               version: versions[0]?.version ?? "",
-              dryRun: false,
               confirm: true
             })
             assert.strictEqual(textOf(yield* stored(n8n, back.id)), "hi")
@@ -348,7 +347,7 @@ for (const version of ["2", "1"] as const) {
         yield* inTime(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const deletion = tools.deleteWorkflow.call({ id, confirm: false, raw: false })
+            const deletion = tools.deleteWorkflow.call({ id, confirm: false })
             const error = yield* Effect.flip(deletion.pipe(saying("no")))
             assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
             assert.strictEqual((yield* n8n.api.workflows).length, 1)
@@ -407,7 +406,7 @@ describe("n8n 1, where a change takes effect at once", () => {
           const before = yield* stored(n8n, id)
           const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
           const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
           )
           assert.include(JSON.stringify(error), "put back as it was")
           const after = yield* stored(n8n, id)
@@ -424,7 +423,7 @@ describe("n8n 1, where a change takes effect at once", () => {
         Effect.gen(function*() {
           const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
-          yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+          yield* tools.updateWorkflow.call({ id, name: "Other" })
           assert.deepInclude((yield* stored(n8n, id))["settings"], settings)
         }).pipe(Effect.provide(n8n.layer))
       )
@@ -438,11 +437,11 @@ describe("n8n 2, live and draft", () => {
       yield* inTime(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
           assert.isTrue(live.published)
           yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
           const { activeVersionId } = yield* stored(n8n, id)
-          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed", raw: false })
+          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
           assert.strictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
           assert.strictEqual(draft.published, false)
           yield* tools.activateWorkflow.call({ id })
@@ -459,11 +458,11 @@ describe("n8n 2, live and draft", () => {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
           const before = yield* n8n.api.workflows
-          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed", raw: false }))
+          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed" }))
           assert.strictEqual(error._tag, "ValidationError")
           assert.include(error.message, "unpublished changes of somebody else")
           assert.deepStrictEqual(yield* n8n.api.workflows, before)
-          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true, raw: false })
+          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true })
           const { activeVersionId, name, versionId } = yield* stored(n8n, id)
           assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
         }).pipe(Effect.provide(n8n.layer))
@@ -479,7 +478,7 @@ describe("n8n 2, live and draft", () => {
           const before = yield* stored(n8n, id)
           const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
           const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
           )
           assert.include(JSON.stringify(error), "earlier draft was put back")
           const after = yield* stored(n8n, id)
