@@ -4,6 +4,7 @@ const benches = {
   load: () => import("./load.ts"),
   search: () => import("./search.ts"),
   nodes: () => import("./nodes.ts"),
+  growth: () => import("./growth.ts"),
   items: () => import("./items.ts"),
   sync: () => import("./sync.ts")
 }

@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/testing/TestClock"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
@@ -16,6 +14,7 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
+import { hurried } from "../../support/clock.ts"
 
 const webhook = {
   id: "w",
@@ -55,17 +54,6 @@ const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   return { api, layer: Layer.merge(n8n, Services.layerMemory) } satisfies World
 })
 
-/** Runs with time passing by itself: publishing and deleting wait. */
-const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(effect)
-    while (fiber.pollUnsafe() === undefined) {
-      yield* Effect.yieldNow
-      yield* TestClock.adjust("250 millis")
-    }
-    return yield* Fiber.join(fiber)
-  })
-
 const stored = ({ api }: World, id: string) =>
   Effect.map(api.workflows, (all): Obj => obj(all.find((workflow) => workflow.id === id)) ?? {})
 
@@ -81,7 +69,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("creates, publishes and tags", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version, webhookLag: 3 })
-        const made = yield* inTime(
+        const made = yield* hurried(
           tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
         )
         const found = yield* stored(n8n, made.id)
@@ -93,15 +81,15 @@ for (const version of ["2", "1"] as const) {
 
     it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
       Effect.gen(function*() {
-        const { api, layer } = yield* world()
+        const { api, layer } = yield* world({ version })
         const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
         yield* Effect.gen(function*() {
-          const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const { id } = yield* hurried(tools.createWorkflow.call(input("hi")))
           const operations = [{ op: "name", name } as const]
           const refused = [
-            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
-            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name }))),
-            yield* inTime(
+            yield* hurried(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* hurried(Effect.flip(tools.updateWorkflow.call({ id, name }))),
+            yield* hurried(
               Effect.flip(tools.workflowEdit.call({ workflowId: id, operations }))
             )
           ]
@@ -114,7 +102,7 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const n8n = yield* world({ version })
         const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
             const [node] = arr((yield* stored(n8n, made.id))["nodes"])
@@ -130,7 +118,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("updates one thing, and sends nothing when nothing changes", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const before = yield* stored(n8n, id)
@@ -151,7 +139,7 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const n8n = yield* world({ version })
         const options = { operation: "test", source: "caller" } as const
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const store = yield* WorkflowStore
             const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -187,7 +175,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("keeps credentials and secrets that come back as an answer showed them", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
@@ -224,9 +212,9 @@ for (const version of ["2", "1"] as const) {
             return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
           }
         })
-        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
         isEditing = true
-        const error = yield* inTime(
+        const error = yield* hurried(
           Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")] })).pipe(
             Effect.provide(n8n.layer)
           )
@@ -240,7 +228,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("says what was changed since the version that the caller has seen", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
             const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
@@ -263,7 +251,7 @@ for (const version of ["2", "1"] as const) {
           version,
           after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
         })
-        const error = yield* inTime(
+        const error = yield* hurried(
           Effect.flip(tools.createWorkflow.call(input("hi"))).pipe(Effect.provide(n8n.layer))
         )
         assert.include(Hints.text(error.hint), "list_workflows(name: 'Greeter')")
@@ -280,7 +268,7 @@ for (const version of ["2", "1"] as const) {
               ? Effect.succeed(Response.json({ message: "busy" }, { status: 503 }))
               : Effect.void
         })
-        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
         assert.deepStrictEqual((yield* n8n.api.workflows).map((workflow) => workflow.id), [id])
         assert.isAbove(refusals, 2)
       }))
@@ -293,7 +281,7 @@ for (const version of ["2", "1"] as const) {
           after: ({ method }, { ok }) =>
             losing && ok && method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
         })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             losing = true
@@ -314,7 +302,7 @@ for (const version of ["2", "1"] as const) {
               ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
               : Effect.void
         })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
             refusing = true
@@ -344,7 +332,7 @@ for (const version of ["2", "1"] as const) {
             progress: () => Effect.void,
             confirm: (question) => Effect.sync(() => (asked.push(question), answer))
           })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const deletion = tools.deleteWorkflow.call({ id, confirm: false })
@@ -400,7 +388,7 @@ describe("n8n 1, where a change takes effect at once", () => {
   it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ version: "1" })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const before = yield* stored(n8n, id)
@@ -419,7 +407,7 @@ describe("n8n 1, where a change takes effect at once", () => {
   it.effect("keeps settings that n8n sets back unless they are named", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ version: "1" })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
@@ -434,7 +422,7 @@ describe("n8n 2, live and draft", () => {
   it.effect("publishes a change to what is published, and leaves somebody's draft alone", () =>
     Effect.gen(function*() {
       const n8n = yield* world()
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
@@ -453,7 +441,7 @@ describe("n8n 2, live and draft", () => {
   it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ before: before240 })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
@@ -472,7 +460,7 @@ describe("n8n 2, live and draft", () => {
   it.effect("puts the earlier draft back when publishing is refused", () =>
     Effect.gen(function*() {
       const n8n = yield* world()
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const before = yield* stored(n8n, id)
