@@ -139,12 +139,12 @@ const session = Effect.gen(function*() {
 )
 
 /** The runs of one need an n8n that runs, the other a licence: their own tests have them. */
-const elsewhere = ["test_workflow", "project_list"]
+const elsewhere: ReadonlySet<string> = new Set(["test_workflow", "project_list"])
 
 describe("a typical answer is what it was, token by token", () => {
   beforeAll(() => Effect.runPromise(session), 60_000)
 
-  it.each(tools.all.map(({ name }) => name).filter((name) => !elsewhere.includes(name)))("%s", async (name) => {
+  it.each(tools.all.map(({ name }) => name).filter((name) => !elsewhere.has(name)))("%s", async (name) => {
     const answer = shown.get(name)
     if (answer === undefined) return assert.fail("the session has no call of it")
     await assertSnapshot(answer, `answers/${name}`)
