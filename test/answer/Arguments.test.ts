@@ -62,7 +62,7 @@ describe("arguments", () => {
     { what: "take one of the values", args: { status: "error" }, decoded: { status: "error" } }
   ])("$what", ({ args, decoded }) =>
     Effect.gen(function*() {
-      const expected: object = { id: "w", limit: 20, ...decoded }
+      const expected: object = { id: "w", limit: 20, raw: false, ...decoded }
       assert.deepStrictEqual<object>(yield* decode({ id: "w", ...args }), expected)
       // The whole of them as text, too.
       assert.deepStrictEqual<object>(yield* decode(JSON.stringify({ id: "w", ...args })), expected)
