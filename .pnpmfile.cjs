@@ -8,8 +8,16 @@ const withOwnCompiler = (pkg) => ({
   dependencies: { ...pkg.dependencies, typescript: "6.0.3" }
 })
 
+/** The compiled file of a source. */
+const compiled = (file) => file?.replace("./src/", "./dist/").replace(/\.ts$/, ".js") ?? null
+
 module.exports = {
   hooks: {
+    // `exports` names sources, which the repository's own tools read; the package has what is compiled from them.
+    beforePacking: (pkg) => ({
+      ...pkg,
+      exports: Object.fromEntries(Object.entries(pkg.exports).map(([name, file]) => [name, compiled(file)]))
+    }),
     updateConfig: (config) => {
       config.allowBuilds = {
         ...config.allowBuilds,

@@ -1,4 +1,4 @@
-/** `pnpm manifests`: writes `.claude-plugin` from package.json and the options before a release. */
+/** `node src/packaging/manifests.ts`: writes `.claude-plugin` from package.json and the options before a release. */
 import { join } from "node:path"
 import { metadata, root, writeJson } from "./metadata.ts"
 import { marketplace, pluginManifest } from "./plugin.ts"

@@ -8,6 +8,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { CallContext } from "../../src/base/CallContext.ts"
 import * as Deadline from "../../src/base/Deadline.ts"
 import * as Errors from "../../src/base/Errors.ts"
+import { timed } from "../support/clock.ts"
 
 const heard = Effect.provideService(CallContext, {
   hearsProgress: true,
@@ -18,15 +19,7 @@ const heard = Effect.provideService(CallContext, {
 const target: Errors.Target = { operation: "get workflow", resourceType: "Workflow", resourceId: "7" }
 
 /** The seconds after which it ends. */
-const lasting = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
-  const start = yield* Clock.currentTimeMillis
-  const fiber = yield* Effect.forkChild(Effect.exit(effect))
-  for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 10_000; steps++) {
-    yield* TestClock.adjust("100 millis")
-  }
-  yield* Fiber.join(fiber)
-  return ((yield* Clock.currentTimeMillis) - start) / 1000
-})
+const lasting = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(timed(effect, 100), ({ seconds }) => seconds)
 
 describe("a call", () => {
   it.effect("that does not end is answered with what it waited for", () =>

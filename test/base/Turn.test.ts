@@ -19,14 +19,18 @@ describe("turns", () => {
       assert.lengthOf(order, 52)
     }))
 
-  it.effect("are not held up by who went away", () =>
+  it.effect("are not held up by a caller that went away", () =>
     Effect.gen(function*() {
       const turnOf = Turn.make()
-      const gone = yield* Effect.forkChild(turnOf("one"), { startImmediately: true })
-      const stays = yield* Effect.forkChild(turnOf("one"), { startImmediately: true })
+      const order: Array<string> = []
+      const wait = (name: string) =>
+        Effect.forkChild(Effect.andThen(turnOf("one"), Effect.sync(() => void order.push(name))), {
+          startImmediately: true
+        })
+      const gone = yield* wait("gone")
+      const stays = yield* wait("stays")
       yield* Fiber.interrupt(gone)
       yield* Fiber.join(stays)
+      assert.deepStrictEqual(order, ["stays"])
     }))
-
-  it.effect("are waited for by nobody unless somebody gives them", () => Turn.wait)
 })

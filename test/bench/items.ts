@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:items`: the time to search a stored execution of 66 MB in 14 nodes, by text, by an expression, and with
+ * `pnpm bench items`: the time to search a stored execution of 66 MB in 14 nodes, by text, by an expression, and with
  * redaction of each item instead of whole segments. The results are CPU milliseconds, the median of five.
  */
 import * as Console from "effect/Console"

@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:load`: compares our HTTP server with a bare SDK server under 200 clients, in one run.
+ * `pnpm bench load`: compares our HTTP server with a bare SDK server under 200 clients, in one run.
  *
  * **Details**
  *

@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:search`: how well node_search finds the right node. For each set of queries it prints the share in the
+ * `pnpm bench search`: how well node_search finds the right node. For each set of queries it prints the share in the
  * first ten and three, and the mean reciprocal rank; compared with plain MiniSearch over n8n's own texts, and with the
  * search without each of its word lists.
  */

@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:sync`: 500 workflows of 12 nodes are pulled, compared, changed in three places on each side, pulled and
+ * `pnpm bench sync`: 500 workflows of 12 nodes are pulled, compared, changed in three places on each side, pulled and
  * pushed, beside a simulated n8n over HTTP. Prints the time, the requests and the bytes of their answers; the time
  * includes the simulated n8n's own, which shares the process.
  */

@@ -6,7 +6,6 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
 import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
@@ -14,6 +13,7 @@ import * as Blocks from "../../src/executions/blocks.ts"
 import * as Executions from "../../src/executions/Executions.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { hurried } from "../support/clock.ts"
 
 const execution = (id: number, more: object = {}): N8nApi.Execution => ({
   id: String(id),
@@ -247,7 +247,6 @@ describe("reading an execution", () => {
 
   it.effect("starts anew when the body breaks off", () =>
     Effect.gen(function*() {
-      const failed = yield* Deferred.make<void>()
       const whole = bytes(execution(1))
       const half = Effect.sync(() =>
         new Response(
@@ -255,19 +254,12 @@ describe("reading an execution", () => {
             start: (controller) => controller.enqueue(whole.subarray(0, whole.length / 2)),
             pull: (controller) => {
               controller.error(new Error("terminated"))
-              Deferred.doneUnsafe(failed, Effect.void)
             }
           })
         )
       )
       const { asked, get } = yield* scripted(half, answers(execution(1)))
-      const fiber = yield* Effect.forkChild(get(1))
-      yield* Deferred.await(failed)
-      for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 100; steps++) {
-        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-        yield* TestClock.adjust("100 millis")
-      }
-      assert.strictEqual((yield* Fiber.join(fiber)).lastNode, "Node 1")
+      assert.strictEqual((yield* hurried(get(1))).lastNode, "Node 1")
       assert.strictEqual(asked.length, 2)
     }).pipe(Effect.provide(Executions.layer())))
 

@@ -57,7 +57,7 @@ describe("Blocks", () => {
           assert.isTrue(isSame(part, bytes.subarray(start, end)), `${start} to ${end}: ${part.length} bytes`)
         }
       }),
-    { arbitrary: { runs: 25 } }
+    { arbitrary: { runs: 10 } }
   )
 
   it.each([0, 1, block - 1, block, block + 1, 2 * block, 2 * block + 1])(

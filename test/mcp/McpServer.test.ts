@@ -240,7 +240,7 @@ describe("Tool.run in a program", () => {
   it.effect("needs no server", () =>
     Effect.gen(function*() {
       const context = Context.empty()
-      const { count } = yield* tools.listWorkflows.call({ limit: 5, offset: 0, raw: false }).pipe(
+      const { count } = yield* tools.listWorkflows.call({ limit: 5, offset: 0 }).pipe(
         Effect.provide(FakeN8n.layer(Demo.seed)),
         Effect.provideContext(context)
       )

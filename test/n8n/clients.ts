@@ -2,17 +2,16 @@
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { hurried } from "../support/clock.ts"
 
 /** The key of every client here. */
 export const apiKey = "a-key-that-never-leaves-its-header"
@@ -95,18 +94,8 @@ export const scriptedClient = Effect.fnUntraced(function*(
   return { n8n, requests }
 })
 
-/** One turn of the event loop: bodies are read by promises, which the test clock does not control. */
-export const eventLoopTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-
 /** Runs an effect and advances the test clock until it ends. */
-export const settle = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
-  const fiber = yield* Effect.forkChild(effect)
-  for (let steps = 0; fiber.pollUnsafe() === undefined && steps < 3_000; steps++) {
-    yield* eventLoopTurn
-    yield* TestClock.adjust("100 millis")
-  }
-  return yield* Fiber.join(fiber)
-})
+export const settle = <A, E>(effect: Effect.Effect<A, E>) => hurried(effect, 100)
 
 export const failure = <A>(effect: Effect.Effect<A, Errors.N8nError>) => settle(Effect.flip(effect))
 

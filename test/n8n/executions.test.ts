@@ -208,6 +208,6 @@ describe("listExecutions", () => {
           assert.isTrue(pages.every((page) => page.executions.length <= limit))
         }
       }),
-    { arbitrary: { runs: 200 } }
+    { arbitrary: { runs: 100 } }
   )
 })

@@ -7,12 +7,12 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Hints from "../../src/answer/Hints.ts"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
+import { turn } from "../support/clock.ts"
 import {
   answers,
   apiFailure,
   apiKey,
   breaksOff,
-  eventLoopTurn,
   fails,
   failure,
   neverAnswers,
@@ -257,7 +257,7 @@ describe("the timeout", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([answer])
       const fiber = yield* Effect.forkChild(Effect.flip(ask(n8n)))
-      yield* eventLoopTurn
+      yield* turn
       yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 millis")
@@ -283,7 +283,7 @@ describe("the timeout", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers])
       const fiber = yield* Effect.forkChild(n8n.getWorkflow("1"))
-      yield* eventLoopTurn
+      yield* turn
       assert.isFalse(requests[0]?.signal.aborted)
       yield* Fiber.interrupt(fiber)
       assert.isTrue(requests[0]?.signal.aborted)

@@ -7,11 +7,11 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Errors from "../../src/base/Errors.ts"
 import * as N8nClient from "../../src/n8n/N8nClient.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
+import { turn } from "../support/clock.ts"
 import {
   type Answer,
   answers,
   apiFailure,
-  eventLoopTurn,
   memoryClient,
   neverAnswers,
   pausesBetween,
@@ -302,7 +302,7 @@ describe("workflowName", () => {
     Effect.gen(function*() {
       const { n8n, requests } = yield* scriptedClient([neverAnswers, answers])
       const fiber = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* eventLoopTurn
+      yield* turn
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(yield* n8n.workflowName("a"), "Daily")
       assert.strictEqual(requests.length, 2)
@@ -316,7 +316,7 @@ describe("workflowName", () => {
       ])
       const first = yield* Effect.forkChild(n8n.workflowName("a"))
       const second = yield* Effect.forkChild(n8n.workflowName("a"))
-      yield* eventLoopTurn
+      yield* turn
       yield* Fiber.interrupt(first)
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(yield* Fiber.join(second), "Daily")

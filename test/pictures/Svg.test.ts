@@ -93,7 +93,7 @@ describe("Svg", () => {
     assert.strictEqual(XMLValidator.validate(svg), true)
   })
 
-  it.effect("draws the README's pictures as they are in .github/images (vitest -u or pnpm pictures writes them)", () =>
+  it.effect("draws the README's pictures as they are in .github/images (vitest -u or node test/pictures/images.ts writes them)", () =>
     Effect.gen(function*() {
       const { expect } = yield* Effect.promise(() => import("vitest"))
       for (const [name, svg] of Object.entries(yield* images)) {

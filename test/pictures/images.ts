@@ -1,4 +1,4 @@
-/** `pnpm pictures`: draws the README's pictures from recorded workflows into `.github/images`. */
+/** `node test/pictures/images.ts`: draws the README's pictures from recorded workflows into `.github/images`. */
 import * as Effect from "effect/Effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

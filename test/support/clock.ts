@@ -21,7 +21,8 @@ zlib.deflateRaw = Object.assign(
 ) as typeof deflateRaw
 syncBuiltinESMExports()
 
-const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+/** One turn of the event loop: bodies and files are read by promises, which the test clock does not control. */
+export const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 /** Whether this process reads or writes files or unpacks something: that takes no time of the test clock. */
 const isBusy = () => packing > 0 || process.getActiveResourcesInfo().some((resource) => resource.startsWith("FSReq"))
@@ -31,24 +32,25 @@ const idle = Effect.gen(function*() {
   for (let quiet = 0; quiet < 4; quiet = isBusy() ? 0 : quiet + 1) yield* turn
 })
 
-/** Advances the clock until the condition is met, for so many seconds at most; whether it was. */
-export const until = Effect.fnUntraced(function*(isDone: () => boolean, seconds: number) {
-  for (let waited = 0; !isDone() && waited < seconds; waited += 0.5) {
+/** Advances the clock in steps until the condition is met, for so many seconds at most; whether it was. */
+export const until = Effect.fnUntraced(function*(isDone: () => boolean, seconds: number, step = 500) {
+  for (let waited = 0; !isDone() && waited < seconds * 1_000; waited += step) {
     yield* idle
     if (isDone()) return true
-    yield* TestClock.adjust("500 millis")
+    yield* TestClock.adjust(step)
   }
   return isDone()
 })
 
-/** Runs an effect to its end and measures how many seconds of the clock it took. */
-export const timed = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+/** Runs an effect to its end and measures how many seconds of the clock it took, in steps of so many milliseconds. */
+export const timed = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>, step?: number) {
   const start = yield* Clock.currentTimeMillis
   const fiber = yield* Effect.forkChild(Effect.exit(effect))
-  yield* until(() => fiber.pollUnsafe() !== undefined, 600)
+  yield* until(() => fiber.pollUnsafe() !== undefined, 600, step)
   const exit = yield* Fiber.join(fiber)
   return { exit, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
 })
 
 /** Runs an effect to its end; waiting takes no time. */
-export const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.flatMap(timed(effect), ({ exit }) => exit)
+export const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>, step?: number) =>
+  Effect.flatMap(timed(effect, step), ({ exit }) => exit)

@@ -1,14 +1,10 @@
 /**
- * The default number of runs of a property test, a multiple of `N8N_MCP_ROUNDS`.
- *
- * **Details**
- *
- * Without that variable every run tries the same values, so that what passed once passes again; with it new ones.
+ * The default number of runs of a property test, a multiple of `N8N_MCP_ROUNDS`, and their seed: a failure prints it, and
+ * `N8N_MCP_SEED` takes it.
  */
 import * as Arbitrary from "effect/Arbitrary"
-
-const rounds = process.env["N8N_MCP_ROUNDS"]
+import { seed } from "./seed.ts"
 
 Arbitrary.configureGlobal({
-  check: { runs: 20 * Number(rounds ?? 2), ...(rounds === undefined ? { seed: 20_261_122 } : {}) }
+  check: { runs: 20 * Number(process.env["N8N_MCP_ROUNDS"] ?? 2), seed: seed(20_261_122) }
 })

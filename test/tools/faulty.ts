@@ -118,7 +118,7 @@ const fibres = () => {
 const publishAndChange = Effect.gen(function*() {
   yield* tools.activateWorkflow.call({ id: "live" })
   const nodes = [...live.nodes, { ...live.nodes[1], id: "id-more", name: "More" }]
-  yield* tools.updateWorkflow.call({ id: "live", nodes, raw: false })
+  yield* tools.updateWorkflow.call({ id: "live", nodes })
   const { versions } = yield* tools.workflowHistory.call({ id: "live", limit: 20 })
   return versions.find(({ source }) => source === "snapshot")?.version
 })

@@ -35,7 +35,7 @@ const answering = (path: string, body: unknown) =>
 describe("what others named", () => {
   it.effect("is one visible line in lists, hints and example calls", () =>
     Effect.gen(function*() {
-      const { data } = yield* tools.listWorkflows.answer({ limit: 10, offset: 0, raw: false })
+      const { data } = yield* tools.listWorkflows.answer({ limit: 10, offset: 0 })
       assert.deepStrictEqual(data.workflows.map(({ name }) => name), [shown])
       const page = yield* Resources.workflow.list?.(undefined).pipe(Tool.serving([tools.listWorkflows])) ??
         Effect.undefined
@@ -57,7 +57,7 @@ describe("what others named", () => {
 
   it.effect("is no cursor of a page, and one visible line as the state of an execution", () =>
     Effect.gen(function*() {
-      const list = tools.listExecutions.answer({ limit: 10, raw: false })
+      const list = tools.listExecutions.answer({ limit: 10 })
       const error = yield* answering("/executions", { data: [], nextCursor: hostile })(Effect.flip(list))
       assert.strictEqual(error._tag, "ApiError")
       assert.notInclude(error.message, "delete_workflow")

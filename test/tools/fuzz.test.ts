@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import type * as Tool from "../../src/answer/Tool.ts"
 import * as tools from "../../src/tools/index.ts"
 import { random as seeded } from "../support/random.ts"
+import { seed as firstSeed } from "../support/seed.ts"
 import { calls, prepared, seed } from "./calls.ts"
 import { spoilt } from "./hostile.ts"
 import { inWorld, type Needs } from "./world.ts"
@@ -19,7 +20,7 @@ describe("arguments of whatever kind", () => {
         prepared(
           folder,
           Effect.gen(function*() {
-            const random = seeded(name.length * 7919 + rounds)
+            const random = seeded(name.length * 7919 + firstSeed(rounds))
             for (let round = 0; round < rounds; round++) {
               const args = spoilt(calls[name] ?? {}, Object.keys(tool.inputSchema.properties ?? {}), random)
               const shown = JSON.stringify(args)?.slice(0, 300)

@@ -40,17 +40,16 @@ it.effect.each(cases)("$1 of $0.type", ([sort, name, index]) =>
       name: "Sorted",
       nodes: [sort, node("Next", `${base}noOp`, 1)],
       connections: {},
-      settings: {},
-      raw: false
+      settings: {}
     })
     const ends = { workflowId: id, sourceNodeId: "Sort", targetNodeId: "Next" }
-    const { changes } = yield* tools.connectionCreate.call({ ...ends, sourceOutput: name, raw: false })
+    const { changes } = yield* tools.connectionCreate.call({ ...ends, sourceOutput: name })
     assert.deepStrictEqual(changes, [`connected 'Sort' main[${index}] '${name}' → 'Next' main[0]`])
 
     const port = { output: `main[${index}]`, name, to: "Next", input: "main[0]" }
-    const { graph } = yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: false })
+    const { graph } = yield* tools.getWorkflowConnections.call({ id, format: "graph" })
     assert.deepStrictEqual(graph?.[0]?.ports, [port])
-    const { mermaid } = yield* tools.getWorkflowConnections.call({ id, format: "mermaid", raw: false })
+    const { mermaid } = yield* tools.getWorkflowConnections.call({ id, format: "mermaid" })
     assert.include(mermaid, `n0 -->|"${name}"| n1`)
     const { connections } = yield* tools.getWorkflow.call({ id, raw: true })
     assert.deepStrictEqual<unknown>(connections, { Sort: [port] })

@@ -107,9 +107,10 @@ describe("default answers", () => {
 })
 
 layer(recorded)("every answer", (it) => {
-  it.effect("is valid for its outputSchema, and says what the text says", () =>
-    Effect.gen(function*() {
-      for (const name of fixtures.names) {
+  it.effect.each(fixtures.names)(
+    "about %s is valid for its outputSchema, and says what the text says",
+    (name) =>
+      Effect.gen(function*() {
         const id = fixtures.workflowId(name)
         for (const raw of [true, false]) {
           yield* valid(tools.getWorkflow, { id, raw })
@@ -118,12 +119,14 @@ layer(recorded)("every answer", (it) => {
         yield* valid(tools.getWorkflow, { id, nodes: ["*"] })
         yield* valid(tools.getWorkflowConnections, { id, format: "mermaid" })
         const executionId = fixtures.executionId(name)
-        const { availableNodes } = yield* tools.getExecution.call({ id: executionId, nodeOffset: 0 })
+        const { availableNodes } = yield* tools.getExecution.call({ id: executionId })
         yield* valid(tools.getExecution, { id: executionId })
-        for (const { nodeName } of availableNodes) {
-          yield* valid(tools.getExecutionByNode, { id: executionId, nodeName })
-        }
-      }
+        for (const { nodeName } of availableNodes) yield* valid(tools.getExecutionByNode, { id: executionId, nodeName })
+      })
+  )
+
+  it.effect("of a list is valid for its outputSchema", () =>
+    Effect.gen(function*() {
       for (const raw of [true, false]) {
         yield* valid(tools.listWorkflows, { raw })
         yield* valid(tools.listExecutions, { raw })

@@ -57,10 +57,9 @@ export const draft = (name = "Orders") =>
       workflowId,
       nodeType: "n8n-nodes-base.webhook",
       name: "Hook",
-      parameters: { path: "in", httpMethod: "POST" },
-      raw: false
+      parameters: { path: "in", httpMethod: "POST" }
     })
-    yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "End", after: "Hook", raw: false })
+    yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "End", after: "Hook" })
     return { filePath, workflowId }
   })
 
@@ -70,9 +69,7 @@ const code = (price: string) => `const order = $input.first().json\nreturn [{ js
 export const setCode = (id: string, price: string) =>
   tools.workflowEdit.call({
     workflowId: id,
-    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }],
-    dryRun: false,
-    raw: false
+    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }]
   })
 
 /** A workflow whose code was changed twice: the second of its three states is published, the third is a draft on 2.x. */
@@ -97,17 +94,16 @@ export const versioned = Effect.gen(function*() {
         parameters: { jsCode: code("order.net") }
       }
     ],
-    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } },
-    raw: false
+    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } }
   })
   const states = yield* Effect.forEach(["order.net * 1.19", "order.net * 119"], (price, at) =>
     Effect.gen(function*() {
-      const { versionId: before } = yield* tools.getWorkflow.call({ id, raw: false })
+      const { versionId: before } = yield* tools.getWorkflow.call({ id })
       yield* setCode(id, price)
       if (at === 0) yield* tools.activateWorkflow.call({ id })
       return before ?? ""
     }))
-  const { versionId } = yield* tools.getWorkflow.call({ id, raw: false })
+  const { versionId } = yield* tools.getWorkflow.call({ id })
   const snapshots = (yield* tools.workflowHistory.call({ id, limit: 20 })).versions
     .filter(({ source }) => source === "snapshot").map(({ version }) => version)
   return {

@@ -27,7 +27,7 @@ const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   )
   const context = yield* Layer.build(Layer.merge(n8n, Services.layerMemory))
   const { id } = yield* tools.createWorkflow
-    .call({ name: "W", nodes: [start], connections: {}, raw: false })
+    .call({ name: "W", nodes: [start], connections: {} })
     .pipe(Effect.provide(context))
   const created = (yield* api.requests).length
   /** What was asked of n8n since then, such as `GET /workflows/{id}`. */
@@ -69,7 +69,7 @@ for (const version of ["2", "1"] as const) {
         const added = numbered(12, "N")
         yield* Effect.forEach(
           added,
-          (name) => tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name, raw: false }),
+          (name) => tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name }),
           atOnce
         ).pipe(run)
         assert.sameMembers(names(yield* stored), ["Start", ...added])
@@ -79,11 +79,11 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const { id, run, stored } = yield* world({ version })
         const nodes = numbered(4, "N")
-        const call = { workflowId: id, raw: false }
+        const call = { workflowId: id }
         for (const name of nodes) {
           yield* run(tools.nodeAdd.call({ ...call, nodeType: "n8n-nodes-base.noOp", name }))
         }
-        const update = tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" }, raw: false })
+        const update = tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" } })
         yield* Effect.forEach(
           [
             ...nodes.flatMap((name, index) => [
@@ -94,8 +94,7 @@ for (const version of ["2", "1"] as const) {
               Effect.asVoid(
                 tools.workflowEdit.call({
                   ...call,
-                  operations: [{ op: "update", node: name, notes: `note ${index}` }],
-                  dryRun: false
+                  operations: [{ op: "update", node: name, notes: `note ${index}` }]
                 })
               )
             ]),
@@ -118,7 +117,7 @@ for (const version of ["2", "1"] as const) {
         const { after, begin } = meddler(3)
         const { id, run, stored } = yield* world({ version, after })
         yield* begin
-        yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name: "N", raw: false }).pipe(run)
+        yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name: "N" }).pipe(run)
         const workflow = yield* stored
         assert.deepStrictEqual(names(workflow), ["Start", "N"])
         assert.strictEqual(obj(arr(workflow["nodes"])[0])?.["notes"], "0")
@@ -130,13 +129,11 @@ for (const version of ["2", "1"] as const) {
         const { api, id, run, stored } = yield* world({ version, after })
         const { versionId = "" } = yield* stored
         yield* begin
-        const add = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name: "N", raw: false })
+        const add = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name: "N" })
         const edit = tools.workflowEdit.call({
           workflowId: id,
           operations: [{ op: "disable", node: "Start" }],
-          expectedVersionId: String(versionId),
-          dryRun: false,
-          raw: false
+          expectedVersionId: String(versionId)
         })
         for (const attempt of [Effect.asVoid(add), Effect.asVoid(edit)]) {
           const error = yield* Effect.flip(run(attempt))
@@ -152,8 +149,7 @@ for (const version of ["2", "1"] as const) {
           tools.workflowEdit.call({
             workflowId: id,
             operations: [{ op: "add", type: "n8n-nodes-base.noOp", name: `N ${dryRun}`, after: "Start" }],
-            dryRun,
-            raw: false
+            dryRun
           })
         yield* run(edit(true))
         // The start page tells n8n's release, once a minute.
@@ -186,10 +182,10 @@ describe("a workflow", () => {
   it.effect("whose change fails is not written, and the next change goes on", () =>
     Effect.gen(function*() {
       const { id, requests, run } = yield* world()
-      const refused = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.nope", raw: false })
+      const refused = tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.nope" })
       assert.strictEqual((yield* Effect.flip(run(refused)))._tag, "ValidationError")
       assert.isFalse((yield* requests).some((request) => request.startsWith("PUT")))
-      yield* run(tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", raw: false }))
+      yield* run(tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp" }))
       assert.isTrue((yield* requests).some((request) => request.startsWith("PUT")))
     }))
 })

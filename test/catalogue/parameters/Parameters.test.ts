@@ -12,6 +12,7 @@ import {
 } from "../../../src/catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../../src/catalogue/types/NodeType.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
+import { seed } from "../../support/seed.ts"
 import { type Case, draws, judged, n8n, plain, random, subjects } from "./parameterCases.ts"
 
 const same = (actual: unknown, expected: unknown) => assert.deepStrictEqual(actual, expected)
@@ -123,7 +124,7 @@ describe("as n8n judges", () => {
   })
 
   it("values of every kind in every place", () => {
-    const { bent, pick } = draws(random(Number(process.env["N8N_MCP_SEED"] ?? 20_251)))
+    const { bent, pick } = draws(random(seed(20_251)))
     const cases = function*() {
       for (let round = 0; round < Number(process.env["N8N_MCP_ROUNDS"] ?? 2); round += 1) {
         for (const subject of subjects) yield bent(pick(plain(subject)))

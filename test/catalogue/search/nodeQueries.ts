@@ -5,7 +5,7 @@
  * **Details**
  *
  * All were written before the search was asked with them. The misses of all groups but `blind` taught it words, so that
- * today's scores of those are not those of an unseen set. `pnpm bench:search` prints them beside the blind ones.
+ * today's scores of those are not those of an unseen set. `pnpm bench search` prints them beside the blind ones.
  */
 export const queries: { readonly [group: string]: { readonly [query: string]: string } } = {
   core: {

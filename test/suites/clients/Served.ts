@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
 import { ClientError } from "./ClientError.ts"
 
-/** The path of the bundle, which `pnpm test:clients` builds. */
+/** The path of the bundle, which `pnpm test:suite clients` builds. */
 export const main = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 
 /** The token that clients need. */

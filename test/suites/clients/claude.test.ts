@@ -1,4 +1,4 @@
-/** `pnpm test:clients`: what a scripted model in the real Claude Code sees of our answers. */
+/** `pnpm test:suite clients`: what a scripted model in the real Claude Code sees of our answers. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

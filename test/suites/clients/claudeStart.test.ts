@@ -1,4 +1,4 @@
-/** `pnpm test:clients`: our tools, prompts and resources in Claude Code before any call. */
+/** `pnpm test:suite clients`: our tools, prompts and resources in Claude Code before any call. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"

@@ -1,4 +1,4 @@
-/** `pnpm test:clients`: the MCP Inspector's command line, over stdio and over HTTP. */
+/** `pnpm test:suite clients`: the MCP Inspector's command line, over stdio and over HTTP. */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { arr, obj, str } from "../../../src/base/Json.ts"

@@ -1,4 +1,4 @@
-/** `pnpm test:cluster`: three servers behind nginx with a PostgreSQL, and what callers see while parts of it are gone. */
+/** `pnpm test:suite cluster`: three servers behind nginx with a PostgreSQL, and what callers see while parts of it are gone. */
 import { afterAll, assert, beforeAll, describe, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** `pnpm test:conformance`: the official MCP conformance suite against our HTTP, in both eras. */
+/** `pnpm test:suite conformance`: the official MCP conformance suite against our HTTP, in both eras. */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { type Check, Conformance, verdict } from "./Conformance.ts"

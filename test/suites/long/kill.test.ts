@@ -1,5 +1,5 @@
 /**
- * `pnpm test:long`: a server is killed (SIGKILL) at random moments of its writes, snapshots and tests. What it leaves is
+ * `pnpm test:suite long`: a server is killed (SIGKILL) at random moments of its writes, snapshots and tests. What it leaves is
  * whole, and the next server goes on at once. `N8N_MCP_KILLS` is how often (default: 30).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

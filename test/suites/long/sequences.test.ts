@@ -1,10 +1,10 @@
-/** `pnpm test:long`: long sequences of writes, compared with a model of what must exist. */
+/** `pnpm test:suite long`: long sequences of writes, compared with a model of what must exist. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { seed } from "../../support/seed.ts"
 import { play } from "../../tools/sequences.ts"
 
-const single = process.env["N8N_MCP_SEED"]
-const seeds = single === undefined ? Array.from({ length: 60 }, (_, at) => 100 + at) : [Number(single)]
+const seeds = Array.from({ length: 60 }, (_, at) => seed(100) + at)
 
 describe("sequences of forty writes", () => {
   const counts = new Map<string, number>()
@@ -21,7 +21,7 @@ describe("sequences of forty writes", () => {
     300_000
   )
 
-  it.runIf(single === undefined)("were of every kind, and some failed", () => {
+  it("were of every kind, and some failed", () => {
     process.stderr.write(`${JSON.stringify(Object.fromEntries(counts))}\n`)
     const kinds = "create draft update rename tags delete publish unpublish save replace recreate restore"
     for (const kind of [...kinds.split(" "), "from file", "edit file", "edit add", "edit set", "Failure"]) {

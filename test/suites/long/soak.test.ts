@@ -1,5 +1,5 @@
 /**
- * `pnpm test:long`: servers at work on stdio and HTTP, with a tenth of n8n's answers failing; memory and descriptors
+ * `pnpm test:suite long`: servers at work on stdio and HTTP, with a tenth of n8n's answers failing; memory and descriptors
  * stay what they were. `N8N_MCP_SOAK_MINUTES` is how long each works (default: 1).
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"

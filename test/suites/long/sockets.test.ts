@@ -1,4 +1,4 @@
-/** `pnpm test:long`: clients that hold more sockets than the process may open, and never close them. */
+/** `pnpm test:suite long`: clients that hold more sockets than the process may open, and never close them. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

@@ -1,4 +1,4 @@
-/** `pnpm test:long`: pulls and pushes are killed at random moments. `N8N_MCP_KILLS` is how often (default: 20). */
+/** `pnpm test:suite long`: pulls and pushes are killed at random moments. `N8N_MCP_KILLS` is how often (default: 20). */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { platform } from "../../support/folders.ts"

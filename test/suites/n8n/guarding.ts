@@ -11,8 +11,8 @@ import { CredentialEnv } from "../../../src/credentials/Values.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
 import * as Policy from "../../../src/workflows/Policy.ts"
-import { auditing } from "../../app/commands/auditing.ts"
 import * as secrecy from "../../tools/tables/secrecy.ts"
+import { auditing } from "../process/app/commands/auditing.ts"
 import { chain, code, connected, made, manual, node, set } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 
@@ -38,12 +38,11 @@ export const guarding = (it: It, v2: boolean) => {
         tools.createWorkflow.call({
           name: "Coded",
           nodes: [manual, code("C", "return []")],
-          connections: {},
-          raw: false
+          connections: {}
         }),
-        tools.createWorkflow.call({ name: "Hasty", nodes: [clock], connections: {}, raw: false }),
-        tools.updateWorkflow.call({ id, name: "Changed", raw: false }),
-        tools.updateWorkflow.call({ id, tags: [], raw: false }),
+        tools.createWorkflow.call({ name: "Hasty", nodes: [clock], connections: {} }),
+        tools.updateWorkflow.call({ id, name: "Changed" }),
+        tools.updateWorkflow.call({ id, tags: [] }),
         tools.deleteWorkflow.call({ id, confirm: true })
       ]
       for (const attempt of attempts) {
@@ -57,8 +56,7 @@ export const guarding = (it: It, v2: boolean) => {
       yield* guarded(tools.createWorkflow.call({
         name: "Kept",
         nodes: [manual, set("Out", "{}")],
-        connections: connected(chain("T", "Out")),
-        raw: false
+        connections: connected(chain("T", "Out"))
       }))
     }))
 

@@ -61,8 +61,7 @@ const make = Effect.fnUntraced(function*(topic: string, index = 0) {
     name: `guide ${topic}`,
     nodes: withCredentials,
     connections,
-    active: false,
-    raw: false
+    active: false
   })
   return id
 })

@@ -52,9 +52,7 @@ const versionsOf = (id: string) =>
 const change = (id: string, word: string) =>
   tools.workflowEdit.call({
     workflowId: id,
-    operations: [{ op: "set", node: "Say", path: "jsonOutput", value: `={{ { word: "${word}" } }}` }],
-    dryRun: false,
-    raw: false
+    operations: [{ op: "set", node: "Say", path: "jsonOutput", value: `={{ { word: "${word}" } }}` }]
   })
 
 const newPath = () => `p-${crypto.randomUUID()}`
@@ -69,16 +67,16 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
   it.effect("publish: activate_workflow and active: true publish a draft that waits; no other change does", () =>
     Effect.gen(function*() {
       const path = newPath()
-      const { id } = yield* tools.createWorkflow.call({ ...speaking("Waits", path, "one"), active: true, raw: false })
+      const { id } = yield* tools.createWorkflow.call({ ...speaking("Waits", path, "one"), active: true })
       yield* change(id, "two")
       assert.strictEqual(yield* said(path), drafts ? "one" : "two")
 
-      const renamed = yield* tools.updateWorkflow.call({ id, name: "Waits (renamed)", raw: false })
+      const renamed = yield* tools.updateWorkflow.call({ id, name: "Waits (renamed)" })
       assert.strictEqual(renamed.published, !drafts)
       assert.strictEqual(yield* said(path), drafts ? "one" : "two")
       if (drafts) assert.include(renamed.hint, `activate_workflow(id: '${id}')`)
 
-      const updated = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+      const updated = yield* tools.updateWorkflow.call({ id, active: true })
       assert.isTrue(updated.published)
       if (drafts) assert.strictEqual(updated.changed, "changed 'Say' (jsonOutput)")
       assert.strictEqual(yield* said(path), "two")
@@ -86,7 +84,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const { newest, runs } = yield* versionsOf(id)
         assert.strictEqual(runs, newest)
       }
-      const again = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+      const again = yield* tools.updateWorkflow.call({ id, active: true })
       assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
 
       yield* change(id, "three")
@@ -105,10 +103,9 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const [path, newFile, off] = [newPath(), newPath(), newPath()]
         const live = yield* tools.createWorkflow.call({
           ...speaking("Pushed", path, "one"),
-          active: true,
-          raw: false
+          active: true
         })
-        const resting = yield* tools.createWorkflow.call({ ...speaking("Resting", off, "one"), raw: false })
+        const resting = yield* tools.createWorkflow.call({ ...speaking("Resting", off, "one") })
         yield* Effect.gen(function*() {
           const only = [live.id, resting.id]
           yield* Sync.pull(".", { only })
@@ -142,7 +139,7 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       const names = [`${mark} 100% Café`, `${mark} a_b`, `${mark} CAFE\u0301 2`, `${mark} cafe 1\\2`]
       for (const name of names) yield* made(name, [manual], [])
       const find = (name: string, limit = 100) =>
-        Effect.map(tools.listWorkflows.call({ name, limit, raw: false }), ({ workflows }) =>
+        Effect.map(tools.listWorkflows.call({ name, limit }), ({ workflows }) =>
           workflows.map(({ name }) => name).filter((name) => name.startsWith(mark)).toSorted())
       assert.deepStrictEqual(yield* find("_"), [`${mark} a_b`])
       assert.deepStrictEqual(yield* find("%"), [`${mark} 100% Café`])
@@ -150,11 +147,10 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       for (const name of ["café", "CAFÉ", "cafe", "CAFE\u0301"]) {
         assert.lengthOf(yield* find(name), 3, name)
       }
-      const first = yield* tools.listWorkflows.call({ name: `${mark} CAFÉ`, limit: 1, raw: false })
+      const first = yield* tools.listWorkflows.call({ name: `${mark} CAFÉ`, limit: 1 })
       const rest = yield* tools.listWorkflows.call({
         name: `${mark} CAFÉ`,
         limit: 100,
-        raw: false,
         ...(first.nextCursor === undefined ? {} : { cursor: first.nextCursor })
       })
       assert.deepStrictEqual([first.count, rest.count], [1, 1])
@@ -191,8 +187,8 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const listed = yield* tools.listWorkflows.call({ limit: 100, raw: true })
         assert.include(listed.workflows.map((each) => each.id), id)
         assert.notInclude(listed.workflows.map((each) => each.id), copyId)
-        const named = yield* tools.listWorkflows.call({ name: "test copy", limit: 100, raw: false })
-        const used = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.webhook", limit: 100, raw: false })
+        const named = yield* tools.listWorkflows.call({ name: "test copy", limit: 100 })
+        const used = yield* tools.listWorkflows.call({ uses: "n8n-nodes-base.webhook", limit: 100 })
         for (const { workflows } of [named, used]) assert.notInclude(workflows.map((each) => each.id), copyId)
         assert.notInclude(JSON.stringify(yield* tools.audit.call({})), copyId)
         assert.notInclude(JSON.stringify(yield* tools.instanceOverview.call({})), TestMark.mark)

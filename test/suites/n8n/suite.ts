@@ -80,7 +80,7 @@ const summary = (id: string, nodeOffset = 0) => tools.getExecution.call({ id, no
 
 const rows = (input: Partial<Parameters<typeof tools.listExecutions.call>[0]>) =>
   Effect.map(
-    tools.listExecutions.call({ raw: false, ...input }),
+    tools.listExecutions.call({ ...input }),
     ({ executions = [], nextCursor }) => ({ executions, nextCursor })
   )
 
@@ -322,7 +322,7 @@ export const suite = (version: string) => {
         assert.strictEqual(model.outputs[0]?.output, "ai_languageModel")
         assert.strictEqual(model.input.sources[0]?.input, "ai_languageModel")
         assert.isNotEmpty(model.input.items)
-        const { graph = [] } = yield* tools.getWorkflowConnections.call({ id: workflowId, format: "graph", raw: false })
+        const { graph = [] } = yield* tools.getWorkflowConnections.call({ id: workflowId, format: "graph" })
         assert.deepStrictEqual(graph.find((row) => row.node === "Simple Memory")?.ports, [
           { output: "ai_memory", to: "AI Agent", input: "ai_memory" }
         ])
@@ -381,7 +381,7 @@ export const suite = (version: string) => {
         const both = yield* scenarios.tagged("Tagged both", ["red", "blue"])
         yield* scenarios.tagged("Tagged red", ["red"])
         const archived = v2 ? yield* scenarios.archived() : undefined
-        const all = (yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: false })).workflows
+        const all = (yield* tools.listWorkflows.call({ limit: 100, offset: 0 })).workflows
         const api = arr(obj(yield* scenarios.fetchJson("workflows?limit=250"))?.["data"]).map((row) => obj(row) ?? {})
         assert.deepStrictEqual(
           all.map(({ id }) => id),
@@ -391,13 +391,13 @@ export const suite = (version: string) => {
           const raw = yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: true })
           assert.isTrue(raw.workflows.some((row) => row.id === archived.workflowId && row.isArchived === true))
         }
-        const tagged = yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: false, tags: ["red", "blue"] })
+        const tagged = yield* tools.listWorkflows.call({ limit: 100, offset: 0, tags: ["red", "blue"] })
         assert.deepStrictEqual(tagged.workflows.map(({ id }) => id), [both.workflowId])
-        const named = yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: false, name: "tagged R" })
+        const named = yield* tools.listWorkflows.call({ limit: 100, offset: 0, name: "tagged R" })
         assert.deepStrictEqual(named.workflows.map(({ name }) => name), ["Tagged red"])
 
         for (let offset = 0; offset < all.length; offset += 3) {
-          const page = yield* tools.listWorkflows.call({ limit: 3, offset, raw: false })
+          const page = yield* tools.listWorkflows.call({ limit: 3, offset })
           assert.deepStrictEqual(page.workflows, all.slice(offset, offset + 3))
         }
         const walked: Array<unknown> = []
@@ -405,7 +405,6 @@ export const suite = (version: string) => {
           const page = yield* tools.listWorkflows.call({
             limit: 4,
             offset: 0,
-            raw: false,
             ...(cursor === undefined ? {} : { cursor })
           })
           walked.push(...page.workflows)
@@ -413,7 +412,7 @@ export const suite = (version: string) => {
           more = cursor !== undefined
         }
         assert.deepStrictEqual(walked, [...all])
-        const active = yield* tools.listWorkflows.call({ limit: 100, offset: 0, raw: false, active: true })
+        const active = yield* tools.listWorkflows.call({ limit: 100, offset: 0, active: true })
         assert.isNotEmpty(active.workflows)
         assert.isTrue(active.workflows.every((row) => row.active))
       }))
@@ -425,7 +424,7 @@ export const suite = (version: string) => {
         const size = (value: unknown) => JSON.stringify(value).length
         assert.isAtMost(size(yield* tools.getWorkflow.run({ id })), api.length * 0.1)
         assert.isAtMost(size(yield* tools.getWorkflowConnections.run({ id })), api.length * 0.2)
-        const { nodes } = yield* tools.getWorkflow.call({ id, raw: false, nodes: ["Step 3"] })
+        const { nodes } = yield* tools.getWorkflow.call({ id, nodes: ["Step 3"] })
         const original = arr(obj(JSON.parse(api))?.["nodes"]).find((each) => obj(each)?.["name"] === "Step 3")
         assert.deepStrictEqual(nodes?.[0] as unknown, original)
       }))
@@ -457,7 +456,7 @@ export const suite = (version: string) => {
         })
         assert.deepStrictEqual(next.executions.map(({ id }) => id), rest.slice(3, 6))
 
-        const crashed = yield* Effect.result(tools.listExecutions.call({ limit: 5, raw: false, status: "crashed" }))
+        const crashed = yield* Effect.result(tools.listExecutions.call({ limit: 5, status: "crashed" }))
         assert.strictEqual(crashed._tag, v2 ? "Success" : "Failure")
         if (crashed._tag === "Failure") {
           assert.strictEqual(crashed.failure._tag, "ValidationError")
@@ -471,7 +470,7 @@ export const suite = (version: string) => {
         const last = yield* scenarios.trigger("fail", box)
         const http = yield* scenarios.run("httpFail", "Triage: the request")
         const triage = (groupBy: "workflow" | "failure", limit = 200) =>
-          tools.listExecutions.call({ raw: false, groupBy, limit, workflowName: "TRIAGE:" })
+          tools.listExecutions.call({ groupBy, limit, workflowName: "TRIAGE:" })
         const { complete, groups, scanned } = yield* triage("failure")
         assert.deepStrictEqual([scanned, complete], [3, true])
         assert.deepInclude(groups?.[0], {
@@ -539,7 +538,7 @@ export const suite = (version: string) => {
         assert.include(Hints.text(gone.hint), "list_executions")
         const { workflowId } = yield* scenarios.notSaved()
         // 1.x takes the execution away a moment after it has ended.
-        const left = yield* Effect.repeat(tools.listExecutions.call({ workflowId, limit: 5, raw: false }), {
+        const left = yield* Effect.repeat(tools.listExecutions.call({ workflowId, limit: 5 }), {
           schedule: Schedule.spaced("200 millis"),
           until: ({ count }) => count === 0,
           times: 25

@@ -228,7 +228,7 @@ export const testing = (it: It, v2: boolean) => {
         const failed = yield* test(yield* made("html", [manual, fail], chain("T", "Fail")))
         assert.include(failed.failure?.error.message, "No. More info (https://docs.n8n.io/), 1 < 2")
 
-        const again = { name: "namesakes", nodes: [manual], connections: {}, raw: false }
+        const again = { name: "namesakes", nodes: [manual], connections: {} }
         assert.include((yield* tools.createWorkflow.call(again)).warnings?.[0], `update_workflow(id: '${id}', `)
       }),
     60_000

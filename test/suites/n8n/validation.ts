@@ -78,7 +78,7 @@ const refused = [
   ])
 ]
 
-const create = (given: ReturnType<typeof workflow>) => tools.createWorkflow.call({ ...given, active: true, raw: false })
+const create = (given: ReturnType<typeof workflow>) => tools.createWorkflow.call({ ...given, active: true })
 
 /** For n8n's own tests, or switched off unless told. */
 const notOffered = new Set(
@@ -136,7 +136,7 @@ const publishes = (given: ReturnType<typeof workflow>) =>
     const { active, id, warnings } = yield* create(given)
     assert.isTrue(active, warnings?.join())
     const { problems } = yield* tools.validateWorkflow.call({ workflowId: id })
-    yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+    yield* tools.deleteWorkflow.call({ id, confirm: true })
     return problems.filter(({ severity }) => severity === "error")
   })
 
@@ -192,8 +192,7 @@ export const validation = (it: It, version: string) => {
         ...workflow("sub", [
           node("Start", "n8n-nodes-base.executeWorkflowTrigger", 1.1, { inputSource: "passthrough" })
         ]),
-        active: false,
-        raw: false
+        active: false
       })
       const judged = Effect.fnUntraced(function*(workflowId: string) {
         const { active, id } = yield* create(caller(workflowId))
@@ -235,7 +234,7 @@ export const validation = (it: It, version: string) => {
         workflow("newest", [hook(), node("Get", "n8n-nodes-base.httpRequest", version, example?.parameters as Obj)])
       )
       assert.isTrue(active, warnings?.join())
-      yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+      yield* tools.deleteWorkflow.call({ id, confirm: true })
     }))
 
   it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
@@ -247,8 +246,7 @@ export const validation = (it: It, version: string) => {
         nodes: [node("Start", "n8n-nodes-base.manualTrigger", 1, {}), ...nodes],
         connections: { Start: { main: [nodes.map(({ name }) => ({ node: name, type: "main", index: 0 }))] } },
         settings: { executionOrder: "v1" },
-        active: false,
-        raw: false
+        active: false
       })
       const few = { id: 2, data: "<p>b</p>", html: "<p>b</p>", markdown: "b" }
       const { executionId, status } = yield* tools.testWorkflow.call({
@@ -311,7 +309,7 @@ export const validation = (it: It, version: string) => {
         assert.include(problem?.message, "1.123.81")
         assert.include(problem?.fix, "Write 4.3")
         const { typeVersion: _, ...bare } = http({ url: "https://example.com" })
-        const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare], raw: false })
+        const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare] })
         assert.isTrue(
           (yield* tools.validateWorkflow.call({ workflowId: id })).problems.every(({ path }) =>
             path !== "nodes[0].typeVersion"

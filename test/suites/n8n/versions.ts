@@ -42,9 +42,7 @@ const prices = [
 const setCode = (id: string, price: string) =>
   tools.workflowEdit.call({
     workflowId: id,
-    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }],
-    dryRun: false,
-    raw: false
+    operations: [{ op: "set", node: "Price", path: "jsCode", value: code(price) }]
   })
 
 /** A webhook that answers a price; what its states were is told with n8n's versions, oldest first. */
@@ -71,8 +69,7 @@ const story = Effect.fnUntraced(function*() {
         parameters: { jsCode: code(prices[0] ?? "") }
       }
     ],
-    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } },
-    raw: false
+    connections: { Hook: { main: [[{ node: "Price", type: "main", index: 0 }]] } }
   })
   const versions = [versionId]
   for (const price of prices.slice(1)) {
@@ -85,7 +82,7 @@ const story = Effect.fnUntraced(function*() {
 })
 
 const codeOf = Effect.fnUntraced(function*(id: string) {
-  const { nodes = [] } = yield* tools.getWorkflow.call({ id, nodes: ["Price"], raw: false })
+  const { nodes = [] } = yield* tools.getWorkflow.call({ id, nodes: ["Price"] })
   return JSON.stringify(nodes)
 })
 
@@ -140,7 +137,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       if (drafts) {
         const dry = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: true, confirm: false })
         assert.include(dry.hint, "makes a draft")
-        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: false, confirm: true })
+        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, false)
         assert.isTrue((yield* tools.workflowDiff.call({ a: `${id}@${from}` })).same)
       }
@@ -151,7 +148,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
         yield* tools.activateWorkflow.call({ id })
         assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
       } else {
-        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", dryRun: false, confirm: true })
+        const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, true)
         assert.include(restored.hint, "at once")
         const { note, same } = yield* tools.workflowDiff.call({ a: id })

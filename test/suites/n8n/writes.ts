@@ -57,7 +57,7 @@ const webhookDraft = (path: string, text: string) =>
 const newPath = () => `w-${crypto.randomUUID()}`
 
 const created = (input: Input = webhookDraft(newPath(), "one")) =>
-  Effect.map(tools.createWorkflow.call({ ...input, raw: false }), ({ id }) => id)
+  Effect.map(tools.createWorkflow.call({ ...input }), ({ id }) => id)
 
 const webhookStatus = Effect.fnUntraced(function*(path: string) {
   const { url } = yield* RealN8n
@@ -160,7 +160,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const drafts: Record<string, (place: workflows.Place) => workflows.Draft> = workflows.drafts
         const draft = drafts[name]?.({ url, openAi: { id: "", name: "" } }) ?? { nodes: [], links: [] }
         const input = bodyOf(`created ${name}`, newPath(), draft)
-        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input })
         assert.isUndefined(warnings)
         const found = yield* get(id)
         assert.strictEqual(found["name"], input.name)
@@ -178,8 +178,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const answer = yield* tools.createWorkflow.call({
         ...webhookDraft(path, "one"),
         active: true,
-        tags: ["made", "made too"],
-        raw: false
+        tags: ["made", "made too"]
       })
       assert.isTrue(answer.active)
       assert.isUndefined(answer.warnings)
@@ -194,8 +193,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const answer = yield* tools.createWorkflow.call({
         ...input,
         nodes: input.nodes.map((node) => ({ ...node, color: "red" })),
-        settings: { executionOrder: "v1", maxExecutions: 5, errorWorkflow: null },
-        raw: false
+        settings: { executionOrder: "v1", maxExecutions: 5, errorWorkflow: null }
       })
       const warnings = (answer.warnings ?? []).join("\n")
       assert.include(warnings, "maxExecutions")
@@ -209,7 +207,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const name = "toString"
       const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
       const connections = { [name]: { main: [[{ node: name, type: "main", index: 0 }]] } }
-      const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections, raw: false })
+      const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections })
       assert.deepStrictEqual(answer.warnings, ["n8n did not keep the connections of 'toString'"])
     }))
 
@@ -217,15 +215,15 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     Effect.gen(function*() {
       const id = yield* created()
       const before = yield* get(id)
-      const renamed = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      const renamed = yield* tools.updateWorkflow.call({ id, name: "renamed" })
       assert.strictEqual(renamed.changed, "name")
       const after = yield* get(id)
       assert.deepStrictEqual(still(after, "name"), still(before, "name"))
-      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Europe/Paris" }, raw: false })
+      yield* tools.updateWorkflow.call({ id, settings: { timezone: "Europe/Paris" } })
       const set = yield* get(id)
       assert.deepStrictEqual(still(set, "settings"), still(after, "settings"))
       assert.deepInclude(set["settings"], { ...obj(after["settings"]), timezone: "Europe/Paris" })
-      const same = yield* tools.updateWorkflow.call({ id, name: "renamed", raw: false })
+      const same = yield* tools.updateWorkflow.call({ id, name: "renamed" })
       assert.strictEqual(same.changed, "nothing")
     }))
 
@@ -237,9 +235,9 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const { credentials: _, id: __, webhookId: ___, ...rest } = obj(node) ?? {}
         return rest
       })
-      yield* tools.updateWorkflow.call({ id, nodes: bare, raw: false })
+      yield* tools.updateWorkflow.call({ id, nodes: bare })
       assert.deepStrictEqual((yield* get(id))["nodes"], before["nodes"])
-      yield* tools.updateWorkflow.call({ id, nodes: bare.map((node) => ({ ...node, credentials: {} })), raw: false })
+      yield* tools.updateWorkflow.call({ id, nodes: bare.map((node) => ({ ...node, credentials: {} })) })
       const found = arr((yield* get(id))["nodes"]).flatMap((node) => Object.keys(obj(obj(node)?.["credentials"]) ?? {}))
       assert.deepStrictEqual(found, [])
     }))
@@ -250,7 +248,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const id = yield* created(webhookDraft(path, "one"))
       yield* tools.activateWorkflow.call({ id })
       const { connections, nodes } = webhookDraft(path, "two")
-      const answer = yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      const answer = yield* tools.updateWorkflow.call({ id, nodes, connections })
       assert.isTrue(answer.active)
       if (v2) assert.isTrue(answer.published)
       const found = yield* get(id)
@@ -265,9 +263,9 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const id = yield* created(webhookDraft(path, "one"))
       const seen = str((yield* get(id))["versionId"]) ?? ""
       const { connections, nodes } = webhookDraft(path, "theirs")
-      yield* tools.updateWorkflow.call({ id, nodes, connections, raw: false })
+      yield* tools.updateWorkflow.call({ id, nodes, connections })
       const error = yield* Effect.flip(
-        tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen, raw: false })
+        tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: seen })
       )
       assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
       assert.include(Hints.text(error.hint), "get_workflow")
@@ -281,7 +279,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const other = yield* another()
       const write = (text: string) => {
         const { connections, nodes } = webhookDraft(path, text)
-        return Effect.result(tools.updateWorkflow.call({ id, nodes, connections, raw: false }))
+        return Effect.result(tools.updateWorkflow.call({ id, nodes, connections }))
       }
       const rounds = 6
       const mine = Effect.forEach(Array.from({ length: rounds }, (_, index) => `mine ${index}`), write)
@@ -305,17 +303,15 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const { id } = yield* tools.createWorkflow.call({
           ...webhookDraft(path, "kept"),
           active,
-          tags: ["made"],
-          raw: false
+          tags: ["made"]
         })
-        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        yield* tools.deleteWorkflow.call({ id, confirm: true })
         assert.strictEqual((yield* scenarios.request("GET", `workflows/${id}`)).status, 404)
         const { versions } = yield* tools.workflowHistory.call({ id, limit: 5 })
         assert.strictEqual(versions[0]?.operation, "before delete_workflow")
         const back = yield* tools.workflowRestore.call({
           id,
           version: versions[0]?.version ?? "",
-          dryRun: false,
           confirm: true
         })
         assert.notStrictEqual(back.id, id)
@@ -324,7 +320,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         assert.include(says(found), "kept")
         assert.deepStrictEqual(arr(found["tags"]).map((tag) => obj(tag)?.["name"]), ["made"])
       }
-      const gone = yield* Effect.flip(tools.deleteWorkflow.call({ id: "doesnotexist0000", confirm: true, raw: false }))
+      const gone = yield* Effect.flip(tools.deleteWorkflow.call({ id: "doesnotexist0000", confirm: true }))
       assert.strictEqual(gone.message, "Workflow 'doesnotexist0000' not found")
     }))
 
@@ -334,18 +330,18 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const id = yield* created(webhookDraft(path, "first"))
       const before = yield* get(id)
       const { connections, nodes } = webhookDraft(path, "second")
-      yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"], raw: false })
+      yield* tools.updateWorkflow.call({ id, name: "second", nodes, connections, tags: ["made"] })
       const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
       const snapshot = versions.find((row) => row.source === "snapshot")?.version ?? ""
-      yield* tools.workflowRestore.call({ id, version: snapshot, dryRun: false, confirm: true })
+      yield* tools.workflowRestore.call({ id, version: snapshot, confirm: true })
       assert.deepStrictEqual(still(yield* get(id), "settings"), still(before, "settings"))
       if (drafts) {
         const n8ns = versions.find((row) => row.source === "n8n")?.version ?? ""
-        yield* tools.workflowRestore.call({ id, version: n8ns, dryRun: false, confirm: true })
+        yield* tools.workflowRestore.call({ id, version: n8ns, confirm: true })
         assert.include(says(yield* get(id)), "second")
       }
       const unknown = yield* Effect.flip(
-        tools.workflowRestore.call({ id, version: "snapshot-none", dryRun: false, confirm: true })
+        tools.workflowRestore.call({ id, version: "snapshot-none", confirm: true })
       )
       assert.strictEqual(unknown._tag, "NotFoundError")
     }))
@@ -399,7 +395,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           Effect.gen(function*() {
             const { connections, nodes } = webhookDraft(path, text)
             const seen = str((yield* get(id))["versionId"]) ?? ""
-            const update = tools.updateWorkflow.call({ id, nodes, connections, expectedVersionId: seen, raw: false })
+            const update = tools.updateWorkflow.call({ id, nodes, connections, expectedVersionId: seen })
             return { seen, result: yield* Effect.result(update) }
           })
       )
@@ -426,16 +422,16 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     ({ any }) =>
       Effect.gen(function*() {
         const input = inputOf(any)
-        const { id, warnings } = yield* tools.createWorkflow.call({ ...input, raw: false })
+        const { id, warnings } = yield* tools.createWorkflow.call({ ...input })
         assert.isUndefined(warnings)
         const found = yield* get(id)
         assert.deepStrictEqual(
           { name: found["name"], nodes: found["nodes"], connections: found["connections"] },
           { name: input.name, nodes: [...input.nodes], connections: input.connections }
         )
-        yield* tools.updateWorkflow.call({ id, name: "another name", raw: false })
+        yield* tools.updateWorkflow.call({ id, name: "another name" })
         assert.deepStrictEqual(still(yield* get(id), "name", "settings"), still(found, "name", "settings"))
-        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        yield* tools.deleteWorkflow.call({ id, confirm: true })
       }),
     { arbitrary: { runs: 25 } }
   )
@@ -445,9 +441,9 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       Effect.gen(function*() {
         const name = `broken ${crypto.randomUUID()}`
         const { broken, layer } = yield* faulty(fault)
-        const input = { ...webhookDraft(newPath(), "one"), name, active: true, tags: ["made"], raw: false }
+        const input = { ...webhookDraft(newPath(), "one"), name, active: true, tags: ["made"] }
         const result = yield* Effect.result(tools.createWorkflow.call(input).pipe(Effect.provide(layer)))
-        const { workflows } = yield* tools.listWorkflows.call({ name, limit: 5, offset: 0, raw: false })
+        const { workflows } = yield* tools.listWorkflows.call({ name, limit: 5, offset: 0 })
         assert.isAtMost(workflows.length, 1, JSON.stringify(fault))
         if (result._tag === "Success") {
           assert.deepStrictEqual(workflows.map(({ id }) => id), [result.success.id])
@@ -461,7 +457,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   it.effect("a line that breaks at any step of an update: the old or the new, whole, and it runs", () =>
     Effect.gen(function*() {
       const path = newPath()
-      const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+      const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true })
       let round = 0
       yield* atEachStep((fault) =>
         Effect.gen(function*() {
@@ -470,7 +466,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           const { connections, nodes } = webhookDraft(path, text)
           const { broken, layer } = yield* faulty(fault)
           const result = yield* Effect.result(
-            tools.updateWorkflow.call({ id, name: text, nodes, connections, raw: false }).pipe(Effect.provide(layer))
+            tools.updateWorkflow.call({ id, name: text, nodes, connections }).pipe(Effect.provide(layer))
           )
           const after = yield* get(id)
           const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
@@ -490,10 +486,10 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
     atEachStep((fault) =>
       Effect.gen(function*() {
         const path = newPath()
-        const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true, raw: false })
+        const { id } = yield* tools.createWorkflow.call({ ...webhookDraft(path, "0"), active: true })
         const { broken, layer } = yield* faulty(fault)
         const result = yield* Effect.result(
-          tools.deleteWorkflow.call({ id, confirm: true, raw: false }).pipe(Effect.provide(layer))
+          tools.deleteWorkflow.call({ id, confirm: true }).pipe(Effect.provide(layer))
         )
         const { body, status } = yield* scenarios.request("GET", `workflows/${id}`)
         const what = `${JSON.stringify(fault)} ${JSON.stringify(result)}`
@@ -510,12 +506,11 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const { id } = yield* tools.createWorkflow.call({
           ...webhookDraft(path, "live"),
           settings: { callerPolicy: "any" },
-          active: true,
-          raw: false
+          active: true
         })
         const before = yield* get(id)
         const alone = { name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
-        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false }))
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {} }))
         assert.include(JSON.stringify(error), "put back as it was")
         const after = yield* get(id)
         assert.deepStrictEqual(after["nodes"], before["nodes"])
@@ -537,11 +532,11 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const before = yield* get(id)
         assert.include(says(before), "their draft")
         assert.strictEqual(before["activeVersionId"], live["activeVersionId"])
-        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "mine", raw: false }))
+        const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "mine" }))
         assert.strictEqual(error._tag, "ValidationError")
         assert.include(JSON.stringify(error), "Nothing was written")
         assert.deepStrictEqual(still(yield* get(id)), still(before))
-        const { active } = yield* tools.updateWorkflow.call({ id, name: "mine", active: true, raw: false })
+        const { active } = yield* tools.updateWorkflow.call({ id, name: "mine", active: true })
         assert.isTrue(active)
         const after = yield* get(id)
         assert.strictEqual(after["activeVersionId"], after["versionId"])
@@ -558,7 +553,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const { connections, nodes } = webhookDraft(path, "their draft")
         const theirs = { name: "written", nodes, connections, settings: {} }
         yield* scenarios.request("PUT", `workflows/${id}?publishIfActive=false`, theirs)
-        const answer = yield* tools.updateWorkflow.call({ id, name: "mine", raw: false })
+        const answer = yield* tools.updateWorkflow.call({ id, name: "mine" })
         const found = yield* get(id)
         assert.strictEqual(found["activeVersionId"], live)
         assert.include(says(found), "their draft")
@@ -566,8 +561,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const written = yield* tools.updateWorkflow.call({
           id,
           nodes: mine.nodes,
-          connections: mine.connections,
-          raw: false
+          connections: mine.connections
         })
         assert.isFalse(written.published)
         assert.include(written.hint, "activate_workflow")
@@ -585,8 +579,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
           tools.updateWorkflow.call({
             id,
             nodes: [{ name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }],
-            connections: {},
-            raw: false
+            connections: {}
           })
         )
         assert.strictEqual(error._tag, "ApiError")
@@ -603,7 +596,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
   it.effect("an archived workflow is refused before anything is sent", () =>
     Effect.gen(function*() {
       const { workflowId: id } = yield* scenarios.archived()
-      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "x", raw: false }))
+      const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "x" }))
       assert.strictEqual(error._tag, "ValidationError")
       assert.include(error.message, "archived")
     }))

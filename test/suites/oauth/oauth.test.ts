@@ -1,4 +1,4 @@
-/** `pnpm test:oauth`: the built server behind a real identity provider, oidc-provider. */
+/** `pnpm test:suite oauth`: the built server behind a real identity provider, oidc-provider. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

@@ -1,4 +1,4 @@
-/** `pnpm test:pack`: the npm package, in an empty folder. */
+/** `pnpm test:suite pack`: the npm package, in an empty folder. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -64,7 +64,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 const n8n = Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Executions.layer())
 const { count } = await Effect.runPromise(
-  tools.listWorkflows.call({ limit: 5, offset: 0, raw: false }).pipe(Effect.provide(n8n))
+  tools.listWorkflows.call({ limit: 5, offset: 0 }).pipe(Effect.provide(n8n))
 )
 console.log("count", count)
 `

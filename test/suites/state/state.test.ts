@@ -1,4 +1,4 @@
-/** `pnpm test:state`: what processes share in a real PostgreSQL, and what they do while it is down. */
+/** `pnpm test:suite state`: what processes share in a real PostgreSQL, and what they do while it is down. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -10,7 +10,7 @@ describe("connection_create", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { workflowId } = yield* draft()
-        yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.if", name: "Check", raw: false })
+        yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.if", name: "Check" })
         const connect = (sourceNodeId: string, targetNodeId: string, sourceOutput?: string) =>
           tools.connectionCreate.run({ workflowId, sourceNodeId, targetNodeId, ...(sourceOutput && { sourceOutput }) })
         yield* connect("Hook", "Check")

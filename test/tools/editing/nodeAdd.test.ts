@@ -18,7 +18,7 @@ describe("node_add", () => {
         assert.deepStrictEqual(built["connections"], { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } })
         const { counts, valid } = yield* tools.validateWorkflow.call({ workflowId })
         assert.deepStrictEqual([valid, counts.errors], [true, 0])
-        const { graph } = yield* tools.getWorkflowConnections.call({ id: workflowId, format: "graph", raw: false })
+        const { graph } = yield* tools.getWorkflowConnections.call({ id: workflowId, format: "graph" })
         assert.deepStrictEqual(graph?.map(({ node, outputs }) => [node, outputs]), [["Hook", ["End"]], ["End", []]])
         const loaded = yield* tools.workflowLoad.call({ workflowIdOrPath: filePath })
         assert.deepInclude(loaded, { source: "file", workflowData: built as never })
@@ -33,8 +33,7 @@ describe("node_add", () => {
         const { filePath, workflowId } = yield* draft()
         yield* Effect.forEach(
           Array.from({ length: 20 }, (_, index) => `N${index}`),
-          (name) =>
-            tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name, after: "Hook", raw: false }),
+          (name) => tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name, after: "Hook" }),
           { concurrency: "unbounded" }
         )
         const names = nodeNames(JSON.parse(yield* text(filePath)))
@@ -67,10 +66,10 @@ for (const version of ["2", "1"] as const) {
       inWorld(() =>
         Effect.gen(function*() {
           const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
           yield* Effect.forEach(
             ["A", "B", "C"],
-            (name) => tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name, raw: false }),
+            (name) => tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", name }),
             {
               concurrency: "unbounded"
             }

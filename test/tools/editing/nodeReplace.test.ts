@@ -9,12 +9,11 @@ for (const version of ["2", "1"] as const) {
       inWorld(() =>
         Effect.gen(function*() {
           const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
           const added = yield* tools.nodeAdd.call({
             workflowId: id,
             nodeType: "n8n-nodes-base.noOp",
-            after: "End",
-            raw: false
+            after: "End"
           })
           assert.deepInclude(added, { source: "n8n", name: "No Operation, do nothing" })
           assert.isUndefined(added.published)
@@ -23,8 +22,7 @@ for (const version of ["2", "1"] as const) {
           const replaced = yield* tools.nodeReplace.call({
             workflowId: id,
             targetNodeId: "End",
-            newNodeType: "n8n-nodes-base.set",
-            raw: false
+            newNodeType: "n8n-nodes-base.set"
           })
           assert.strictEqual(replaced.compatibilityReport.removedConnections.length, 0)
           assert.strictEqual(replaced.compatibilityReport.maintainedConnections.length, 2)

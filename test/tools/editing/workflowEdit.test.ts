@@ -17,21 +17,19 @@ describe("workflow_edit", () => {
           { op: "rename" as const, node: "Hook", to: "受付" },
           { op: "disable" as const, node: "End" }
         ]
-        const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true, raw: false })
+        const dry = yield* tools.workflowEdit.call({ workflowId, operations, dryRun: true })
         assert.deepInclude(dry, { applied: false, source: "draft" })
         assert.strictEqual(dry.changes.length, 2)
         assert.strictEqual(yield* text(filePath), before)
         const error = yield* Effect.flip(
           tools.workflowEdit.call({
             workflowId,
-            operations: [...operations, { op: "remove", node: "Nobody" }],
-            dryRun: false,
-            raw: false
+            operations: [...operations, { op: "remove", node: "Nobody" }]
           })
         )
         assert.include(Hints.text(error.hint), "Nothing was changed.")
         assert.strictEqual(yield* text(filePath), before)
-        yield* tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
+        yield* tools.workflowEdit.call({ workflowId, operations })
         assert.deepStrictEqual(nodeNames(JSON.parse(yield* text(filePath))), ["受付", "End"])
       })
     ))
@@ -56,9 +54,7 @@ describe("workflow_edit", () => {
         yield* fs.writeFileString(file, own)
         yield* tools.workflowEdit.call({
           workflowId: "mine.json",
-          operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }],
-          dryRun: false,
-          raw: false
+          operations: [{ op: "update", node: "Call", parameters: { value: "b", secret: "[redacted]" } }]
         })
         assert.strictEqual(yield* text(file), own.replace("\"value\": \"a\"", "\"value\": \"b\""))
       })
@@ -103,7 +99,7 @@ describe("workflow_edit", () => {
       Effect.gen(function*() {
         const { workflowId } = yield* draft()
         const edit = (operations: ReadonlyArray<WorkflowEdit.Operation>) =>
-          tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
+          tools.workflowEdit.call({ workflowId, operations })
         yield* edit([
           {
             op: "add",
@@ -129,13 +125,11 @@ describe("workflow_edit", () => {
         () =>
           Effect.gen(function*() {
             const { filePath } = yield* draft()
-            const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+            const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
             yield* tools.activateWorkflow.call({ id })
             const edited = yield* tools.workflowEdit.call({
               workflowId: id,
-              operations: [{ op: "set", node: "Hook", path: "path", value: "out" }],
-              dryRun: false,
-              raw: false
+              operations: [{ op: "set", node: "Hook", path: "path", value: "out" }]
             })
             assert.strictEqual(edited.published, published)
             assert.match(edited.hint ?? "", hint)

@@ -26,7 +26,7 @@ const world = Effect.fnUntraced(function*(seed: N8nApi.Seed, options: N8nApi.Opt
 })
 
 const list = (input: Partial<Parameters<typeof tools.listExecutions.call>[0]> = {}) =>
-  tools.listExecutions.call({ raw: false, ...input })
+  tools.listExecutions.call({ ...input })
 
 const workflow = (id: string, name: string): N8nApi.Workflow => ({
   id,

@@ -17,7 +17,7 @@ describe("create_workflow_from_file", () => {
             `${folder}/copy.json`,
             `// exported\n${text.replace("{", "{ \"active\": true, \"id\": \"x\",")}`
           )
-          const created = yield* tools.createWorkflowFromFile.call({ filePath: "copy.json", raw: false })
+          const created = yield* tools.createWorkflowFromFile.call({ filePath: "copy.json" })
           assert.isFalse(created.active)
           assert.notStrictEqual(created.id, "x")
           assert.isTrue(created.warnings?.some((warning) => warning.includes("comment")))
@@ -50,7 +50,7 @@ describe("create_workflow_from_file", () => {
     inWorld(({ api }) =>
       Effect.gen(function*() {
         const { filePath } = yield* draft()
-        const create = tools.createWorkflowFromFile.call({ filePath, raw: false })
+        const create = tools.createWorkflowFromFile.call({ filePath })
         const { id, warnings } = yield* create
         assert.isUndefined(warnings)
         const again = yield* create
@@ -68,14 +68,14 @@ describe("create_workflow_from_file", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { filePath } = yield* draft()
-        const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
         yield* N8nClient.use((n8n) => n8n.archiveWorkflow(id))
         const more = yield* draft("Orders of today")
         const lower = yield* draft("orders")
         for (const { filePath } of [more, lower]) {
-          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath })).warnings)
         }
-        assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+        assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath })).warnings)
       })
     ))
 
@@ -85,7 +85,7 @@ describe("create_workflow_from_file", () => {
       Effect.gen(function*() {
         const { filePath } = yield* draft()
         for (let count = 0; count < 2; count++) {
-          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath, raw: false })).warnings)
+          assert.isUndefined((yield* tools.createWorkflowFromFile.call({ filePath })).warnings)
         }
         assert.strictEqual(lists, 2)
         assert.lengthOf(yield* api.workflows, 2)
@@ -114,7 +114,7 @@ describe("create_workflow_from_file", () => {
         yield* FileSystem.FileSystem.use((fs) =>
           fs.writeFileString(`${folder}/x.json`, "{\"name\":\"x\",\"nodes\":[],\"connections\":{}}")
         )
-        const { warnings } = yield* tools.createWorkflowFromFile.call({ filePath: "x.json", raw: false })
+        const { warnings } = yield* tools.createWorkflowFromFile.call({ filePath: "x.json" })
         assert.deepStrictEqual(warnings, ["The file has no nodes: the workflow in n8n is empty"])
       })
     ))

@@ -10,12 +10,12 @@ describe("replace_workflow_from_file", () => {
       inWorld(({ api }) =>
         Effect.gen(function*() {
           const { filePath, workflowId } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
-          yield* tools.updateWorkflow.call({ id, tags: ["shop"], active: true, raw: false })
-          yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "More", raw: false })
-          const replaced = yield* tools.replaceWorkflowFromFile.call({ id, filePath, confirm: true, raw: false })
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+          yield* tools.updateWorkflow.call({ id, tags: ["shop"], active: true })
+          yield* tools.nodeAdd.call({ workflowId, nodeType: "n8n-nodes-base.noOp", name: "More" })
+          const replaced = yield* tools.replaceWorkflowFromFile.call({ id, filePath, confirm: true })
           assert.deepInclude(replaced, { id, active: true })
-          const read = yield* tools.getWorkflow.call({ id, raw: false })
+          const read = yield* tools.getWorkflow.call({ id })
           assert.deepInclude(read, { active: true, nodeCount: 3, tags: ["shop"] })
           assert.lengthOf(yield* api.workflows, 1)
         }), version))
@@ -32,7 +32,7 @@ describe("replace_workflow_from_file", () => {
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
           const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
           const before = yield* api.workflows
           const { nodes: names = ["Hook", "End"], to = "End", ...rest } = spoil
           const nodes = names.map((name, index) => ({

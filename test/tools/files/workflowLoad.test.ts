@@ -8,7 +8,7 @@ describe("workflow_load", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { filePath, workflowId } = yield* draft()
-        const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
         for (const [workflowIdOrPath, source] of [[filePath, "file"], [workflowId, "draft"], [id, "n8n"]] as const) {
           const loaded = yield* tools.workflowLoad.call({ workflowIdOrPath })
           assert.strictEqual(loaded.source, source)

@@ -67,8 +67,7 @@ describe("workflow_save", () => {
                 : {})
             }
           })),
-          connections: {},
-          raw: false
+          connections: {}
         })
         const answer = yield* tools.workflowSave.call({ workflowId: large, filePath: "large.json" })
         assert.deepStrictEqual(answer.warnings, [

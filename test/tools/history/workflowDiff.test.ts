@@ -80,7 +80,7 @@ describe("workflow_diff", () => {
   it.effect("says what cannot be compared", () =>
     inWorld(() =>
       Effect.gen(function*() {
-        const { id } = yield* tools.createWorkflow.call({ name: "New", nodes: [], connections: {}, raw: false })
+        const { id } = yield* tools.createWorkflow.call({ name: "New", nodes: [], connections: {} })
         const unpublished = yield* refused({ a: id })
         assert.match(unpublished.message, /^Nothing of workflow '.*' is published/)
         assert.include(Hints.text(unpublished.hint), `workflow_history(id: '${id}')`)
@@ -119,14 +119,12 @@ describe("workflow_diff", () => {
         const { id: a } = yield* tools.createWorkflow.call({
           name: "A",
           nodes: nodes("one"),
-          connections: {},
-          raw: false
+          connections: {}
         })
         const { id: b } = yield* tools.createWorkflow.call({
           name: "A",
           nodes: nodes("two"),
-          connections: {},
-          raw: false
+          connections: {}
         })
         const answer = yield* tools.workflowDiff.run({ a, b })
         assert.isAtMost(countTokens(JSON.stringify(answer)), 1_500)
@@ -181,8 +179,7 @@ describe("workflow_diff", () => {
                   index: 0
                 }])
               }
-            },
-            raw: false
+            }
           })
         const { id: a } = yield* make(["cheap"], "Bearer first-0123456789")
         const { id: b } = yield* make(["cheap", "dear"], "Bearer second-0123456789")

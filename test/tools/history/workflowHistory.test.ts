@@ -19,8 +19,8 @@ describe("workflow_history", () => {
       inWorld(() =>
         Effect.gen(function*() {
           const { filePath } = yield* draft()
-          const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
-          yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp", raw: false })
+          const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
+          yield* tools.nodeAdd.call({ workflowId: id, nodeType: "n8n-nodes-base.noOp" })
           const { url, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
           const sources = new Set(versions.map(({ source }) => source))
           assert.deepStrictEqual([...sources].toSorted(), version === "2" ? ["n8n", "snapshot"] : ["snapshot"])
@@ -36,7 +36,7 @@ describe("workflow_history", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { id, versions: [first, second, third] } = yield* versioned
-        yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" }, raw: false })
+        yield* tools.updateWorkflow.call({ id, settings: { timezone: "Asia/Tokyo" } })
         const { changedSince, versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
         const rows = (wanted: string) =>
           versions.filter(({ source }) => source === wanted)

@@ -14,7 +14,7 @@ describe("workflow_restore", () => {
         const { filePath, workflowId } = yield* draft()
         const before = yield* text(filePath)
         const edit = (...operations: Parameters<typeof tools.workflowEdit.call>[0]["operations"]) =>
-          tools.workflowEdit.call({ workflowId, operations, dryRun: false, raw: false })
+          tools.workflowEdit.call({ workflowId, operations })
         yield* edit({ op: "disable", node: "End" }, { op: "rename", node: "Hook", to: "In" })
         yield* edit({ op: "enable", node: "End" }, { op: "rename", node: "In", to: "Hook" })
         assert.strictEqual(yield* text(filePath), before)
@@ -24,7 +24,6 @@ describe("workflow_restore", () => {
         yield* tools.workflowRestore.call({
           id: workflowId,
           version: versions[0]?.version ?? "",
-          dryRun: false,
           confirm: true
         })
         assert.strictEqual(yield* text(filePath), before)
@@ -37,14 +36,13 @@ describe("workflow_restore", () => {
       Effect.gen(function*() {
         const { id, snapshots: [, oldest], versions: [first, second] } = yield* versioned
         const running = Effect.map(
-          tools.getWorkflow.call({ id: `${id}@published`, raw: false }),
+          tools.getWorkflow.call({ id: `${id}@published` }),
           (now) => now.versionId
         )
         for (const version of [first, oldest]) {
           const restored = yield* tools.workflowRestore.call({
             id,
             version: version ?? "",
-            dryRun: false,
             confirm: true
           })
           assert.deepInclude(restored, {
@@ -59,7 +57,7 @@ describe("workflow_restore", () => {
         assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
         yield* setCode(id, "0")
         // What is published, too, is a version: the draft is given up.
-        const back = yield* tools.workflowRestore.call({ id, version: "published", dryRun: false, confirm: true })
+        const back = yield* tools.workflowRestore.call({ id, version: "published", confirm: true })
         assert.deepInclude(back, { published: true, hint: "There is no draft: the change takes effect at once." })
         assert.isTrue((yield* tools.workflowDiff.call({ a: id })).same)
       })
@@ -80,15 +78,15 @@ describe("workflow_restore", () => {
           assert.include(answer.hint, version === "2" ? "makes a draft" : "takes effect at once")
           assert.deepStrictEqual(yield* api.workflows, before)
           assert.deepStrictEqual((yield* tools.workflowHistory.call({ id, limit: 20 })).versions, versions)
-          const written = yield* tools.workflowRestore.call({ id, version: oldest, dryRun: false, confirm: true })
+          const written = yield* tools.workflowRestore.call({ id, version: oldest, confirm: true })
           assert.strictEqual(written.published, version === "1")
           if (version === "1") assert.include(written.hint, "at once")
           assert.isTrue((yield* tools.workflowDiff.call({ a: id, b: `${id}@${oldest}` })).same)
-          yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+          yield* tools.deleteWorkflow.call({ id, confirm: true })
           const gone = yield* tools.workflowRestore.call({ id, version: oldest, dryRun: true, confirm: false })
           assert.include(gone.hint, "anew, unpublished")
           assert.deepStrictEqual(nodesIn(gone).map(({ change }) => change), ["added", "added"])
-          const back = yield* tools.workflowRestore.call({ id, version: oldest, dryRun: false, confirm: true })
+          const back = yield* tools.workflowRestore.call({ id, version: oldest, confirm: true })
           assert.notStrictEqual(back.id, id)
           assert.isFalse(back.active)
         }), version))
@@ -112,8 +110,7 @@ describe("workflow_restore", () => {
         const { id: other } = yield* tools.createWorkflow.call({
           name: "Other",
           nodes: [],
-          connections: {},
-          raw: false
+          connections: {}
         })
         const foreign = yield* Effect.flip(tools.workflowRestore.run({ id: other, version: first, confirm: true }))
         assert.include(foreign.message, `one of workflow '${live}'`)

@@ -10,7 +10,7 @@ const codeIn = (workflow: unknown) => JSON.stringify(arr(obj(workflow)?.["nodes"
 
 /** The Code node, of which every reading tool says the same. */
 const codeOf = Effect.fnUntraced(function*(id: string) {
-  const { nodes = [] } = yield* tools.getWorkflow.call({ id, nodes: ["Price"], raw: false })
+  const { nodes = [] } = yield* tools.getWorkflow.call({ id, nodes: ["Price"] })
   const { workflowData } = yield* tools.workflowLoad.call({ workflowIdOrPath: id })
   assert.strictEqual(JSON.stringify(nodes[0]), codeIn(workflowData))
   return codeIn(workflowData)
@@ -36,8 +36,7 @@ describe("a version of a workflow", () => {
           assert.match(yield* codeOf(reference), price, reference)
           const { graph, name } = yield* tools.getWorkflowConnections.call({
             id: reference,
-            format: "graph",
-            raw: false
+            format: "graph"
           })
           assert.deepStrictEqual([
             name,
@@ -48,10 +47,10 @@ describe("a version of a workflow", () => {
             source: "n8n"
           })
         }
-        const published = yield* tools.getWorkflow.call({ id: `${id}@published`, raw: false })
+        const published = yield* tools.getWorkflow.call({ id: `${id}@published` })
         assert.deepInclude(published, { id, active: true, versionId: second ?? "" })
         assert.notProperty(published, "hasUnpublishedChanges")
-        assert.include((yield* tools.getWorkflow.call({ id: `${id}@${first}`, raw: false })).url, `/history/${first}`)
+        assert.include((yield* tools.getWorkflow.call({ id: `${id}@${first}` })).url, `/history/${first}`)
       })
     ))
 
@@ -59,7 +58,7 @@ describe("a version of a workflow", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { id, snapshots: [newest], versions: [first] } = yield* versioned
-        yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+        yield* tools.deleteWorkflow.call({ id, confirm: true })
         const { workflowData } = yield* tools.workflowLoad.call({ workflowIdOrPath: `${id}@${newest}` })
         assert.match(codeIn(workflowData), /1\.19/)
         const gone = yield* Effect.flip(tools.getWorkflow.run({ id: `${id}@${first}` }))
@@ -70,11 +69,11 @@ describe("a version of a workflow", () => {
         const before = versions.at(-1)?.version ?? ""
         for (const path of [workflowId, filePath]) {
           assert.lengthOf(
-            (yield* tools.getWorkflowConnections.call({ id: path, format: "graph", raw: false })).graph ?? [],
+            (yield* tools.getWorkflowConnections.call({ id: path, format: "graph" })).graph ?? [],
             2
           )
-          assert.strictEqual((yield* tools.getWorkflow.call({ id: path, raw: false })).nodeCount, 2)
-          assert.strictEqual((yield* tools.getWorkflow.call({ id: `${path}@${before}`, raw: false })).nodeCount, 0)
+          assert.strictEqual((yield* tools.getWorkflow.call({ id: path })).nodeCount, 2)
+          assert.strictEqual((yield* tools.getWorkflow.call({ id: `${path}@${before}` })).nodeCount, 0)
         }
         const published = yield* Effect.flip(tools.getWorkflow.run({ id: `${workflowId}@published` }))
         assert.strictEqual(published.message, "A file is not published")
@@ -88,8 +87,7 @@ describe("a version of a workflow", () => {
         const { id: other } = yield* tools.createWorkflow.call({
           name: "Other",
           nodes: [],
-          connections: {},
-          raw: false
+          connections: {}
         })
         const refused = (reference: string) => Effect.flip(tools.getWorkflow.run({ id: reference }))
         for (const version of ["nope", "snapshot-nope", "snapshot-20200101T000000000Z-abcdef", "latest"]) {
@@ -118,8 +116,7 @@ describe("a version of a workflow", () => {
         yield* api.edit(id, ({ activeVersion: _, ...workflow }) => workflow)
         const { nodes = [], versionId } = yield* tools.getWorkflow.call({
           id: `${id}@published`,
-          nodes: ["Price"],
-          raw: false
+          nodes: ["Price"]
         })
         assert.strictEqual(versionId, second)
         assert.include(JSON.stringify(nodes), "1.19")
@@ -130,8 +127,8 @@ describe("a version of a workflow", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { id, snapshots: [newest] } = yield* versioned
-        const { note, versionId } = yield* tools.getWorkflow.call({ id: `${id}@published`, raw: false })
-        assert.strictEqual(versionId, (yield* tools.getWorkflow.call({ id, raw: false })).versionId)
+        const { note, versionId } = yield* tools.getWorkflow.call({ id: `${id}@published` })
+        assert.strictEqual(versionId, (yield* tools.getWorkflow.call({ id })).versionId)
         assert.include(note, "no drafts")
         assert.match(
           codeIn((yield* tools.workflowLoad.call({ workflowIdOrPath: `${id}@${newest}` })).workflowData),

@@ -18,7 +18,7 @@ describe("a confirmation", () => {
         progress: () => Effect.void,
         confirm: (question: string) => Effect.sync(() => questions.push(question)).pipe(Effect.as("no" as const))
       }
-      const refusal = yield* Effect.flip(tools.deleteWorkflow.call({ id: "w1", confirm: false, raw: false })).pipe(
+      const refusal = yield* Effect.flip(tools.deleteWorkflow.call({ id: "w1", confirm: false })).pipe(
         Effect.provideService(CallContext, caller),
         Effect.provide(Layer.merge(n8n, Services.layerMemory))
       )

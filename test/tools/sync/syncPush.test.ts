@@ -10,14 +10,14 @@ describe("sync_push", () => {
     inWorld(({ folder }) =>
       Effect.gen(function*() {
         const id = yield* create("Orders")
-        yield* tools.syncPull.call({ folder: ".", dryRun: false })
+        yield* tools.syncPull.call({ folder: "." })
         yield* edit(`${folder}/orders.json`, "value: 1", "value: 2, key: 'Bearer sesame-0123456789abcdef'")
         const answer = yield* tools.syncPush.run({})
         assert.notInclude(JSON.stringify(answer), "sesame")
         assert.include(JSON.stringify(answer), "holds a literal secret")
         const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
         assert.include(JSON.stringify(now.nodes), "value: 2")
-        const nothing = yield* tools.syncPush.call({ folder: ".", dryRun: false })
+        const nothing = yield* tools.syncPush.call({ folder: "." })
         assert.deepStrictEqual(nothing.counts, { same: 1 })
       })
     ))

@@ -10,7 +10,7 @@ describe("sync_status", () => {
       Effect.gen(function*() {
         const id = yield* create("Both")
         yield* create("Same")
-        yield* tools.syncPull.call({ folder: ".", dryRun: false })
+        yield* tools.syncPull.call({ folder: "." })
         yield* edit(`${folder}/both.json`, "value: 1", "value: 2")
         yield* change(id, "3")
         const { data, message } = yield* tools.syncStatus.run({})

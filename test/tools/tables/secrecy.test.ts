@@ -55,8 +55,7 @@ describe("data tables that differ in a secret alone", () => {
             op,
             where: "label.startsWith('ghp_') || n === 2",
             set: { n: 9 },
-            confirm: true,
-            dryRun: false
+            confirm: true
           })
         assert.strictEqual((yield* write("update")).data.count, 1)
         assert.strictEqual((yield* write("delete")).data.count, 0)

@@ -21,22 +21,21 @@ for (const version of ["2", "1"] as const) {
             name: "Orders",
             nodes: [hook],
             connections: {},
-            active: false,
-            raw: false
+            active: false
           })
           for (const _ of [1, 2]) {
             assert.deepInclude(yield* tools.activateWorkflow.call({ id }), { id, active: true })
-            assert.strictEqual((yield* tools.getWorkflow.call({ id, raw: false })).active, true)
+            assert.strictEqual((yield* tools.getWorkflow.call({ id })).active, true)
           }
         }), version))
 
     it.effect("says in n8n's words why a workflow cannot be published", () =>
       inWorld(() =>
         Effect.gen(function*() {
-          const { id } = yield* tools.createWorkflow.call({ name: "Idle", nodes: [], connections: {}, raw: false })
+          const { id } = yield* tools.createWorkflow.call({ name: "Idle", nodes: [], connections: {} })
           const error = yield* Effect.flip(tools.activateWorkflow.run({ id }))
           assert.match(JSON.stringify(error), /trigger/)
-          assert.isFalse((yield* tools.getWorkflow.call({ id, raw: false })).active)
+          assert.isFalse((yield* tools.getWorkflow.call({ id })).active)
         }), version))
 
     it.effect("knows no workflow that is not there", () =>

@@ -21,12 +21,11 @@ for (const version of ["2", "1"] as const) {
             name: "Orders",
             nodes: [hook],
             connections: {},
-            tags: ["shop"],
-            raw: false
+            tags: ["shop"]
           })
           assert.isFalse(active)
           assert.strictEqual(url, `http://n8n.test/workflow/${id}`)
-          const read = yield* tools.getWorkflow.call({ id, raw: false })
+          const read = yield* tools.getWorkflow.call({ id })
           assert.deepInclude(read, { name: "Orders", active: false, nodeCount: 1, tags: ["shop"] })
         }), version))
 
@@ -37,11 +36,10 @@ for (const version of ["2", "1"] as const) {
             name: "Orders",
             nodes: [hook],
             connections: {},
-            active: true,
-            raw: false
+            active: true
           })
           assert.isTrue(active)
-          assert.isTrue((yield* tools.getWorkflow.call({ id, raw: false })).active)
+          assert.isTrue((yield* tools.getWorkflow.call({ id })).active)
         }), version))
   })
 }
@@ -61,7 +59,7 @@ describe("create_workflow", () => {
   it.effect("warns of a workflow that has its name, with the call that overwrites it", () =>
     inWorld(() =>
       Effect.gen(function*() {
-        const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, raw: false })
+        const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {} })
         const { id, warnings } = yield* create
         assert.isUndefined(warnings)
         assert.include((yield* create).warnings?.[0], `update_workflow(id: '${id}', nodes: […], connections: {…})`)

@@ -21,12 +21,11 @@ for (const version of ["2", "1"] as const) {
             name: "Orders",
             nodes: [hook],
             connections: {},
-            active: true,
-            raw: false
+            active: true
           })
           for (const _ of [1, 2]) {
             assert.deepInclude(yield* tools.deactivateWorkflow.call({ id }), { id, active: false })
-            assert.strictEqual((yield* tools.getWorkflow.call({ id, raw: false })).active, false)
+            assert.strictEqual((yield* tools.getWorkflow.call({ id })).active, false)
           }
         }), version))
 

@@ -13,7 +13,7 @@ const hook = {
   parameters: { path: "in" }
 }
 
-const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, active: true, raw: false })
+const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, active: true })
 
 describe("delete_workflow", () => {
   for (const version of ["2", "1"] as const) {
@@ -21,12 +21,12 @@ describe("delete_workflow", () => {
       inWorld(({ api }) =>
         Effect.gen(function*() {
           const { id } = yield* create
-          assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false }), { id })
+          assert.deepStrictEqual(yield* tools.deleteWorkflow.call({ id, confirm: true }), { id })
           assert.isEmpty(yield* api.workflows)
           const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
           const [snapshot] = versions
           assert.strictEqual(snapshot?.operation, "before delete_workflow")
-          yield* tools.workflowRestore.call({ id, version: snapshot?.version ?? "", dryRun: false, confirm: true })
+          yield* tools.workflowRestore.call({ id, version: snapshot?.version ?? "", confirm: true })
           assert.deepStrictEqual((yield* api.workflows).map(({ name }) => name), ["Orders"])
         }), version))
   }

@@ -13,12 +13,12 @@ layer(demo)("get_workflow", (it) => {
 
   it.effect("returns the nodes asked for, whole", () =>
     Effect.gen(function*() {
-      const names = (yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: false })).graph ?? []
+      const names = (yield* tools.getWorkflowConnections.call({ id, format: "graph" })).graph ?? []
       const wanted = names[1]?.node ?? ""
-      const { nodes } = yield* tools.getWorkflow.call({ id, raw: false, nodes: [wanted] })
+      const { nodes } = yield* tools.getWorkflow.call({ id, nodes: [wanted] })
       assert.deepStrictEqual(nodes?.map((node) => node.name), [wanted])
       assert.property(nodes?.[0], "parameters")
-      const all = yield* tools.getWorkflow.call({ id, raw: false, nodes: ["*"] })
+      const all = yield* tools.getWorkflow.call({ id, nodes: ["*"] })
       assert.strictEqual(all.nodes?.length, all.nodeCount)
     }))
 

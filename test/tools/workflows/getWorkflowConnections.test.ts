@@ -8,7 +8,7 @@ describe("get_workflow_connections", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const { filePath } = yield* draft()
-        const { id } = yield* tools.createWorkflowFromFile.call({ filePath, raw: false })
+        const { id } = yield* tools.createWorkflowFromFile.call({ filePath })
         const plain = yield* tools.getWorkflowConnections.call({ id, format: "graph", raw: true })
         assert.deepStrictEqual(plain.graph?.map(({ inputs, node, outputs }) => [node, inputs, outputs]), [
           ["Hook", [], ["End"]],
@@ -16,7 +16,7 @@ describe("get_workflow_connections", () => {
         ])
         assert.deepStrictEqual(plain.rawConnections, { Hook: { main: [[{ node: "End", type: "main", index: 0 }]] } })
         assert.notProperty(plain, "url")
-        const drawn = yield* tools.getWorkflowConnections.call({ id, format: "mermaid", raw: false })
+        const drawn = yield* tools.getWorkflowConnections.call({ id, format: "mermaid" })
         assert.match(drawn.mermaid ?? "", /^(flowchart|graph) /)
         assert.strictEqual(drawn.url, `http://n8n.test/workflow/${id}`)
       })

@@ -26,7 +26,7 @@ const seed = {
 layer(FakeN8n.layer(seed))("list_workflows", (it) => {
   const ids = (args: object) =>
     Effect.map(
-      tools.listWorkflows.call({ limit: 20, offset: 0, raw: false, ...args }),
+      tools.listWorkflows.call({ limit: 20, offset: 0, ...args }),
       ({ workflows }) => workflows.map(({ id }) => id)
     )
 
@@ -41,7 +41,7 @@ layer(FakeN8n.layer(seed))("list_workflows", (it) => {
 
   it.effect("goes on with nextCursor", () =>
     Effect.gen(function*() {
-      const first = yield* tools.listWorkflows.call({ limit: 1, offset: 0, raw: false })
+      const first = yield* tools.listWorkflows.call({ limit: 1, offset: 0 })
       assert.isDefined(first.nextCursor)
       assert.deepStrictEqual(yield* ids({ cursor: first.nextCursor }), ["c"])
       const error = yield* Effect.flip(tools.listWorkflows.run({ cursor: "nonsense" }))

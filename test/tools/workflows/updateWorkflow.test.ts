@@ -13,7 +13,7 @@ const hook = {
   parameters: { path: "in" }
 }
 
-const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, tags: ["shop"], raw: false })
+const create = tools.createWorkflow.call({ name: "Orders", nodes: [hook], connections: {}, tags: ["shop"] })
 
 const end = { ...hook, id: "end", name: "End", type: "n8n-nodes-base.noOp", typeVersion: 1, parameters: {} }
 const linksTo = (node: string) => ({ Hook: { main: [[{ node, type: "main", index: 0 }]] } })
@@ -58,11 +58,11 @@ for (const version of ["2", "1"] as const) {
       inWorld(() =>
         Effect.gen(function*() {
           const { id } = yield* create
-          yield* tools.updateWorkflow.call({ id, name: "Orders, renamed", raw: false })
-          const read = yield* tools.getWorkflow.call({ id, raw: false })
+          yield* tools.updateWorkflow.call({ id, name: "Orders, renamed" })
+          const read = yield* tools.getWorkflow.call({ id })
           assert.deepInclude(read, { name: "Orders, renamed", nodeCount: 1, tags: ["shop"] })
-          yield* tools.updateWorkflow.call({ id, tags: [], raw: false })
-          assert.deepInclude(yield* tools.getWorkflow.call({ id, raw: false }), { name: "Orders, renamed", tags: [] })
+          yield* tools.updateWorkflow.call({ id, tags: [] })
+          assert.deepInclude(yield* tools.getWorkflow.call({ id }), { name: "Orders, renamed", tags: [] })
           const { versions } = yield* tools.workflowHistory.call({ id, limit: 20 })
           assert.isTrue(versions.some(({ operation }) => operation === "before update_workflow"))
         }), version))
@@ -87,7 +87,7 @@ for (const version of ["2", "1"] as const) {
           yield* api.edit(id, (workflow) => ({ ...workflow, nodes: [{ ...hook, name: "Moved" }] }))
           const error = yield* Effect.flip(tools.updateWorkflow.run({ id, name: "X", expectedVersionId: versionId }))
           assert.notStrictEqual(error._tag, "NotFoundError")
-          assert.strictEqual((yield* tools.getWorkflow.call({ id, raw: false })).name, "Orders")
+          assert.strictEqual((yield* tools.getWorkflow.call({ id })).name, "Orders")
         }), version))
   })
 }

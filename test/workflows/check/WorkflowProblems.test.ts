@@ -668,15 +668,11 @@ describe("whatever it is", () => {
   it("is nested deeply", () => {
     let deep: unknown = "={{ $('Gone') }}"
     for (let depth = 0; depth < 5_000; depth++) deep = { a: [deep] }
-    all(flow([deep, set("A", { parameters: deep, credentials: deep })], deep))
+    assert.isNotEmpty(all(flow([deep, set("A", { parameters: deep, credentials: deep })], deep)))
   })
 
-  it("takes time in proportion to its size", () => {
-    const many = (count: number) => {
-      const nodes = Array.from({ length: count }, (_, index) => set(`N${index}`))
-      return flow([hook, ...nodes], joined(...nodes.map((each): Given => ["Hook", String(each["name"])])))
-    }
-    // What took time by the square of it would not end within the test's time.
-    same(all(many(5_000)), [])
+  it("is large, and has none", () => {
+    const nodes = Array.from({ length: 5_000 }, (_, index) => set(`N${index}`))
+    same(all(flow([hook, ...nodes], joined(...nodes.map((each): Given => ["Hook", String(each["name"])])))), [])
   })
 })

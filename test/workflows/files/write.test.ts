@@ -13,6 +13,7 @@ import * as Hints from "../../../src/answer/Hints.ts"
 import * as Errors from "../../../src/base/Errors.ts"
 import { obj } from "../../../src/base/Json.ts"
 import * as WorkflowFiles from "../../../src/workflows/files/WorkflowFiles.ts"
+import { hurried } from "../../support/clock.ts"
 import { folderWith, platform, withFileSystem } from "../../support/folders.ts"
 
 const over = (root: string) => Effect.provide(WorkflowFiles.WorkflowFiles, WorkflowFiles.layer({ roots: [root] }))
@@ -547,12 +548,7 @@ describe("a workflow file with other processes", () => {
       yield* update("a.json", counted)
       const lock = lockOf(`${root}/a.json`)
       yield* fs.writeFileString(lock, `${process.ppid} x`)
-      const waiting = yield* Effect.forkChild(refusal(update("a.json", counted)))
-      while (waiting.pollUnsafe() === undefined) {
-        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-        yield* TestClock.adjust("250 millis")
-      }
-      const error = yield* Fiber.join(waiting)
+      const error = yield* hurried(refusal(update("a.json", counted)))
       yield* fs.remove(lock)
       assert.strictEqual(error.message, "File 'a.json' is being written by another process")
       assert.isTrue(Errors.isServerFault(error))

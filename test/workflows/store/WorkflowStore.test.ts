@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/testing/TestClock"
 import * as Hints from "../../../src/answer/Hints.ts"
 import * as Tool from "../../../src/answer/Tool.ts"
 import * as Services from "../../../src/app/Services.ts"
@@ -16,6 +14,7 @@ import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { WorkflowStore } from "../../../src/workflows/store/WorkflowStore.ts"
 import { before240 } from "../../n8n/clients.ts"
+import { hurried } from "../../support/clock.ts"
 
 const webhook = {
   id: "w",
@@ -39,7 +38,7 @@ const say = (text: string) => ({
 
 const connections = { Webhook: { main: [[{ node: "Say", type: "main", index: 0 }]] } }
 
-const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections, raw: false })
+const input = (text: string) => ({ name: "Greeter", nodes: [webhook, say(text)], connections })
 
 interface World {
   readonly api: N8nApi.N8nApi
@@ -54,17 +53,6 @@ const world = Effect.fnUntraced(function*(options: N8nApi.Options = {}) {
   )
   return { api, layer: Layer.merge(n8n, Services.layerMemory) } satisfies World
 })
-
-/** Runs with time passing by itself: publishing and deleting wait. */
-const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(effect)
-    while (fiber.pollUnsafe() === undefined) {
-      yield* Effect.yieldNow
-      yield* TestClock.adjust("250 millis")
-    }
-    return yield* Fiber.join(fiber)
-  })
 
 const stored = ({ api }: World, id: string) =>
   Effect.map(api.workflows, (all): Obj => obj(all.find((workflow) => workflow.id === id)) ?? {})
@@ -81,7 +69,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("creates, publishes and tags", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version, webhookLag: 3 })
-        const made = yield* inTime(
+        const made = yield* hurried(
           tools.createWorkflow.call({ ...input("hi"), active: true, tags: ["a", "b"] }).pipe(Effect.provide(n8n.layer))
         )
         const found = yield* stored(n8n, made.id)
@@ -93,16 +81,16 @@ for (const version of ["2", "1"] as const) {
 
     it.effect("gives no workflow the name of a test's copy, which would be removed", () =>
       Effect.gen(function*() {
-        const { api, layer } = yield* world()
+        const { api, layer } = yield* world({ version })
         const name = "effect-n8n-mcp test copy abc-999999-ab12: Orders"
         yield* Effect.gen(function*() {
-          const { id } = yield* inTime(tools.createWorkflow.call(input("hi")))
+          const { id } = yield* hurried(tools.createWorkflow.call(input("hi")))
           const operations = [{ op: "name", name } as const]
           const refused = [
-            yield* inTime(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
-            yield* inTime(Effect.flip(tools.updateWorkflow.call({ id, name, raw: false }))),
-            yield* inTime(
-              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations, dryRun: false, raw: false }))
+            yield* hurried(Effect.flip(tools.createWorkflow.call({ ...input("hi"), name }))),
+            yield* hurried(Effect.flip(tools.updateWorkflow.call({ id, name }))),
+            yield* hurried(
+              Effect.flip(tools.workflowEdit.call({ workflowId: id, operations }))
             )
           ]
           for (const error of refused) assert.strictEqual(error._tag === "ValidationError" && error.field, "name")
@@ -114,14 +102,14 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const n8n = yield* world({ version })
         const bare = (type: string) => ({ name: type, nodes: [{ name: "A", type, parameters: {} }], connections: {} })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
-            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest"), raw: false })
+            const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
             const [node] = arr((yield* stored(n8n, made.id))["nodes"])
             assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
             const given = `Gave nodes without a typeVersion that of a new node: ${v2 ? 4.5 : 4.3} to 'A'.`
             assert.include(made.warnings ?? [], given)
-            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x"), raw: false }))
+            const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x") }))
             assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -130,18 +118,18 @@ for (const version of ["2", "1"] as const) {
     it.effect("updates one thing, and sends nothing when nothing changes", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const before = yield* stored(n8n, id)
-            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+            const { changed } = yield* tools.updateWorkflow.call({ id, name: "Other" })
             assert.strictEqual(changed, "name")
             const after = yield* stored(n8n, id)
             for (const key of ["nodes", "connections", "pinData", "staticData"]) {
               assert.deepStrictEqual(after[key], before[key], key)
             }
             const puts = (yield* methods(n8n)).filter((method) => method === "PUT").length
-            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })).changed, "nothing")
+            assert.strictEqual((yield* tools.updateWorkflow.call({ id, name: "Other" })).changed, "nothing")
             assert.strictEqual((yield* methods(n8n)).filter((method) => method === "PUT").length, puts)
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -151,7 +139,7 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const n8n = yield* world({ version })
         const options = { operation: "test", source: "caller" } as const
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const store = yield* WorkflowStore
             const { id } = yield* tools.createWorkflow.call(input("hi"))
@@ -187,7 +175,7 @@ for (const version of ["2", "1"] as const) {
     it.effect("keeps credentials and secrets that come back as an answer showed them", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             const { data } = yield* tools.getWorkflow.run({ id, nodes: ["*"] })
@@ -196,7 +184,7 @@ for (const version of ["2", "1"] as const) {
               return rest["name"] === "Say" ? { ...rest, parameters: { ...obj(rest["parameters"]), text: "ho" } } : rest
             })
             assert.include(JSON.stringify(nodes), "[redacted]")
-            yield* tools.updateWorkflow.call({ id, nodes, raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes })
             const found = arr((yield* stored(n8n, id))["nodes"]).find((node) => obj(node)?.["name"] === "Say")
             assert.deepInclude(found, {
               credentials: say("").credentials,
@@ -224,10 +212,10 @@ for (const version of ["2", "1"] as const) {
             return api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("theirs")] }))
           }
         })
-        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
         isEditing = true
-        const error = yield* inTime(
-          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")], raw: false })).pipe(
+        const error = yield* hurried(
+          Effect.flip(tools.updateWorkflow.call({ id, nodes: [webhook, say("mine")] })).pipe(
             Effect.provide(n8n.layer)
           )
         )
@@ -240,14 +228,14 @@ for (const version of ["2", "1"] as const) {
     it.effect("says what was changed since the version that the caller has seen", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id, versionId = "" } = yield* tools.createWorkflow.call(input("hi"))
             const long = (text: string) => `${"a".repeat(2_000)}${text}${"b".repeat(2_000)}`
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))], raw: false })
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other", raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("theirs"))] })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say(long("others'"))], name: "Other" })
             const error = yield* Effect.flip(
-              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId, raw: false })
+              tools.updateWorkflow.call({ id, name: "mine", expectedVersionId: versionId })
             )
             assert.deepInclude(error, { _tag: "ApiError", reason: "VersionConflict", statusCode: 409 })
             const details = error._tag === "ApiError" ? error.errorDetails ?? "" : ""
@@ -263,7 +251,7 @@ for (const version of ["2", "1"] as const) {
           version,
           after: ({ method }) => method === "POST" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
         })
-        const error = yield* inTime(
+        const error = yield* hurried(
           Effect.flip(tools.createWorkflow.call(input("hi"))).pipe(Effect.provide(n8n.layer))
         )
         assert.include(Hints.text(error.hint), "list_workflows(name: 'Greeter')")
@@ -280,7 +268,7 @@ for (const version of ["2", "1"] as const) {
               ? Effect.succeed(Response.json({ message: "busy" }, { status: 503 }))
               : Effect.void
         })
-        const { id } = yield* inTime(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
+        const { id } = yield* hurried(tools.createWorkflow.call(input("hi")).pipe(Effect.provide(n8n.layer)))
         assert.deepStrictEqual((yield* n8n.api.workflows).map((workflow) => workflow.id), [id])
         assert.isAbove(refusals, 2)
       }))
@@ -293,11 +281,11 @@ for (const version of ["2", "1"] as const) {
           after: ({ method }, { ok }) =>
             losing && ok && method === "PUT" ? Effect.fail(new N8nApi.Disconnected()) : Effect.void
         })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
             losing = true
-            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+            yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
             assert.strictEqual(textOf(yield* stored(n8n, id)), "ho")
           }).pipe(Effect.provide(n8n.layer))
         )
@@ -314,21 +302,20 @@ for (const version of ["2", "1"] as const) {
               ? Effect.succeed(Response.json({ message: "no" }, { status: 403 }))
               : Effect.void
         })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
             refusing = true
-            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true, raw: false }))
+            const error = yield* Effect.flip(tools.deleteWorkflow.call({ id, confirm: true }))
             assert.deepInclude(error, { _tag: "ApiError", statusCode: 403 })
             assert.isTrue((yield* stored(n8n, id))["active"])
             refusing = false
-            yield* tools.deleteWorkflow.call({ id, confirm: true, raw: false })
+            yield* tools.deleteWorkflow.call({ id, confirm: true })
             assert.deepStrictEqual(yield* n8n.api.workflows, [])
             const { versions } = yield* tools.workflowHistory.call({ id, limit: 1 })
             const back = yield* tools.workflowRestore.call({
               id,
               version: versions[0]?.version ?? "",
-              dryRun: false,
               confirm: true
             })
             assert.strictEqual(textOf(yield* stored(n8n, back.id)), "hi")
@@ -345,10 +332,10 @@ for (const version of ["2", "1"] as const) {
             progress: () => Effect.void,
             confirm: (question) => Effect.sync(() => (asked.push(question), answer))
           })
-        yield* inTime(
+        yield* hurried(
           Effect.gen(function*() {
             const { id } = yield* tools.createWorkflow.call(input("hi"))
-            const deletion = tools.deleteWorkflow.call({ id, confirm: false, raw: false })
+            const deletion = tools.deleteWorkflow.call({ id, confirm: false })
             const error = yield* Effect.flip(deletion.pipe(saying("no")))
             assert.deepInclude(error, { _tag: "ValidationError", field: "confirm" })
             assert.strictEqual((yield* n8n.api.workflows).length, 1)
@@ -401,13 +388,13 @@ describe("n8n 1, where a change takes effect at once", () => {
   it.effect("is put back as it was, and active, when n8n refuses a change after it has stored it", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ version: "1" })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const before = yield* stored(n8n, id)
           const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
           const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
           )
           assert.include(JSON.stringify(error), "put back as it was")
           const after = yield* stored(n8n, id)
@@ -420,11 +407,11 @@ describe("n8n 1, where a change takes effect at once", () => {
   it.effect("keeps settings that n8n sets back unless they are named", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ version: "1" })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const settings = { callerPolicy: "any", timezone: "Europe/Paris" }
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), settings })
-          yield* tools.updateWorkflow.call({ id, name: "Other", raw: false })
+          yield* tools.updateWorkflow.call({ id, name: "Other" })
           assert.deepInclude((yield* stored(n8n, id))["settings"], settings)
         }).pipe(Effect.provide(n8n.layer))
       )
@@ -435,14 +422,14 @@ describe("n8n 2, live and draft", () => {
   it.effect("publishes a change to what is published, and leaves somebody's draft alone", () =>
     Effect.gen(function*() {
       const n8n = yield* world()
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
-          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")], raw: false })
+          const live = yield* tools.updateWorkflow.call({ id, nodes: [webhook, say("ho")] })
           assert.isTrue(live.published)
           yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
           const { activeVersionId } = yield* stored(n8n, id)
-          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed", raw: false })
+          const draft = yield* tools.updateWorkflow.call({ id, name: "Renamed" })
           assert.strictEqual((yield* stored(n8n, id))["activeVersionId"], activeVersionId)
           assert.strictEqual(draft.published, false)
           yield* tools.activateWorkflow.call({ id })
@@ -454,19 +441,19 @@ describe("n8n 2, live and draft", () => {
   it.effect("publishes a draft that waits when it is asked to, and says what went live", () =>
     Effect.gen(function*() {
       const n8n = yield* world()
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const isLive = Effect.map(stored(n8n, id), ({ activeVersionId, versionId }) => activeVersionId === versionId)
           for (
             const publish of [
-              tools.updateWorkflow.call({ id, active: true, raw: false }),
-              tools.updateWorkflow.call({ id, active: true, tags: ["a"], raw: false }),
+              tools.updateWorkflow.call({ id, active: true }),
+              tools.updateWorkflow.call({ id, active: true, tags: ["a"] }),
               tools.activateWorkflow.call({ id })
             ]
           ) {
             yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say(crypto.randomUUID())] }))
-            const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"], raw: false })
+            const tagged = yield* tools.updateWorkflow.call({ id, tags: ["b"] })
             assert.deepStrictEqual([tagged.published, yield* isLive], [false, false])
             assert.include(tagged.hint, `activate_workflow(id: '${id}')`)
             const { changed, published } = yield* publish
@@ -474,7 +461,7 @@ describe("n8n 2, live and draft", () => {
             assert.include(changed, "changed 'Say' (text)")
           }
           const count = (yield* n8n.api.requests).length
-          const again = yield* tools.updateWorkflow.call({ id, active: true, raw: false })
+          const again = yield* tools.updateWorkflow.call({ id, active: true })
           assert.deepStrictEqual([again.published, again.changed], [true, "nothing"])
           assert.isTrue((yield* n8n.api.requests).slice(count).every(({ method }) => method === "GET"))
         }).pipe(Effect.provide(n8n.layer))
@@ -484,16 +471,16 @@ describe("n8n 2, live and draft", () => {
   it.effect("refuses to write over somebody's draft where the API would publish it (before 2.40)", () =>
     Effect.gen(function*() {
       const n8n = yield* world({ before: before240 })
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           yield* n8n.api.edit(id, (workflow) => ({ ...workflow, nodes: [webhook, say("their draft")] }))
           const before = yield* n8n.api.workflows
-          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed", raw: false }))
+          const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed" }))
           assert.strictEqual(error._tag, "ValidationError")
           assert.include(error.message, "unpublished changes of somebody else")
           assert.deepStrictEqual(yield* n8n.api.workflows, before)
-          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true, raw: false })
+          yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true })
           const { activeVersionId, name, versionId } = yield* stored(n8n, id)
           assert.deepStrictEqual([name, activeVersionId], ["Renamed", versionId])
         }).pipe(Effect.provide(n8n.layer))
@@ -503,13 +490,13 @@ describe("n8n 2, live and draft", () => {
   it.effect("puts the earlier draft back when publishing is refused", () =>
     Effect.gen(function*() {
       const n8n = yield* world()
-      yield* inTime(
+      yield* hurried(
         Effect.gen(function*() {
           const { id } = yield* tools.createWorkflow.call({ ...input("hi"), active: true })
           const before = yield* stored(n8n, id)
           const alone = { ...say("alone"), id: "x", name: "Alone", credentials: {} }
           const error = yield* Effect.flip(
-            tools.updateWorkflow.call({ id, nodes: [alone], connections: {}, raw: false })
+            tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
           )
           assert.include(JSON.stringify(error), "earlier draft was put back")
           const after = yield* stored(n8n, id)

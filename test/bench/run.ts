@@ -1,0 +1,22 @@
+/** `pnpm bench NAME`: runs one benchmark; without a name the comparison with other servers. */
+const benches = {
+  servers: () => import("./servers.ts"),
+  load: () => import("./load.ts"),
+  search: () => import("./search.ts"),
+  nodes: () => import("./nodes.ts"),
+  growth: () => import("./growth.ts"),
+  items: () => import("./items.ts"),
+  sync: () => import("./sync.ts")
+}
+
+const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)
+
+const name = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? "servers"
+if (isBench(name)) {
+  // The rest of the line is the benchmark's own.
+  process.argv = process.argv.filter((argument, index) => index < 2 || argument !== name)
+  await benches[name]()
+} else {
+  process.stderr.write(`No benchmark is called '${name}': ${Object.keys(benches).join(", ")}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,57 @@
+/** The rules of `.oxlint`, which `pnpm lint` runs over `src`. */
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
+import { objection, rooms } from "../../.oxlint/rooms.ts"
+import { objections } from "../../.oxlint/words.ts"
+
+const source = new URL("../../src/", import.meta.url)
+
+describe("an import is refused", () => {
+  it.each([
+    ["base/Json.ts", "../n8n/N8nClient.ts"],
+    ["base/redact/Names.ts", "../../app/State.ts"],
+    ["n8n/model/Limits.ts", "../../workflows/Audit.ts"],
+    ["executions/Executions.ts", "../catalogue/NodeCatalogue.ts"],
+    ["mcp/http/gate.ts", "../../tools/index.ts"],
+    ["app/commands/sync.ts", "../../main.ts"],
+    ["unknown/Room.ts", "../base/Json.ts"],
+    ["tools/index.ts", "../workflows/edit/add.ts"],
+    ["workflows/Audit.ts", "./edit/add.ts"],
+    ["workflows/Audit.ts", "@modelcontextprotocol/sdk/types.js"],
+    ["answer/Tool.ts", "effect/http/HttpClient"]
+  ])("%s: %s", (file, specifier) => assert.isDefined(objection(file, specifier)))
+})
+
+describe("an import is allowed", () => {
+  it.each([
+    ["n8n/model/Limits.ts", "../../base/Json.ts"],
+    ["workflows/Audit.ts", "../n8n/N8nClient.ts"],
+    ["workflows/edit/add.ts", "./names.ts"],
+    ["tools/index.ts", "./workflows/index.ts"],
+    ["mcp/McpServer.ts", "@modelcontextprotocol/sdk/types.js"],
+    ["main.ts", "./app/Program.ts"]
+  ])("%s: %s", (file, specifier) => assert.isUndefined(objection(file, specifier)))
+})
+
+it("the table has each room of src", () => {
+  const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  assert.includeMembers(Object.keys(rooms), folders.map(({ name }) => name))
+})
+
+describe("words", () => {
+  it.each([
+    "// It runs all the same.",
+    "const keptRows = 3",
+    "/** What a caller sees. */",
+    "const found = 3",
+    "  message: `'${path}' is none`,",
+    "/** Mends it. */"
+  ])("to avoid: %s", (line) => assert.lengthOf(objections(line), 1))
+
+  it.each([
+    "return { kept: rows.length }",
+    "if (error.kept > 1) throw error",
+    "// A recommended amendment was found; there is none.",
+    "/** Names of what a caller sees. */"
+  ])("without objection: %s", (line) => assert.deepStrictEqual(objections(line), []))
+})

@@ -1,0 +1,79 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { type IncomingHttpHeaders, request } from "node:http"
+import * as BalancerChecks from "../../../../src/app/BalancerChecks.ts"
+import { folderWith, platform } from "../../../support/folders.ts"
+import { listening } from "../../../support/listening.ts"
+import { bundle, freePort, remove, start } from "../../../support/Process.ts"
+
+beforeAll(bundle, 60_000)
+afterAll(remove)
+
+const token = "a-token-of-the-test-0123456789"
+
+/** Passes requests on to a port, with other headers. */
+const proxy = (port: number, headers: (original: IncomingHttpHeaders) => IncomingHttpHeaders) =>
+  listening((from, to) => {
+    const onward = request({
+      host: "127.0.0.1",
+      port,
+      path: from.url,
+      method: from.method,
+      headers: headers(from.headers)
+    })
+    onward.on("response", (answer) => {
+      to.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(to)
+    })
+    from.pipe(onward)
+  })
+
+describe("BalancerChecks", () => {
+  it.live("tells which header does not arrive", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const { child, errors } = start(
+        ["--transport", "http", "--demo", "--port", String(port), "--auth-token", token],
+        {
+          XDG_STATE_HOME: yield* folderWith()
+        }
+      )
+      yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+      yield* Effect.callback<void, string>((resume) => {
+        child.stderr.on("data", () => errors().includes("address=") ? resume(Effect.void) : undefined)
+        child.once("exit", () => resume(Effect.fail(errors())))
+      })
+      const examine = (
+        headers: (original: IncomingHttpHeaders) => IncomingHttpHeaders,
+        known: string | undefined = token
+      ) =>
+        Effect.flatMap(
+          proxy(port, headers),
+          (url) => BalancerChecks.examine(new URL(url), known === undefined ? undefined : Redacted.make(known))
+        )
+      const host = `127.0.0.1:${port}`
+      assert.deepInclude(yield* examine((all) => ({ ...all, host })), { status: "ok" })
+      const cases: ReadonlyArray<readonly [IncomingHttpHeaders, RegExp]> = [
+        [{ "mcp-method": undefined }, /Mcp-Method/],
+        [{ "mcp-protocol-version": undefined }, /MCP-Protocol-Version/],
+        [{ authorization: undefined }, /Authorization/],
+        [{ host: "n8n_mcp" }, /Host/]
+      ]
+      for (const [changed, problem] of cases) {
+        const check = yield* examine((all) =>
+          Object.fromEntries(Object.entries({ ...all, host, ...changed }).filter(([, value]) => value !== undefined))
+        )
+        assert.strictEqual(check.status, "failed")
+        assert.match(check.detail, problem)
+      }
+      const without = yield* BalancerChecks.examine(new URL(`http://${host}`), undefined)
+      assert.deepInclude(without, { status: "ok" })
+      assert.include(without.detail, "N8N_MCP_AUTH_TOKEN")
+      assert.deepInclude(yield* BalancerChecks.examine(new URL("http://127.0.0.1:9"), undefined), { status: "warning" })
+      const other = yield* listening((_, response) => response.end("<html>"))
+      assert.deepInclude(yield* BalancerChecks.examine(new URL(other), undefined), { status: "warning" })
+    }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, platform))))
+})

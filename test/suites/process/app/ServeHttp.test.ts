@@ -1,0 +1,387 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { readdirSync } from "node:fs"
+import type * as Options from "../../../../src/app/Options.ts"
+import * as HttpServing from "../../../../src/app/ServeHttp.ts"
+import * as ToolContext from "../../../../src/app/ToolContext.ts"
+import * as tools from "../../../../src/tools/index.ts"
+import * as Issuing from "../../../mcp/http/issuing.ts"
+import { folderWith, platform } from "../../../support/folders.ts"
+import { listening } from "../../../support/listening.ts"
+import { bundle, remove, start } from "../../../support/Process.ts"
+
+beforeAll(bundle, 60_000)
+afterAll(remove)
+
+/** An n8n with one workflow, named after the API key that asks. */
+const n8n = listening((request, response) => {
+  const name = String(request.headers["x-n8n-api-key"])
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify({
+    data: [{ id: "1", name, active: false, nodes: [], connections: {}, createdAt: "", updatedAt: "" }],
+    nextCursor: null
+  }))
+})
+
+/** The server, once it tells where it listens. */
+const serving = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.gen(function*() {
+    const started = start(["--transport", "http", "--port", "0", ...args], env)
+    yield* Effect.addFinalizer(() => Effect.sync(() => started.child.kill("SIGKILL")))
+    let url: string | undefined
+    while (url === undefined) {
+      yield* Effect.sleep("10 millis")
+      assert.isNull(started.child.exitCode, started.errors())
+      url = /address=(\S+)/.exec(started.errors())?.[1]
+    }
+    return { ...started, url }
+  })
+
+/** As they are when nothing is given but `--transport http --demo --port 0`. */
+const options: Options.Options = {
+  n8nUrl: Option.none(),
+  apiKey: Option.none(),
+  webhookUrl: Option.none(),
+  config: Option.none(),
+  profile: Option.none(),
+  demo: true,
+  state: Option.none(),
+  locale: "en",
+  maxResultChars: 40_000,
+  maxExecutionMb: 512,
+  readOnly: false,
+  policy: Option.none(),
+  credentialEnv: [],
+  toolsets: [],
+  tools: [],
+  excludeTools: [],
+  filesRoot: [],
+  nodes: [],
+  showSecrets: false,
+  transport: "http",
+  host: "127.0.0.1",
+  port: 0,
+  authToken: [],
+  oauthIssuer: Option.none(),
+  publicUrl: Option.none(),
+  oauthProfileClaim: "n8n_profile",
+  allowedHosts: [],
+  allowedOrigins: [],
+  rateLimit: Option.none(),
+  maxCalls: 256,
+  maxConnections: 1024
+}
+
+const execute = (url: string, token: string, name: string, parameters: object = {}) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${url}/mcp/execute`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ name, parameters })
+    })
+    return { status: response.status, text: await response.text() }
+  })
+
+const toolNames = (url: string, token: string) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${url}/mcp/tools`, { method: "POST", headers: { authorization: `Bearer ${token}` } })
+    const { tools } = await response.json() as { tools: ReadonlyArray<{ name: string }> }
+    return tools.map(({ name }) => name)
+  })
+
+describe("over HTTP", () => {
+  it.live("a token leads to its profile, and a read-only profile offers nothing that writes", () =>
+    Effect.gen(function*() {
+      const address = yield* n8n
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({
+          profiles: [
+            { name: "prod", url: address, apiKeyEnv: "PROD_KEY", readOnly: true, tokensEnv: "PROD_TOKENS" },
+            { name: "staging", url: address, apiKey: "staging-key", tokens: ["staging-token-0123456789"] }
+          ]
+        })
+      })
+      const { child, ended, errors, url } = yield* serving(["--config", `${folder}/n8n.json`], {
+        PROD_KEY: "prod-key",
+        PROD_TOKENS: "old-token-0123456789,new-token-0123456789",
+        XDG_STATE_HOME: folder
+      })
+      const profiles = [["old-token-0123456789", "prod"], ["new-token-0123456789", "prod"], [
+        "staging-token-0123456789",
+        "staging"
+      ]] as const
+      for (const [token, name] of profiles) {
+        const { text } = yield* execute(url, token, "list_workflows")
+        assert.include(text, `"name":"${name}-key"`)
+      }
+      assert.strictEqual((yield* execute(url, "other-token-0123456789", "list_workflows")).status, 401)
+
+      const [prod, staging] = [
+        yield* toolNames(url, "new-token-0123456789"),
+        yield* toolNames(url, "staging-token-0123456789")
+      ]
+      assert.isFalse(prod.some((name) => /delete|update|create|edit|test_/.test(name)), prod.join())
+      assert.include(staging, "delete_workflow")
+      // Whoever calls from elsewhere has other files than this machine.
+      assert.isFalse(staging.some((name) => /file|workflow_(create|load|save|list)/.test(name)), staging.join())
+      const refused = yield* execute(url, "old-token-0123456789", "delete_workflow", { id: "1" })
+      assert.strictEqual(refused.status, 400)
+      assert.include(refused.text, "read-only")
+
+      const health = yield* Effect.promise(() => fetch(`${url}/health`).then((response) => response.json()))
+      assert.deepInclude(health, { status: "ok", n8n: "ok" })
+
+      child.kill("SIGTERM")
+      const { code, stdout } = yield* ended
+      assert.deepStrictEqual([code, stdout], [0, ""])
+      assert.include(errors(), "client=staging call=list_workflows")
+      assert.notMatch(errors(), /(old|new|staging|other)-token|-key/)
+    }).pipe(Effect.provide(platform)))
+
+  it.live("traces, metrics and logs go where OTEL_* says, joined to the caller's trace, without secrets", () =>
+    Effect.gen(function*() {
+      const received = new Map<string, string>()
+      const collector = yield* listening((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          const path = request.url ?? ""
+          received.set(path, `${received.get(path) ?? ""}${Buffer.concat(chunks)}`)
+          response.end("{}")
+        })
+      })
+      const folder = yield* folderWith()
+      const { child, ended, url } = yield* serving(["--demo", "--auth-token", "secret-token-0123456789"], {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        XDG_STATE_HOME: folder
+      })
+      const trace = "0af7651916cd43dd8448eb211c80319c"
+      yield* Effect.promise(() =>
+        fetch(`${url}/mcp/execute?token=canary-in-the-query`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: "Bearer secret-token-0123456789",
+            "x-shop-token": "canary-in-a-header",
+            traceparent: `00-${trace}-b7ad6b7169203331-01`
+          },
+          body: JSON.stringify({ name: "get_workflow", parameters: { id: "no-such-id" } })
+        })
+      )
+      // What is left is sent when the server ends.
+      child.kill("SIGTERM")
+      yield* ended
+      const [traces, metrics, logs] = ["traces", "metrics", "logs"].map((name) => received.get(`/v1/${name}`) ?? "")
+      for (const name of ["tools/call get_workflow", "N8nClient.getWorkflow", "http.route"]) {
+        assert.include(traces, name)
+      }
+      assert.include(traces, `"traceId":"${trace}"`)
+      assert.match(metrics ?? "", /mcp\.server\.operation\.duration.*get_workflow/)
+      assert.match(logs ?? "", /"call".*get_workflow/)
+      assert.notMatch([...received.values()].join(), /secret-token-0123456789|fake-key|canary/)
+    }).pipe(Effect.provide(platform)))
+
+  it.live("without profiles a token that names one is refused", () =>
+    Effect.gen(function*() {
+      const key = yield* Issuing.makeKey("1")
+      const keys = JSON.stringify({ keys: [key.jwk] })
+      let metadata = ""
+      const issuer = yield* listening((request, response) => {
+        response.setHeader("content-type", "application/json")
+        response.end(request.url === "/keys" ? keys : metadata)
+      })
+      metadata = JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` })
+      const publicUrl = "https://n8n.example.com"
+      const { url } = yield* serving(["--demo", "--oauth-issuer", issuer, "--public-url", publicUrl])
+      const ask = (profile: unknown) =>
+        Effect.gen(function*() {
+          const exp = Math.floor(Date.now() / 1000) + 600
+          const own = { iss: issuer, aud: `${publicUrl}/mcp`, exp, n8n_profile: profile }
+          return yield* execute(url, yield* Issuing.sign(key, own), "list_workflows")
+        })
+      assert.strictEqual((yield* ask(undefined)).status, 200)
+      for (const profile of ["prod", "", "undefined", 1, null]) {
+        const { status, text } = yield* ask(profile)
+        assert.strictEqual(status, 403, String(profile))
+        assert.include(text, "its claim 'n8n_profile' names no profile of this server")
+      }
+    }).pipe(Effect.provide(platform)))
+
+  it.live("a profile's files are its own, and one without a folder has no file tools", () =>
+    Effect.gen(function*() {
+      const address = yield* n8n
+      const profile = (name: string, more: object = {}) => ({
+        name,
+        url: address,
+        apiKey: "the-same-for-all",
+        tokens: [`${name}-token-0123456789`],
+        ...more
+      })
+      const folder = yield* folderWith({
+        "a/a.json": JSON.stringify({ name: "Of a", nodes: [], connections: {} }),
+        "b/b.json": JSON.stringify({ name: "Of b", nodes: [], connections: {} }),
+        "server/s.json": JSON.stringify({ name: "Of all", nodes: [], connections: {} }),
+        "n8n.json": JSON.stringify({
+          profiles: [
+            profile("a", { filesRoot: "a" }),
+            profile("b", { filesRoot: ["b"], state: "b-state" }),
+            profile("none", { filesRoot: [] }),
+            profile("server")
+          ]
+        })
+      })
+      const { errors, url } = yield* serving(
+        ["--config", `${folder}/n8n.json`, "--files-root", `${folder}/server`, "--toolsets", "all"],
+        { XDG_STATE_HOME: `${folder}/state` }
+      )
+      const ask = (name: string, tool: string, parameters: object = {}) =>
+        execute(url, `${name}-token-0123456789`, tool, parameters)
+      for (const [name, file] of [["a", "a.json"], ["b", "b.json"], ["server", "s.json"]] as const) {
+        const { text } = yield* ask(name, "workflow_list")
+        assert.include(text, `"path":"${file}"`)
+        assert.include(text, "\"total\":1")
+        const names = yield* toolNames(url, `${name}-token-0123456789`)
+        assert.includeMembers(names, ["workflow_create", "sync_status"])
+      }
+      const offered = yield* toolNames(url, "none-token-0123456789")
+      assert.isFalse(offered.some((name) => /file|workflow_(create|load|save|list)|^sync/.test(name)), offered.join())
+      assert.include(offered, "workflow_edit")
+      const unknown = yield* ask("none", "workflow_create", { name: "x" })
+      assert.strictEqual(unknown.status, 404)
+      assert.include(unknown.text, "Unknown tool 'workflow_create'")
+      assert.notInclude(unknown.text, "workflow_save")
+      for (const path of [`${folder}/b/b.json`, "../b/b.json", "b.json"]) {
+        const { status, text } = yield* ask("a", "workflow_load", { workflowIdOrPath: path })
+        assert.strictEqual(status, 400, path)
+        assert.notInclude(text, "Of b")
+      }
+      // Snapshots of files are where the state is.
+      for (const name of ["a", "b"]) {
+        yield* ask(name, "workflow_save", {
+          workflowId: "x",
+          filePath: `${name}.json`,
+          workflowData: { name: "New", nodes: [], connections: {} }
+        })
+        assert.include((yield* ask(name, "workflow_history", { id: `${name}.json` })).text, "before workflow_save")
+      }
+      assert.include(readdirSync(`${folder}/b-state`).join(), "n8n")
+      assert.notInclude(readdirSync(`${folder}/b-state`, { recursive: true }).join(), "a.json")
+      assert.notInclude(errors(), "the-same-for-all")
+    }).pipe(Effect.provide(platform)))
+
+  it.live("doctor examines every profile where none is named", () =>
+    Effect.gen(function*() {
+      const address = yield* n8n
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({
+          profiles: ["a", "b"].map((name) => ({
+            name,
+            url: name === "a" ? address : "http://127.0.0.1:9",
+            apiKey: "k"
+          }))
+        })
+      })
+      const { ended } = start(["doctor", "--json", "--config", `${folder}/n8n.json`], { XDG_STATE_HOME: folder })
+      const { code, stdout } = yield* ended
+      const told = stdout.trim().split("\n").map((line) => JSON.parse(line) as { profile: string; checks: object[] })
+      assert.deepStrictEqual(told.map(({ profile }) => profile), ["a", "b"])
+      assert.deepInclude(told[1]?.checks.find((check) => "name" in check && check.name === "n8n"), { status: "failed" })
+      assert.strictEqual(code, 1)
+    }).pipe(Effect.provide(platform)))
+
+  it.live("says what is missing instead of starting", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderWith({
+        "two.json": JSON.stringify({
+          profiles: ["a", "b"].map((name) => ({ name, url: "http://127.0.0.1:9", apiKey: "k" }))
+        }),
+        "same.json": JSON.stringify({
+          profiles: ["a", "b"].map((name) => ({
+            name,
+            url: "http://127.0.0.1:9",
+            apiKey: "k",
+            tokens: ["the-same-for-both"]
+          }))
+        })
+      })
+      const taken = yield* listening((_request, response) => void response.end())
+      const two = { demo: false, config: Option.some(`${folder}/two.json`) }
+      const token = (text: string) => ({ authToken: [Redacted.make(text)] })
+      const issued = (issuer: string, address = "https://n8n.example.com") => ({
+        oauthIssuer: Option.some(issuer),
+        publicUrl: Option.some(address)
+      })
+      const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
+        [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
+        [{ ...two }, /Several profiles: give each its tokens/],
+        [{ ...two, ...token("a-token-of-profiles") }, /say which with --profile/],
+        [{ demo: false, config: Option.some(`${folder}/same.json`) }, /Profiles 'a' and 'b' have the same token/],
+        [token("a b"), /has spaces in it/],
+        [token(""), /A token is empty/],
+        [token("fifteen-letters"), /needs 16 characters or more/],
+        [{ oauthIssuer: Option.some("https://id.example.com") }, /--oauth-issuer needs --public-url/],
+        [issued("http://id.example.com"), /--oauth-issuer must begin with https/],
+        [issued("https://id.example.com?a=b"), /--oauth-issuer holds more than an address/],
+        [issued("id.example.com"), /--oauth-issuer is no http address/],
+        [issued("https://id.example.com", "http://n8n.example.com"), /--public-url must begin with https/],
+        [issued("https://id.example.com", "https://user:hunter2@n8n.example.com"), /--public-url holds more than/],
+        [token("${N8N_MCP_AUTH_TOKEN}"), /a variable was not expanded/]
+      ]
+      const mcp = { name: "test", version: "0", tools: tools.all }
+      for (const [more, message] of overHttp) {
+        const error = yield* Effect.flip(HttpServing.serve(mcp, { ...options, ...more }))
+        assert.match(error.message, message)
+      }
+      const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
+        [two, /Several profiles: choose one with --profile: 'a', 'b'/],
+        [{ ...two, profile: Option.some("c") }, /There is no profile 'c'/],
+        [{ profile: Option.some("a") }, /give the file with --config/]
+      ]
+      for (const [more, message] of overStdio) {
+        const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
+        assert.match((yield* Effect.flip(Effect.scoped(Layer.build(layer)))).message, message)
+      }
+      const n8n = (url: string, key = "key") => ({
+        demo: false,
+        n8nUrl: Option.some(url),
+        apiKey: Option.some(Redacted.make(key))
+      })
+      const withSecrets: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
+        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* no http address: 'ftp:\/\/…@host:21'/],
+        [n8n("http://user:hunter2/@bad host"), /no http address: 'http:\/\/…@bad host'/],
+        [n8n("user:hunter2@host"), /no http address: '…@host'/],
+        [n8n("sk-hunter2hunter2hunter2"), /no http address: '\[redacted\]'/],
+        [n8n("https://user:hunter2@host"), /N8N_URL .* holds a user name or a password/],
+        [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* holds a line break/],
+        [
+          { ...n8n("http://127.0.0.1:9"), webhookUrl: Option.some("http://user:hunter2@host") },
+          /N8N_MCP_WEBHOOK_URL .* holds a user name or a password/
+        ]
+      ]
+      for (const [more, message] of withSecrets) {
+        const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+        assert.match(error.message, message)
+        assert.notInclude(error.message, "hunter2")
+      }
+      const asStarted: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [
+          ["--transport", "http", "--demo", "--host", "0.0.0.0"],
+          /Listening on 0\.0\.0\.0 needs a token: set N8N_MCP_AUTH_TOKEN/
+        ],
+        [["--transport", "htpt"], /stdio.*http/]
+      ]
+      yield* Effect.forEach(asStarted, ([args, message]) =>
+        Effect.gen(function*() {
+          const { ended } = start(args)
+          const { code, stderr, stdout } = yield* ended
+          assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
+          assert.match(stderr, message)
+          assert.notInclude(stderr, "    at ")
+        }), { concurrency: 2 })
+    }).pipe(Effect.provide(platform)))
+})

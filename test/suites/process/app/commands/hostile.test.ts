@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { folderWith, platform } from "../../../../support/folders.ts"
+import { serve } from "../../../../support/HttpN8n.ts"
+
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
+
+const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+
+/** A name that moves the cursor, forges lines and CI commands, hides text and holds a token. */
+const hostile = (name: string) =>
+  `${name}\r\n::error::forged\n##vso[task.complete]\u001B[2K\u0007\u009B1m\u202E\u{E0041} ${token}`
+
+const workflow = (id: string, url: string) => ({
+  id,
+  name: hostile(id),
+  active: true,
+  nodes: [
+    {
+      id: "h",
+      name: hostile("Hook"),
+      type: "n8n-nodes-base.webhook",
+      typeVersion: 2,
+      position: [0, 0],
+      parameters: { path: "x" }
+    },
+    {
+      id: "c",
+      name: hostile("Call"),
+      type: "n8n-nodes-base.httpRequest",
+      typeVersion: 4.2,
+      position: [0, 0],
+      parameters: { url, headerParameters: { parameters: [{ name: "Authorization", value: "Bearer hunter2-9f8e" }] } }
+    }
+  ],
+  connections: { [hostile("Hook")]: { main: [[{ node: hostile("Call"), type: "main", index: 0 }]] } },
+  settings: {}
+})
+
+describe("the command line", () => {
+  it.live("prints hostile names from n8n in one visible line, without secrets", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({ "cases/a.test.json": JSON.stringify({ workflow: "w1", pins: { Nope: [] } }) })
+      const { url } = yield* serve({ workflows: [workflow("w1", "a"), workflow("w2", "a")], executions: [] }, {
+        before: ({ method }) =>
+          Effect.sync(() =>
+            method === "PUT" ? Response.json({ message: hostile("request/body") }, { status: 400 }) : undefined
+          )
+      })
+      const env = { PATH: process.env["PATH"], N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
+      const run = (...args: ReadonlyArray<string>) =>
+        Effect.callback<string>((resume) => {
+          const child = spawn(process.execPath, [main, ...args], { cwd: folder, env })
+          let output = ""
+          for (const stream of [child.stdout, child.stderr]) {
+            stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
+          }
+          child.on("close", () => resume(Effect.succeed(output)))
+        })
+      const isSafe = (command: string, output: string) => {
+        assert.notMatch(output, /(?!\n)\p{Cc}|[\p{Bidi_Control}\u{E0041}]/u, command)
+        assert.notMatch(output, /^\s*::|##vso\[/m, command)
+        assert.notInclude(output, token, command)
+      }
+      const expects = Effect.fnUntraced(function*(part: string, ...args: ReadonlyArray<string>) {
+        const output = yield* run(...args)
+        assert.include(output, part, args.join(" "))
+        isSafe(args.join(" "), output)
+      })
+      yield* expects("holds a literal secret", "pull", "flows")
+      yield* expects("open-webhook", "audit")
+      const file = (yield* fs.readDirectory(`${folder}/flows`)).find((name) => name.startsWith("w1"))
+      const text = yield* fs.readFileString(`${folder}/flows/${file}`)
+      yield* fs.writeFileString(`${folder}/flows/${file}`, text.replace("\"url\": \"a\"", "\"url\": \"b\""))
+      yield* expects("parameters.url", "diff", "flows")
+      yield* expects("failed", "push", "flows")
+      yield* expects("could not run", "test", "cases")
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { folderWith, platform } from "../../../../support/folders.ts"
+
+const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
+
+/** The command in a process of its own, beside the demo's n8n. */
+const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "--demo", ...args)
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
+    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
+    const child = spawn(process.execPath, [main, "picture", ...args], { cwd, env })
+    let [stdout, stderr] = ["", ""]
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
+    child.on("close", (code) => resume(Effect.succeed({ code, stdout, stderr })))
+  })
+
+const orders = "cR5mSyNc9bVh4KqE"
+const report = "dS8rQ2vLk0pXw3Ta"
+
+const file = JSON.stringify({
+  id: orders,
+  name: "Here",
+  nodes: [{
+    id: "1",
+    name: "New orders",
+    type: "n8n-nodes-base.webhook",
+    typeVersion: 2,
+    position: [0, 0],
+    parameters: {}
+  }],
+  connections: {}
+})
+
+describe("picture", () => {
+  it.live("draws a workflow, a run, a difference and problems, as SVG or as a page", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({ "here.json": file, "other.json": file.replace(orders, "xyz") })
+      const [plain, run, difference, ofFile] = yield* Effect.all([
+        picture(folder, orders),
+        picture(folder, orders, "--execution", "239", "--out", "pictures/run.html"),
+        picture(folder, "here.json", "--against", orders, "--out", "difference.SVG"),
+        picture(folder, "here.json", "--execution", "239", "--out", "here.svg")
+      ], { concurrency: 2 })
+      assert.match(plain.stdout, /^<svg [^]*<\/svg>\n$/)
+      assert.deepStrictEqual([plain.code, plain.stderr], [0, ""])
+      assert.strictEqual(
+        run.stdout,
+        "pictures/run.html: Sync orders to CRM, Execution 239: error · 510 ms · 4 of 6 nodes ran\n"
+      )
+      assert.match(yield* fs.readFileString(`${folder}/pictures/run.html`), /^<!doctype html>[^]*Upsert CRM contact/)
+      assert.match(difference.stdout, /^difference\.SVG: Here, .*5 removed/)
+      assert.match(yield* fs.readFileString(`${folder}/difference.SVG`), /^<svg /)
+      assert.strictEqual(ofFile.stdout, "here.svg: Here, Execution 239: error · 510 ms · 1 of 1 node ran\n")
+
+      const problems = yield* picture(folder, orders, "--problems", "--out", "problems.svg")
+      assert.match(problems.stdout, /^problems\.svg: Sync orders to CRM, \d+ errors? · \d+ warnings?\n$/)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+  it.live("draws a profile's drafts, and what is where the command runs", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const profile = { name: "p", url: "http://127.0.0.1:9", apiKey: "k", filesRoot: "profile" }
+      const folder = yield* folderWith({
+        "n8n.json": JSON.stringify({ profiles: [profile] }),
+        "profile/draft.json": file.replace("Here", "A draft"),
+        "here/here.json": file
+      })
+      const told = yield* Effect.forEach(
+        ["draft-draft", "here.json"],
+        (name) => run(`${folder}/here`, "--config", `${folder}/n8n.json`, name, "--out", `${name}.svg`)
+      )
+      assert.deepStrictEqual(
+        told.map(({ code, stderr, stdout }) => [code, stdout + stderr]),
+        [[0, "draft-draft.svg: A draft, 1 node\n"], [0, "here.json.svg: Here, 1 node\n"]]
+      )
+      assert.include(yield* fs.readDirectory(`${folder}/here`), "draft-draft.svg")
+    }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
+
+  it.live("says in a line what is wrong, and writes nothing", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith({
+        "here.json": file,
+        "other.json": file.replace(orders, "xyz"),
+        "text.svg": "mine"
+      })
+      const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
+        [["nobody"], /^effect-n8n-mcp: Workflow 'nobody' not found\. /],
+        [["gone.json"], /gone\.json' does not exist/],
+        [[`${orders}@nothing`], /nothing/],
+        [[orders, "--execution", "1"], /Execution '1' not found/],
+        [[report, "--execution", "239"], new RegExp(`Execution 239 is of workflow '${orders}', not of '${report}'`)],
+        [["other.json", "--execution", "239"], /other\.json' holds 'xyz'/],
+        [[orders, "--execution", "239", "--problems"], /Choose one of --against, --execution and --problems/],
+        [[orders, "--out", "picture.png"], /--out 'picture\.png': a picture's name ends in \.svg or \.html/],
+        [[orders, "--out", "../out.svg"], /is not under the files root/],
+        [[orders, "--out", "link/out.svg"], /is a link that leads out of the files root/]
+      ]
+      yield* fs.symlink("/tmp", `${folder}/link`)
+      const before = yield* fs.readDirectory(folder)
+      yield* Effect.forEach(cases, ([args, message]) =>
+        Effect.map(picture(folder, ...args), ({ code, stderr, stdout }) => {
+          assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
+          assert.match(stderr, message, args.join(" "))
+          assert.notMatch(stderr, /\n {2,}at |\n.*\n/)
+        }), { concurrency: 2, discard: true })
+      assert.sameMembers(yield* fs.readDirectory(folder), before)
+    }).pipe(Effect.scoped, Effect.provide(platform)), 120_000)
+})
