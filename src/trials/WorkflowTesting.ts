@@ -282,7 +282,8 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     hasTestData: options.testData !== undefined,
     isTrigger,
     running,
-    find: lookups.find
+    find: lookups.find,
+    parse: lookups.parse
   })
   const copy = yield* Effect.fromResult(TestCopy.make(subject, {
     ...options,

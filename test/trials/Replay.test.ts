@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Services from "../../src/app/Services.ts"
+import * as JavaScript from "../../src/base/JavaScript.ts"
 import { obj } from "../../src/base/Json.ts"
 import { findAll } from "../../src/catalogue/NodeCatalogue.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
@@ -24,6 +25,7 @@ const replay = Effect.fnUntraced(function*(name: fixtures.Name, more: Partial<Re
     running: new Set(),
     isTrigger: ({ type }) => type.endsWith("webhook"),
     find: yield* findAll(of.nodes.map(({ type }) => type)),
+    parse: yield* JavaScript.parser,
     ...more
   })
 })

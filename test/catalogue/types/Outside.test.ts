@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { findAll, NodeCatalogue } from "../../../src/catalogue/NodeCatalogue.ts"
 import { reachesOutside } from "../../../src/catalogue/types/Outside.ts"
 import { catalogue } from "../../support/catalogue.ts"
@@ -9,8 +10,10 @@ const base = (type: string) => `n8n-nodes-base.${type}`
 describe("which nodes reach outside", () => {
   it.effect("by what their types need and how n8n classes them", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll(yield* (yield* NodeCatalogue).types)
-      const outside = (type: string, more: object = {}) => reachesOutside(find(type), { name: type, type, ...more })
+      const outside = (type: string, more: object = {}) =>
+        reachesOutside(find(type), { name: type, type, ...more }, parse)
       const inside =
         "set if switch filter merge splitInBatches code html xml crypto dateTime convertToFile respondToWebhook"
       for (const type of inside.split(" ")) assert.isFalse(outside(base(type)), type)
@@ -27,8 +30,9 @@ describe("which nodes reach outside", () => {
 
   it.effect("by the credential of the operation that is chosen, or that is set", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll([base("crypto"), base("respondToWebhook"), base("set")])
-      const outside = (type: string, more: object) => reachesOutside(find(type), { name: type, type, ...more })
+      const outside = (type: string, more: object) => reachesOutside(find(type), { name: type, type, ...more }, parse)
       const { crypto, respondToWebhook } = { crypto: base("crypto"), respondToWebhook: base("respondToWebhook") }
       assert.isFalse(outside(crypto, { typeVersion: 2, parameters: { action: "hash" } }))
       assert.isTrue(outside(crypto, { typeVersion: 2, parameters: { action: "hmac" } }))
@@ -38,9 +42,14 @@ describe("which nodes reach outside", () => {
 
   it.effect("by code that sends requests or loads modules, not by code that only computes", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll([base("code")])
       const outside = (jsCode: string) =>
-        reachesOutside(find(base("code")), { name: "C", type: base("code"), typeVersion: 2, parameters: { jsCode } })
+        reachesOutside(
+          find(base("code")),
+          { name: "C", type: base("code"), typeVersion: 2, parameters: { jsCode } },
+          parse
+        )
       for (
         const code of [
           "return await this.helpers.httpRequest({ url })",
