@@ -5,7 +5,20 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { chain, code, connected, copiesLeft, jsons, made, manual, node, set, test } from "./builders.ts"
+import {
+  chain,
+  code,
+  connected,
+  copiesLeft,
+  happened,
+  jsons,
+  made,
+  manual,
+  node,
+  set,
+  test,
+  webhook
+} from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -15,16 +28,6 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 const credential = Effect.fnUntraced(function*(name: string, type: string, data: Obj) {
   const { body } = yield* scenarios.request("POST", "credentials", { name, type, data })
   return { credentials: { [type]: { id: str(obj(body)?.["id"]) ?? "", name } } }
-})
-
-const webhook = (path: string) =>
-  node("Orders", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived" }, { webhookId: path })
-
-/** Runs a workflow by its webhook, and gives the execution's id. */
-const happened = Effect.fnUntraced(function*(workflowId: string, path: string, body: unknown) {
-  const after = yield* scenarios.newestExecution()
-  yield* scenarios.callWebhook(path, { body })
-  return yield* scenarios.awaitExecution(workflowId, after)
 })
 
 /** Everything of a workflow that a test could change. */
