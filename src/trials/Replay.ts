@@ -187,6 +187,8 @@ export const of = Effect.fn("Replay.of")(function*(
 
   const links = Connections.links(subject.connections)
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
+  // A node that runs needs its sub-nodes.
+  const allRunning = withSubNodes(links, running)
   const isOutside = (node: Node) =>
     [...withSubNodes(links, [node.name])].some((name) => {
       const each = byName.get(name)
@@ -199,7 +201,7 @@ export const of = Effect.fn("Replay.of")(function*(
       ? undefined
       : yield* earlierOf(read, execution, { start, subject, nameThen }),
     pinOf: (node) =>
-      running.has(node.name) || !isOutside(node)
+      allRunning.has(node.name) || !isOutside(node)
         ? undefined
         : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node))
   } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">

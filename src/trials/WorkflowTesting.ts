@@ -301,7 +301,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     unpinned: running,
     isTrigger,
     path,
-    listsWaiting: release !== undefined && !isV1(release),
+    isV1: release === undefined || isV1(release),
     name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)),
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,

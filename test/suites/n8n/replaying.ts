@@ -335,4 +335,105 @@ export const replaying = (it: It) => {
       }),
     120_000
   )
+
+  it.effect(
+    "what pinned nodes gave can be read by name: items, their links, later runs, other outputs and binary data",
+    () =>
+      Effect.gen(function*() {
+        const path = `readable-${crypto.randomUUID()}`
+        const request = (name: string, more: Obj = {}) =>
+          node(name, "httpRequest", 4.2, { url: "http://127.0.0.1:9/nothing" }, more)
+        const reading =
+          "const read = (f) => { try { return f() ?? null } catch (e) { return `failed: ${e.message}` } }\n"
+        const id = yield* made(
+          "readable pins",
+          [
+            webhook(path),
+            code("Rows", "return [1, 2, 3].map((no) => ({ json: { no, deep: { no: [no] } } }))"),
+            request("Api"),
+            set("Set", "{ hit: $('Api').item.json.hit, first: $('Api').first().json.hit, no: $('Rows').item.json.no }"),
+            code(
+              "Code",
+              `${reading}return [{ json: {
+                all: read(() => $('Api').all().map((i) => i.json.deep.hit)),
+                last: read(() => $('Api').last().json.hit),
+                item: read(() => $('Api').itemMatching(1).json.hit),
+                items: read(() => $items('Api').length),
+                node: read(() => $node['Api'].json.hit)
+              } }]`
+            ),
+            request("Split", { onError: "continueErrorOutput" }),
+            set("Failed", "{ error: $('Split').item.json.error }")
+          ],
+          [...chain("Orders", "Rows", "Api", "Set", "Code", "Split"), ["Split", "Failed", 1]]
+        )
+        const hits = ["one", "two", "three"].map((hit, item) => ({
+          json: { hit, deep: { hit } },
+          pairedItem: { item }
+        }))
+        const tested = yield* test(id, { pins: { Api: hits, Split: [[], [{ error: "lost" }]] } })
+        assert.strictEqual(tested.status, "success", JSON.stringify(tested))
+        assert.deepStrictEqual<unknown>(jsons(tested.data), [{ error: "lost" }])
+        assert.deepStrictEqual(tested.pinned, ["Api", "Split"])
+        const of = (nodeName: string) =>
+          Effect.map(
+            tools.getExecutionByNode.call({ id: tested.executionId, nodeName, itemOffset: 0, itemLimit: 9 }),
+            ({ output }) => jsons(output)
+          )
+        assert.deepStrictEqual<unknown>(yield* of("Code"), [
+          { all: ["one", "two", "three"], last: "three", item: "two", items: 3, node: "one" }
+        ])
+        const [first] = yield* of("Set")
+        assert.deepStrictEqual<unknown>(obj(first)?.["first"], "one")
+      }),
+    60_000
+  )
+
+  it.effect(
+    "a replay's pinned nodes can be read by name in each run of a loop, linked to their items, with binary data",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `replayed-${crypto.randomUUID()}`
+        const id = yield* made(
+          "readable replay",
+          [
+            webhook(path),
+            code("Rows", "return [1, 3, 4, 5].map((id) => ({ json: { id } }))"),
+            node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
+            node("Api", "httpRequest", 4.2, { url: `=${recorder.url}/lookup?id={{ $json.id }}`, options: {} }),
+            node("File", "httpRequest", 4.2, {
+              url: `=${recorder.url}/lookup?id={{ $('Api').item.json.id }}`,
+              options: { response: { response: { responseFormat: "file" } } }
+            }),
+            node("Read", "extractFromFile", 1, { operation: "fromJson", options: {} }),
+            code(
+              "Both",
+              "return items.map((item, i) => ({ json: { run: $runIndex, read: item.json.data.id, "
+                + "api: $('Api').itemMatching(i).json.price, row: $('Rows').itemMatching(i).json.id } }))"
+            )
+          ],
+          [...chain("Orders", "Rows", "Loop"), ["Loop", "Api", 1], ...chain("Api", "File", "Read", "Both", "Loop")]
+        )
+        yield* scenarios.publish(id)
+        const { executionId, status } = yield* happened(id, path, {})
+        assert.strictEqual(status, "success")
+        const sent = recorder.lines().length
+        const again = yield* test(id, { replay: executionId })
+        assert.strictEqual(again.status, "success", JSON.stringify(again))
+        assert.deepStrictEqual(again.pinned, ["Api", "File"])
+        const of = (id: string, runIndex: number) =>
+          Effect.map(
+            tools.getExecutionByNode.call({ id, nodeName: "Both", runIndex, itemOffset: 0, itemLimit: 9 }),
+            ({ output }) => jsons(output)
+          )
+        for (const run of [0, 1]) {
+          const replayed = yield* of(again.executionId, run)
+          assert.deepStrictEqual(replayed, yield* of(executionId, run))
+          assert.lengthOf(replayed, 2)
+        }
+        assert.strictEqual(recorder.lines().length, sent)
+      }),
+    60_000
+  )
 }
