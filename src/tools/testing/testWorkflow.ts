@@ -197,7 +197,10 @@ export const testWorkflow = Tool.make({
       Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
-      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+      Schema.Record(
+        Schema.String,
+        Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
+      ).annotate({
         description:
           "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
       })
