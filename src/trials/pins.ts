@@ -75,7 +75,7 @@ const returning = (runs: ReadonlyArray<ReadonlyArray<unknown>>, repeats: boolean
   ].join("\n")
 }
 
-type Place = Pick<Node, "id" | "name" | "position">
+type Place = Pick<Node, "id" | "name"> & { readonly position?: Node["position"] }
 
 /** Names an added node by its role, within the copy's own ids. */
 export type Naming = (role: string, end?: string) => { readonly id: string; readonly name: string }
@@ -92,9 +92,6 @@ const placed = ({ id, name, position }: Place) => ({
   position: position ?? [0, 0]
 })
 
-/** Where the node before another stands. */
-const before = ({ position: [x = 0, y = 0] = [] }: Place, steps: number) => [x - 110 * steps, y]
-
 const codeNode = (node: Place, jsCode: string): Node => ({
   ...placed(node),
   type: "n8n-nodes-base.code",
@@ -102,11 +99,11 @@ const codeNode = (node: Place, jsCode: string): Node => ({
   parameters: { jsCode }
 })
 
-/** Nodes in a row of which the last has the name; a Code node returns the items. */
+/** Nodes in a row, at one place as n8n runs branches by place, of which the last has the name; a Code node returns the items. */
 const giving = (node: Place, jsCode: string, added: Added): ReadonlyArray<Node> => {
   if (!added.isCopied) return [codeNode(node, jsCode)]
   return [
-    codeNode({ ...added(`pin ${node.name}`), position: before(node, 1) }, jsCode),
+    codeNode({ ...added(`pin ${node.name}`), position: node.position }, jsCode),
     {
       ...placed(node),
       type: "n8n-nodes-base.set",
@@ -148,7 +145,7 @@ export const nodes = (node: Node, { repeats, runs }: Pin, added: Added): Readonl
     runs.map((run) => run.flatMap((items, output) => items.map(() => output))).filter((run) => run.length > 0)
   )
   return [
-    ...giving({ ...added(`pin ${node.name}`), position: before(node, 1) }, jsCode, added),
+    ...giving({ ...added(`pin ${node.name}`), position: node.position }, jsCode, added),
     {
       ...placed(node),
       type: "n8n-nodes-base.switch",

@@ -233,9 +233,9 @@ export const testWorkflow = Tool.make({
       return { tested, output: lastOutput(execution, namesOf) }
     }),
   summarize: ({ output, tested }, { endNode, startNode }) => {
-    const { execution, notRun, pinned, start } = tested
+    const { execution, notRun, pinned, trigger } = tested
     const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
-    const left = new Set([start, ...pinned, ...notRun])
+    const left = new Set([trigger, ...pinned, ...notRun])
     return defined({
       executionId: execution.id,
       status: execution.status,

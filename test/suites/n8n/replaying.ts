@@ -228,7 +228,7 @@ export const replaying = (it: It) => {
       assert.match(JSON.stringify(out), /"called":7/)
 
       const part = yield* test(id, { replay: executionId, startNode: "Read", endNode: "Read" })
-      assert.deepStrictEqual(part.ran, [])
+      assert.deepStrictEqual(part.ran, ["Read"])
       assert.strictEqual(part.data.node, "Read")
       assert.match(JSON.stringify(jsons(part.data)), /héllo 日本/)
       assert.deepStrictEqual(yield* copiesLeft, [])
@@ -349,7 +349,7 @@ export const replaying = (it: It) => {
           "readable pins",
           [
             webhook(path),
-            code("Rows", "return [1, 2, 3].map((no) => ({ json: { no, deep: { no: [no] } } }))"),
+            node("Rows", "splitOut", 1, { fieldToSplitOut: "body.rows" }),
             request("Api"),
             set("Set", "{ hit: $('Api').item.json.hit, first: $('Api').first().json.hit, no: $('Rows').item.json.no }"),
             code(
@@ -371,7 +371,10 @@ export const replaying = (it: It) => {
           json: { hit, deep: { hit } },
           pairedItem: { item }
         }))
-        const tested = yield* test(id, { pins: { Api: hits, Split: [[], [{ error: "lost" }]] } })
+        const tested = yield* test(id, {
+          testData: { rows: [{ no: 1 }, { no: 2 }, { no: 3 }] },
+          pins: { Api: hits, Split: [[], [{ error: "lost" }]] }
+        })
         assert.strictEqual(tested.status, "success", JSON.stringify(tested))
         assert.deepStrictEqual<unknown>(jsons(tested.data), [{ error: "lost" }])
         assert.deepStrictEqual(tested.pinned, ["Api", "Split"])
