@@ -76,6 +76,32 @@ describe("a replay", () => {
       assert.isUndefined(pinOf(asked, risky, "Risky"))
     }).pipe(Effect.provide(recorded)))
 
+  it.effect("pins what keeps state of earlier runs, and runs the sub-nodes of what it is asked to run", () =>
+    Effect.gen(function*() {
+      for (
+        const change of [
+          { type: "n8n-nodes-base.removeDuplicates", parameters: { operation: "removeItemsSeenInPreviousExecutions" } },
+          { parameters: { jsCode: "const data = $getWorkflowStaticData('global')\nreturn [{ json: data }]" } }
+        ]
+      ) {
+        const loop = changed("loop", "Inside", change)
+        assert.lengthOf(pinOf(yield* replay("loop", { subject: loop }), loop, "Inside")?.runs ?? [], 3)
+      }
+      const { connections, nodes, ...rest } = subject("loop")
+      const agent: Subject = {
+        ...rest,
+        nodes: [...nodes, { name: "Model", type: "@n8n/n8n-nodes-langchain.lmChatOpenAi" }],
+        connections: {
+          ...connections,
+          Model: { ai_languageModel: [[{ node: "Inside", type: "ai_languageModel", index: 0 }]] }
+        }
+      }
+      assert.isDefined(pinOf(yield* replay("loop", { subject: agent }), agent, "Inside"))
+      const asked = yield* replay("loop", { subject: agent, running: new Set(["Inside"]) })
+      assert.isUndefined(pinOf(asked, agent, "Inside"))
+      assert.isUndefined(pinOf(asked, agent, "Model"))
+    }).pipe(Effect.provide(recorded)))
+
   it.effect("leaves out what failed, or did not run, then", () =>
     Effect.gen(function*() {
       const failed = pinOf(yield* replay("httpFail"), subject("httpFail"), "HTTP Request")

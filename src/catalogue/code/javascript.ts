@@ -9,11 +9,11 @@ import * as Scopes from "./scopes.ts"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Names of JavaScript and n8n that a program may use in any way. */
+/** Names of JavaScript and n8n that a program may use in any way; `a` and `b` are what a Sort node compares. */
 const values = words(`
   undefined NaN Infinity isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI
   escape unescape structuredClone atob btoa clearTimeout clearInterval clearImmediate
-  items item $ $input $json $binary $node $items $item $prevNode $env $vars $parameter $rawParameter $workflow $execution
+  a b items item $ $input $json $binary $node $items $item $prevNode $env $vars $parameter $rawParameter $workflow $execution
   $executionId $now $today $runIndex $itemIndex $mode $data $self $position $thisItem $thisItemIndex $thisRunIndex
   $nodeVersion $nodeId $webhookId $resumeWebhookUrl $jmespath $jmesPath $ifEmpty $if $min $max $average $not
   $getPairedItem $secrets $fromAI $fromAi $fromai $agentInfo $getNodeParameter getNodeParameter getInputData getNode

@@ -67,4 +67,30 @@ describe("which nodes reach outside", () => {
         ]
       ) assert.isFalse(outside(code), code)
     }).pipe(Effect.provide(catalogue)))
+
+  it.effect("by state of earlier runs, by SQL with other sources, and in any other package", () =>
+    Effect.gen(function*() {
+      const vectorStore = "@n8n/n8n-nodes-langchain.vectorStoreInMemoryLoad"
+      const parse = yield* JavaScript.parser
+      const types = [base("removeDuplicates"), base("merge"), base("set"), base("editImage"), base("sort"), vectorStore]
+      const find = yield* findAll(types)
+      const outside = (type: string, more: object = {}) =>
+        reachesOutside(find(type), { name: type, type, ...more }, parse)
+      assert.isFalse(outside(base("removeDuplicates"), { typeVersion: 2, parameters: {} }))
+      for (const operation of ["removeItemsSeenInPreviousExecutions", "clearDeduplicationHistory", "={{ $json.o }}"]) {
+        assert.isTrue(outside(base("removeDuplicates"), { typeVersion: 2, parameters: { operation } }))
+      }
+      assert.isTrue(outside(vectorStore))
+      assert.isTrue(outside(base("editImage")))
+      const merge = (query: string) =>
+        outside(base("merge"), { typeVersion: 3.2, parameters: { mode: "combineBySql", query } })
+      assert.isFalse(merge("SELECT a.x, COUNT(*) FROM input1 a LEFT JOIN input2 ON a.id = input2.id GROUP BY a.x"))
+      for (const query of ["SELECT * FROM CSV('http://x')", "REQUIRE 'x'", "SELECT * INTO JSON('x') FROM input1"]) {
+        assert.isTrue(merge(query), query)
+      }
+      const sort = (code: string) => outside(base("sort"), { typeVersion: 1, parameters: { type: "code", code } })
+      assert.isFalse(sort("return a.json.n - b.json.n"))
+      assert.isTrue(sort("helpers.httpRequest({ url }); return 0"))
+      assert.isTrue(reachesOutside(find(base("set")), { name: "S", type: "n8n-nodes-acme.set" }, parse))
+    }).pipe(Effect.provide(catalogue)))
 })
