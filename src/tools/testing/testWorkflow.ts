@@ -134,8 +134,8 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
     const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
     return `${names} ${
-      notRun.length === 1 ? "reaches" : "reach"
-    } outside, and the execution has no data of it: give its items in pins, or "run" to run it.`
+      notRun.length === 1 ? "reaches outside or keeps" : "reach outside or keep"
+    } state, and the execution has no data of it: give its items in pins, or "run" to run it.`
   }
   const [first] = shortOfRuns
   return first === undefined

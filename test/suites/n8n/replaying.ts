@@ -266,6 +266,11 @@ export const replaying = (it: It) => {
       assert.strictEqual(again.status, "success", JSON.stringify(again))
       assert.deepStrictEqual([again.pinned, again.ran], [["Agent"], ["Out"]])
       assert.match(JSON.stringify(jsons(again.data)), /forty-two/)
+      const asked = yield* test(id, { replay: executionId, pins: { Agent: "run" } })
+      assert.strictEqual(asked.status, "success", JSON.stringify(asked))
+      assert.includeMembers([...asked.ran ?? []], ["Agent", "Model", "Out"])
+      const refused = yield* Effect.flip(test(id, { pins: { Model: [{ text: "x" }] } }))
+      assert.match(refused.message, /'Model', which is a sub-node/)
     }), 60_000)
 
   it.effect(
@@ -439,4 +444,37 @@ export const replaying = (it: It) => {
       }),
     60_000
   )
+
+  it.effect("replay: what remembers earlier runs gives what it gave then", () =>
+    Effect.gen(function*() {
+      const path = `seen-${crypto.randomUUID()}`
+      const id = yield* made("seen before", [
+        webhook(path),
+        node("Each", "splitOut", 1, { fieldToSplitOut: "body.rows" }),
+        node("New", "removeDuplicates", 2, {
+          operation: "removeItemsSeenInPreviousExecutions",
+          logic: "removeItemsWithAlreadySeenKeyValues",
+          dedupeValue: "={{ $json.id }}",
+          options: {}
+        }),
+        code(
+          "Count",
+          "const data = $getWorkflowStaticData('global'); data.n = (data.n ?? 0) + 1; return [{ json: { ...data } }]"
+        ),
+        set("Out", "{ n: $json.n }")
+      ], chain("Orders", "Each", "New", "Count", "Out"))
+      yield* scenarios.publish(id)
+      yield* happened(id, path, { rows: [{ id: 1 }, { id: 2 }] })
+      const { executionId } = yield* happened(id, path, { rows: [{ id: 2 }, { id: 3 }] })
+      const again = yield* test(id, { replay: executionId })
+      assert.deepStrictEqual([again.pinned, again.ran], [["New", "Count"], ["Each", "Out"]])
+      assert.deepStrictEqual<unknown>(jsons(again.data), [{ n: 2 }])
+      const seen = yield* tools.getExecutionByNode.call({
+        id: again.executionId,
+        nodeName: "New",
+        itemOffset: 0,
+        itemLimit: 9
+      })
+      assert.deepStrictEqual<unknown>(jsons(seen.output), [{ id: 3 }])
+    }), 60_000)
 }
