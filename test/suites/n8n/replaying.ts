@@ -268,7 +268,7 @@ export const replaying = (it: It) => {
       assert.match(JSON.stringify(jsons(again.data)), /forty-two/)
       const asked = yield* test(id, { replay: executionId, pins: { Agent: "run" } })
       assert.strictEqual(asked.status, "success", JSON.stringify(asked))
-      assert.includeMembers([...asked.ran ?? []], ["Agent", "Model", "Out"])
+      assert.includeMembers(asked.logs.map((line) => line.split(":")[0] ?? ""), ["Agent", "Model", "Out"])
       const refused = yield* Effect.flip(test(id, { pins: { Model: [{ text: "x" }] } }))
       assert.match(refused.message, /'Model', which is a sub-node/)
     }), 60_000)
