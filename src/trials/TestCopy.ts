@@ -14,7 +14,7 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
-import { isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
+import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
@@ -381,15 +381,6 @@ const entranceOf = (
     : TriggerItems.fromTestData(testData)
   return { nodes, sent }
 }
-
-const linkTo = (from: string, to: string): Connections.Link => {
-  const port = { type: "main", index: 0 }
-  return { from, output: port, to, input: port }
-}
-
-/** Links each of these to the next. */
-const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
-  names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
 
 /** Gives each added node a name that is free and an id of its own. */
 const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pins.Added => {
