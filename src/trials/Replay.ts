@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
+import type { Parse } from "../base/JavaScript.ts"
 import type * as NodeType from "../catalogue/types/NodeType.ts"
 import { reachesOutside } from "../catalogue/types/Outside.ts"
 import * as Execution from "../executions/Execution.ts"
@@ -29,6 +30,7 @@ export interface Request {
   /** Nodes that run although they reach outside, by name. */
   readonly running: ReadonlySet<string>
   readonly find: (type: string) => NodeType.NodeType | undefined
+  readonly parse: Parse
 }
 
 const refuse = (reason: string, hint: Hint, field = "replay") => new Errors.ValidationError({ reason, field, hint })
@@ -135,7 +137,7 @@ const startItemsOf = (
 
 /** How the copy is made so that it repeats an execution. */
 export const of = Effect.fn("Replay.of")(function*(
-  { executionId, find, hasTestData, isTrigger, running, startNode, subject, workflowId }: Request
+  { executionId, find, hasTestData, isTrigger, parse, running, startNode, subject, workflowId }: Request
 ) {
   const executions = yield* Executions
   const execution = yield* executions.get(executionId)
@@ -185,10 +187,12 @@ export const of = Effect.fn("Replay.of")(function*(
 
   const links = Connections.links(subject.connections)
   const byName = new Map(subject.nodes.map((node) => [node.name, node]))
+  // A node that runs needs its sub-nodes.
+  const allRunning = withSubNodes(links, running)
   const isOutside = (node: Node) =>
     [...withSubNodes(links, [node.name])].some((name) => {
       const each = byName.get(name)
-      return each !== undefined && each.disabled !== true && reachesOutside(find(each.type), each)
+      return each !== undefined && each.disabled !== true && reachesOutside(find(each.type), each, parse)
     })
   return {
     startNode: start?.name,
@@ -197,7 +201,7 @@ export const of = Effect.fn("Replay.of")(function*(
       ? undefined
       : yield* earlierOf(read, execution, { start, subject, nameThen }),
     pinOf: (node) =>
-      running.has(node.name) || !isOutside(node)
+      allRunning.has(node.name) || !isOutside(node)
         ? undefined
         : pinOf(read, execution.runs.get(nameThen(node)) ?? [], nameThen(node))
   } satisfies Pick<Options, "startNode" | "startItems" | "earlier" | "pinOf">

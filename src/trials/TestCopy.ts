@@ -15,7 +15,7 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
-import { isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
+import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
@@ -53,8 +53,8 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly path: string
   /** How long it may run, in milliseconds. */
   readonly timeout: number
-  /** Whether n8n lists waiting executions. */
-  readonly listsWaiting: boolean
+  /** Whether it is for n8n 1.x, which lists no waiting executions and lets no node read what a Code node gave. */
+  readonly isV1: boolean
 }
 
 /** What a node gave that does not run. */
@@ -211,11 +211,12 @@ const originOf = ({ items, origins }: Earlier, index: number): number | undefine
 
 /** Nodes in a row that give what earlier ones gave; n8n finds `$('Name').item` by the links from item to item. */
 const earlierNodes = (
-  given: ReadonlyArray<readonly [Node, Earlier]>,
-  startCount: number
+  all: ReadonlyArray<readonly [Node, Earlier]>,
+  startCount: number,
+  added: pins.Added
 ): ReadonlyArray<Node> =>
-  given.map(([node, earlier], place) => {
-    const before = given[place - 1]?.[1]
+  all.flatMap(([node, earlier], place) => {
+    const before = all[place - 1]?.[1]
     const starts = new Map<number, number>()
     for (let index = startCount - 1; index >= 0; index--) {
       const origin = originOf(earlier, index)
@@ -224,38 +225,47 @@ const earlierNodes = (
     return pins.linked(node, earlier.items, (index) => {
       const start = starts.get(index)
       return before === undefined || start === undefined ? undefined : originOf(before, start)
-    })
+    }, added)
   })
 
 /** What the whole copy may hold, in characters of JSON: n8n takes 16 MB. */
 export const maxChars = 12_000_000
 
-/** Makes the copy, or tells why the workflow cannot be run. */
-export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
+/** The part of a workflow that a test runs. */
+interface Part {
+  readonly nodes: ReadonlyArray<Node>
+  readonly start: Node
+  readonly startsAtTrigger: boolean
+  /** The nodes that items pass, by name. */
+  readonly flow: ReadonlySet<string>
+  readonly main: ReadonlyArray<Node>
+  /** The nodes of the flow that can run. */
+  readonly enabled: ReadonlyArray<Node>
+  /** The flow, and the sub-nodes that it uses. */
+  readonly running: ReadonlySet<string>
+  readonly links: ReadonlyArray<Connections.Link>
+  /** The pinned nodes of the flow, by name. */
+  readonly pinned: ReadonlyMap<string, pins.Pin>
+}
+
+const pinDataOf = ({ pinData }: Subject) => obj(pinData) ?? {}
+
+/** What a node gives instead of running; the workflow's own pinned data last. */
+const pinOf = (subject: Subject, options: Options, node: Node): pins.Pin | undefined => {
+  const own = arr(pinDataOf(subject)[node.name])
+  return options.pinOf?.(node) ??
+    (options.unpinned?.has(node.name) === true || own.length === 0 ? undefined : pins.constant(own))
+}
+
+const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal> =>
   Result.gen(function*() {
-    const { endNode, isTrigger, listsWaiting, now, path, startItems, testData, webhookUrl } = options
+    const { endNode, isTrigger } = options
     const nodes = subject.nodes.filter(({ type }) => type !== note)
     const byName = new Map(nodes.map((node) => [node.name, node]))
     const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
     const start = yield* startOf(nodes, all, options)
     const end = endNode === undefined ? undefined : yield* nodeOf(nodes, endNode, "endNode")
     const startsAtTrigger = isTrigger(start)
-    const pinData = obj(subject.pinData) ?? {}
-    const ownPin = ({ name }: Node) =>
-      options.unpinned?.has(name) === true || arr(pinData[name]).length === 0
-        ? undefined
-        : pins.constant(arr(pinData[name]))
-    const chosen = new Map<string, pins.Pin | undefined>()
-    const pinOf = (node: Node): pins.Pin | undefined => {
-      if (node.disabled === true || startsAtTrigger && node === start) return undefined
-      if (!chosen.has(node.name)) chosen.set(node.name, options.pinOf?.(node) ?? ownPin(node))
-      return chosen.get(node.name)
-    }
-    const isPinned = (name: string) => {
-      const node = byName.get(name)
-      return node !== undefined && pinOf(node) !== undefined
-    }
-
     const outgoing = linksFrom(start, startsAtTrigger, all).filter(({ from, output }) =>
       from !== end?.name || output.type !== "main"
     )
@@ -275,99 +285,142 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         "Connect or enable one, or name another startNode."
       )
     }
-    const running = new Set([...flow, ...withSubNodes(outgoing, [...flow].filter((name) => !isPinned(name)))])
+    const pinned = new Map(enabled.flatMap((node) => {
+      const pin = pinOf(subject, options, node)
+      return pin === undefined ? [] : [[node.name, pin] as const]
+    }))
+    const running = new Set([...flow, ...withSubNodes(outgoing, [...flow].filter((name) => !pinned.has(name)))])
     const links = outgoing.filter(({ from, output, to }) =>
-      running.has(from) && running.has(to) && (output.type === "main" ? flow.has(from) : !isPinned(to))
+      running.has(from) && running.has(to) && (output.type === "main" ? flow.has(from) : !pinned.has(to))
     )
+    return { nodes, start, startsAtTrigger, flow, main, enabled, running, links, pinned }
+  })
 
-    const taken = new Set(byName.keys())
-    const named = (name: string) => freeName(name, taken)
-    const parametersJson = JSON.stringify(main.map(({ parameters }) => parameters))
-    const runningJson = JSON.stringify(
-      nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters)
-    )
-    const earlier = startsAtTrigger ? [] : nodes.flatMap((node): ReadonlyArray<readonly [Node, Earlier]> => {
-      if (running.has(node.name) || !mentions(runningJson, node.name)) return []
-      const own = arr(pinData[node.name])
-      const given = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
-      return given === undefined ? [] : [[node, given]]
-    })
-    const earlierNames = earlier.map(([{ name }]) => name)
-    const beforePins = new Map<string, Node>()
-    const copiedNodes = nodes.flatMap((node): ReadonlyArray<Node> => {
-      if (earlierNames.includes(node.name)) return []
-      if (!running.has(node.name)) return isTrigger(node) || mentions(parametersJson, node.name) ? [disable(node)] : []
-      if (isTrigger(node) && (node !== start || startsAtTrigger)) return [disable(node)]
-      const pin = pinOf(node)
-      if (pin === undefined) return [node]
-      const made = pins.nodes(node, pin, {
-        id: idOf(path, `-pin${beforePins.size}`),
-        name: named(`test_workflow pin ${node.name}`)
-      })
-      if (made.before === undefined) return [made.node]
-      beforePins.set(node.name, made.before)
-      return [made.before, made.node]
-    })
+/** The nodes before the part that its expressions refer to, with what they gave. */
+const earlierOf = (
+  { nodes, running, startsAtTrigger }: Part,
+  subject: Subject,
+  options: Options
+): ReadonlyArray<readonly [Node, Earlier]> => {
+  if (startsAtTrigger) return []
+  const json = JSON.stringify(nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters))
+  return nodes.flatMap((node): ReadonlyArray<readonly [Node, Earlier]> => {
+    if (running.has(node.name) || !mentions(json, node.name)) return []
+    const own = arr(pinDataOf(subject)[node.name])
+    const earlier = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
+    return earlier === undefined ? [] : [[node, earlier]]
+  })
+}
 
-    const [x = 0, y = 0] = start.position ?? []
-    const responds = main.some((node) => node.type === respond && node.disabled !== true && pinOf(node) === undefined)
-    const storesId = responds && !listsWaiting
-    const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+/** The nodes of the part as the copy has them; for a pinned one the row that gives its items, the last by its name. */
+const copiesOf = (
+  { main, nodes, pinned, running, start, startsAtTrigger }: Part,
+  earlier: ReadonlySet<string>,
+  { isTrigger }: Options,
+  added: pins.Added
+): ReadonlyArray<readonly [name: string, row: ReadonlyArray<Node>]> => {
+  const json = JSON.stringify(main.map(({ parameters }) => parameters))
+  return nodes.flatMap((node): ReadonlyArray<readonly [string, ReadonlyArray<Node>]> => {
+    const { name } = node
+    if (earlier.has(name) || !running.has(name) && !isTrigger(node) && !mentions(json, name)) return []
+    if (!running.has(name) || isTrigger(node) && (node !== start || startsAtTrigger)) return [[name, [disable(node)]]]
+    const pin = pinned.get(name)
+    return [[name, pin === undefined ? [node] : pins.nodes(node, pin, added)]]
+  })
+}
+
+/** The nodes that receive the call and turn it into the first items, and the items to call them with. */
+const entranceOf = (
+  { main, start, startsAtTrigger }: Part,
+  earlier: ReadonlyArray<readonly [Node, Earlier]>,
+  subject: Subject,
+  options: Options,
+  { added, inResponse, storesId }: {
+    readonly added: pins.Added
+    readonly inResponse: boolean
+    readonly storesId: boolean
+  }
+) => {
+  const { now, path, startItems, testData, webhookUrl } = options
+  const [x = 0, y = 0] = start.position ?? []
+  const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
+  const entry = { ...added("items", "-items"), position: [first - 220, y] }
+  const last = earlier.at(-1)?.[1]
+  const isBinary = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
+  const items = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
+  const call: Node = {
+    ...added("call", ""),
+    type: "n8n-nodes-base.webhook",
+    typeVersion: 2,
+    position: [first - 660, y],
+    webhookId: path,
+    parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
+  }
+  const nodes: ReadonlyArray<Node> = [
+    call,
+    ...(inResponse || storesId ? [{ ...added("id", "-id"), position: [first - 440, y], ...idNode(inResponse) }] : []),
+    ...earlierNodes(earlier, items.length, added),
     // A request brings no binary data.
-    const binaryItems = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
-      ? startItems
-      : undefined
-    const entry = { id: idOf(path, "-items"), name: named("test_workflow items"), position: [first - 220, y] }
-    const last = earlier.at(-1)?.[1]
-    const given = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
-    const added: ReadonlyArray<Node> = [
-      {
-        id: idOf(path, ""),
-        name: named("test_workflow call"),
-        type: "n8n-nodes-base.webhook",
-        typeVersion: 2,
-        position: [first - 660, y],
-        webhookId: path,
-        parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
-      },
-      ...(!responds || storesId
-        ? [{ id: idOf(path, "-id"), name: named(idNodeName), position: [first - 440, y], ...idNode(!responds) }]
-        : []),
-      ...earlierNodes(earlier, given.length),
-      last !== undefined
-        ? pins.linked(entry, given, (index) => originOf(last, index))
-        : binaryItems === undefined
-        ? { ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }
-        : pins.source(entry, binaryItems)
-    ]
-    const addedNames = added.map(({ name }) => name)
-    const linkTo = (from: string, to: string): Connections.Link => {
-      const port = { type: "main", index: 0 }
-      return { from, output: port, to, input: port }
-    }
-    const zone = str(obj(subject.settings)?.["timezone"])
-    const context = {
-      now,
-      webhookUrl,
-      timezone: zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
-    }
-    const pin = testData === undefined && startsAtTrigger
-      ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinData[start.name])
-      : []
-    const entrance = (name: string) => beforePins.get(name)?.name ?? name
-    const connections = [
-      ...addedNames.map((name, index) => linkTo(name, addedNames[index + 1] ?? entrance(start.name))),
-      ...links.map((link) => link.input.type === "main" ? { ...link, to: entrance(link.to) } : link),
-      ...[...beforePins].map(([name, node]) => linkTo(node.name, name))
-    ]
+    ...(last !== undefined
+      ? pins.linked(entry, items, (index) => originOf(last, index), added)
+      : isBinary
+      ? pins.source(entry, items, added)
+      : [{ ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }])
+  ]
+  const pin = testData === undefined && startsAtTrigger
+    ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
+    : []
+  const zone = str(obj(subject.settings)?.["timezone"])
+  const timezone = zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
+  const sent = isBinary || last !== undefined
+    ? []
+    : startItems !== undefined
+    ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
+    : pin.length > 0
+    ? TriggerItems.fromTestData(pin)
+    : startsAtTrigger
+    ? TriggerItems.fromTrigger(start, testData, { now, webhookUrl, timezone })
+    : TriggerItems.fromTestData(testData)
+  return { nodes, sent }
+}
+
+/** Gives each added node a name that is free and an id of its own. */
+const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pins.Added => {
+  const taken = new Set(nodes.map(({ name }) => name))
+  let count = 0
+  const next: pins.Naming = (role, end = `-${count++}`) => {
+    const name = freeName(`test_workflow ${role}`, taken)
+    taken.add(name)
+    return { id: idOf(path, end), name }
+  }
+  return Object.assign(next, { isCopied })
+}
+
+/** Makes the copy, or tells why the workflow cannot be run. */
+export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
+  Result.gen(function*() {
+    const part = yield* partOf(subject, options)
+    const { enabled, flow, links, main, pinned, start } = part
+    const added = naming(part.nodes, options.path, options.isV1)
+    const earlier = earlierOf(part, subject, options)
+    const earlierNames = new Set(earlier.map(([{ name }]) => name))
+    const responds = main.some(({ disabled, name, type }) => type === respond && disabled !== true && !pinned.has(name))
+    const storesId = responds && options.isV1
+    const entrance = entranceOf(part, earlier, subject, options, { added, inResponse: !responds, storesId })
+    const copies = new Map(copiesOf(part, earlierNames, options, added))
+    const entranceTo = (name: string) => copies.get(name)?.[0]?.name ?? name
     const body = {
       name: options.name,
-      nodes: [...added, ...copiedNodes],
-      connections: toConnections(connections),
+      nodes: [...entrance.nodes, ...[...copies.values()].flat()],
+      connections: toConnections([
+        ...inRow([...entrance.nodes.map(({ name }) => name), entranceTo(start.name)]),
+        ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
+        ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
+      ]),
       settings: settingsOf(subject, options.timeout, isCyclic(links)),
       ...(obj(subject.staticData) === undefined ? {} : { staticData: subject.staticData })
     }
-    if (chosen.size > 0 || startItems !== undefined || last !== undefined) {
+    if (pinned.size > 0 || options.startItems !== undefined || earlier.length > 0) {
       const size = JSON.stringify(body).length
       if (size > maxChars) {
         return yield* refuse(
@@ -377,32 +430,19 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
         )
       }
     }
-    const isMissing = (name: string) => chosen.get(name)?.isMissing === true
-    const pinnedNames = [...flow].filter(isPinned)
-    const storedRuns = new Map(pinnedNames.flatMap((name) => {
-      const pin = chosen.get(name)
-      return pin === undefined || pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const]
-    }))
+    const pinnedNames = [...flow].filter((name) => pinned.has(name))
+    const own = new Set(part.nodes.map(({ name }) => name))
     return {
       body,
       start: start.name,
-      items: binaryItems !== undefined || last !== undefined
-        ? []
-        : startItems !== undefined
-        ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
-        : pin.length > 0
-        ? TriggerItems.fromTestData(pin)
-        : startsAtTrigger
-        ? TriggerItems.fromTrigger(start, testData, context)
-        : TriggerItems.fromTestData(testData),
-      pinned: [...earlierNames, ...pinnedNames.filter((name) => !isMissing(name))],
-      notRun: pinnedNames.filter(isMissing),
-      storedRuns,
+      items: entrance.sent,
+      pinned: [...earlierNames, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
+      notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
+      storedRuns: new Map(
+        [...pinned].flatMap(([name, pin]) => pin.repeats || pin.isMissing ? [] : [[name, pin.runs.length] as const])
+      ),
       nodeCount: enabled.length + earlier.length,
-      addedNodes: [
-        ...addedNames.filter((name) => !earlierNames.includes(name)),
-        ...[...beforePins.values()].map(({ name }) => name)
-      ],
+      addedNodes: body.nodes.flatMap(({ name }) => own.has(name) ? [] : [name]),
       responds,
       storesId
     }

@@ -81,8 +81,8 @@ export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
   /** The execution, without the nodes added to the copy. */
   readonly execution: Execution.Execution
-  /** The node that started it. */
-  readonly start: string
+  /** The trigger whose items it started with; absent where it started at another node, which ran. */
+  readonly trigger: string | undefined
   /** The nodes that gave stored items instead of running. */
   readonly pinned: ReadonlyArray<string>
   /** The nodes that were reached and left out: they reach outside, and the replayed execution has no data of them. */
@@ -202,6 +202,8 @@ const observe = Effect.fnUntraced(
       id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
     }
     if (id === undefined) {
+      const exit = call.pollUnsafe()
+      if (exit !== undefined) yield* executionWatch.failureAfter(exit, Infinity) ?? Effect.void
       return yield* new Errors.ApiError({
         operation: "test workflow",
         reason: "Timeout",
@@ -277,7 +279,8 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     hasTestData: options.testData !== undefined,
     isTrigger,
     running,
-    find: lookups.find
+    find: lookups.find,
+    parse: lookups.parse
   })
   const copy = yield* Effect.fromResult(TestCopy.make(subject, {
     ...options,
@@ -295,7 +298,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     unpinned: running,
     isTrigger,
     path,
-    listsWaiting: release !== undefined && !isV1(release),
+    isV1: release === undefined || isV1(release),
     name: TestMark.nameOf(subject.name, TestCopies.currentOwner(), path.slice(0, 8)),
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -303,6 +306,13 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
   })).pipe(Effect.mapError((refusal) => cannotRun(subject.name, refusal)))
   const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
   if (idle !== undefined) {
+    if (copy.body.nodes.some(({ disabled, name }) => name === idle[0] && disabled !== true)) {
+      return yield* cannotRun(subject.name, {
+        message: `pins name '${idle[0]}', which is a sub-node: another node uses it, and it gives that no items`,
+        field: "pins",
+        hint: "Pin the node that uses it, or leave it out: then it runs."
+      })
+    }
     return yield* cannotRun(subject.name, {
       message: `pins name '${idle[0]}', which does not run in this test`,
       field: "pins",
@@ -342,7 +352,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
         return {
           workflow: { id: workflowId, name: subject.name },
           execution: Execution.without(execution, copy.addedNodes),
-          start: copy.start,
+          trigger: subject.nodes.some((node) => node.name === copy.start && isTrigger(node)) ? copy.start : undefined,
           pinned: copy.pinned,
           notRun: copy.notRun.filter((name) => execution.runs.has(name)),
           shortOfRuns: [...copy.storedRuns].flatMap(([node, stored]) => {
@@ -376,6 +386,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   }
   const executions = yield* Executions
   const target = yield* live.target(workflowId, options)
+  yield* WriteGuard.use(({ checkTest }) => checkTest(target.nodes))
   const { answer, execution, timedOut, timeout } = yield* observe({
     timeout: options.timeout,
     grantsTimeout: options.grantsTimeout === true,
@@ -383,7 +394,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     patience: options.timeout,
     call: executionWatch.callWebhook(target.path, target.call),
     find: () => target.find,
-    nodeCount: target.nodeCount,
+    nodeCount: target.nodes.length,
     added: 0,
     read: executions.get
   })
@@ -392,7 +403,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   return {
     workflow,
     execution,
-    start: name,
+    trigger: name,
     pinned: [],
     notRun: [],
     shortOfRuns: [],

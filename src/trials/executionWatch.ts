@@ -78,7 +78,7 @@ export const findCopyExecution = (
   })
 
 /** The failure if a call that ended `since` milliseconds ago started no execution; `undefined` while it still may. */
-const failureAfter = (exit: Exit.Exit<WebhookAnswer, Errors.N8nError>, since: number) => {
+export const failureAfter = (exit: Exit.Exit<WebhookAnswer, Errors.N8nError>, since: number) => {
   if (exit._tag === "Failure") return since > listingDelay / 2 ? Effect.failCause(exit.cause) : undefined
   const { status, text } = exit.value
   if (isUnregistered(exit.value)) return nothingRan(text, exit.value)

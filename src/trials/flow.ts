@@ -29,6 +29,15 @@ export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iter
 export const isCyclic = (links: ReadonlyArray<Connections.Link>): boolean =>
   links.some(({ from, output, to }) => output.type === "main" && reachableFrom(links, to).has(from))
 
+const linkTo = (from: string, to: string): Connections.Link => {
+  const port = { type: "main", index: 0 }
+  return { from, output: port, to, input: port }
+}
+
+/** Links each of these to the next. */
+export const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
+  names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
+
 /** Converts links to n8n's connections. */
 export const toConnections = (links: ReadonlyArray<Connections.Link>): Connections.Connections =>
   Object.fromEntries([...Map.groupBy(links, ({ from }) => from)].map(([from, out]) => [

@@ -13,6 +13,9 @@ import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
+/** The methods that n8n offers. */
+const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
+
 /** The header that identifies the execution among others of the workflow. */
 const header = "x-effect-n8n-mcp-test"
 
@@ -69,6 +72,9 @@ export const target = Effect.fnUntraced(function*(
     return yield* refuse("A live webhook takes one request, not several", "testData")
   }
   const method = TriggerItems.methodOf(node)
+  if (!methods.has(method)) {
+    return yield* refuse(`'${Visible.label(node.name)}' takes no method that can be called: '${method}'`, "mode")
+  }
   const { body, headers, params, query } = TriggerItems.request(
     method,
     Array.isArray(testData) ? testData[0] : testData
@@ -112,5 +118,5 @@ export const target = Effect.fnUntraced(function*(
     return { candidates: candidates.map(({ id }) => String(id)).filter((id) => !otherIds.has(id)) }
   })
 
-  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodeCount: nodes.length }
+  return { id: place.id, name: workflow.name, node, path: pathOf(node, params), call, find, nodes }
 })

@@ -3,8 +3,9 @@
  *
  * **Details**
  *
- * Production runs ignore pinned data, so a Code node of the same name returns the items. Where items leave by other
- * outputs than the first, a Switch node has the name, and the Code node stands before it.
+ * Production runs ignore pinned data, so a Code node of the same name returns the items. On n8n 1.x, whose Code nodes
+ * give items that no later one can read, the Code node stands before a Set node of that name, which copies them. Where
+ * items leave by other outputs than the first, a Switch node has the name, and these stand before it.
  */
 import { obj } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
@@ -74,45 +75,81 @@ const returning = (runs: ReadonlyArray<ReadonlyArray<unknown>>, repeats: boolean
   ].join("\n")
 }
 
-const code = (node: Pick<Node, "id" | "name" | "position">, jsCode: string): Node => ({
-  ...(node.id === undefined ? {} : { id: node.id }),
-  name: node.name,
+type Place = Pick<Node, "id" | "name"> & { readonly position?: Node["position"] }
+
+/** Names an added node by its role, within the copy's own ids. */
+export type Naming = (role: string, end?: string) => { readonly id: string; readonly name: string }
+
+/** How nodes are added to a copy. */
+export interface Added extends Naming {
+  /** Whether items of Code nodes have to be copied by another node, because n8n 1.x cannot read them later. */
+  readonly isCopied: boolean
+}
+
+const placed = ({ id, name, position }: Place) => ({
+  ...(id === undefined ? {} : { id }),
+  name,
+  position: position ?? [0, 0]
+})
+
+const codeNode = (node: Place, jsCode: string): Node => ({
+  ...placed(node),
   type: "n8n-nodes-base.code",
   typeVersion: 2,
-  position: node.position ?? [0, 0],
   parameters: { jsCode }
 })
 
-/** A node that returns these items, binary data included, once. */
-export const source = (node: Pick<Node, "id" | "name" | "position">, items: ReadonlyArray<unknown>): Node =>
-  code(node, returning([items.map(unlinked)], true))
+/** Nodes in a row, at one place as n8n runs branches by place, of which the last has the name; a Code node returns the items. */
+const giving = (node: Place, jsCode: string, added: Added): ReadonlyArray<Node> => {
+  if (!added.isCopied) return [codeNode(node, jsCode)]
+  return [
+    codeNode({ ...added(`pin ${node.name}`), position: node.position }, jsCode),
+    {
+      ...placed(node),
+      type: "n8n-nodes-base.set",
+      typeVersion: 3.4,
+      parameters: {
+        mode: "manual",
+        includeOtherFields: true,
+        include: "all",
+        assignments: { assignments: [] },
+        options: {}
+      }
+    }
+  ]
+}
 
-/** A node that returns these items, each linked to the input item at its `origin`. */
+/** Nodes that return these items, binary data included, once. */
+export const source = (node: Place, items: ReadonlyArray<unknown>, added: Added): ReadonlyArray<Node> =>
+  giving(node, returning([items.map(unlinked)], true), added)
+
+/** Nodes that return these items, each linked to the input item at its `origin`. */
 export const linked = (
-  node: Pick<Node, "id" | "name" | "position">,
+  node: Place,
   items: ReadonlyArray<unknown>,
-  origin: (index: number) => number | undefined
-): Node => code(node, returning([items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))], true))
+  origin: (index: number) => number | undefined,
+  added: Added
+): ReadonlyArray<Node> =>
+  giving(node, returning([items.map((item, index) => ({ ...asItem(item), pairedItem: origin(index) }))], true), added)
 
-/** The nodes that stand for a pinned one: itself, and the one before it where there is one. */
-export const nodes = (
-  node: Node,
-  { repeats, runs }: Pin,
-  before: Pick<Node, "id" | "name">
-): { readonly node: Node; readonly before: Node | undefined } => {
+/** The nodes in a row that stand for a pinned one; the last has its name. */
+export const nodes = (node: Node, { repeats, runs }: Pin, added: Added): ReadonlyArray<Node> => {
   const outputs = Math.max(1, ...runs.map((run) => run.findLastIndex((items) => items.length > 0) + 1))
   const jsCode = returning(runs.map((run) => run.flat()), repeats)
-  if (outputs === 1) return { node: code(node, jsCode), before: undefined }
-  const table = JSON.stringify(runs.map((run) => run.flatMap((items, output) => items.map(() => output))))
-  const [x = 0, y = 0] = node.position ?? []
-  return {
-    before: code({ ...before, position: [x - 110, y] }, jsCode),
-    node: {
-      ...(node.id === undefined ? {} : { id: node.id }),
-      name: node.name,
+  // A node that gives nothing runs too, and has no items to read.
+  const isEmpty = runs.every((run) => run.flat().length === 0)
+  if (isEmpty) return [codeNode(node, jsCode)]
+  if (outputs === 1) return giving(node, jsCode, added)
+  // n8n does not run a Switch node without items.
+  const table = JSON.stringify(
+    runs.map((run) => run.flatMap((items, output) => items.map(() => output))).filter((run) => run.length > 0)
+  )
+  return [
+    ...giving({ ...added(`pin ${node.name}`), position: node.position }, jsCode, added),
+    {
+      ...placed(node),
       type: "n8n-nodes-base.switch",
       typeVersion: 3,
-      position: [x, y],
       parameters: {
         mode: "expression",
         numberOutputs: outputs,
@@ -120,5 +157,5 @@ export const nodes = (
         output: `={{ ${table}[${repeats ? 0 : "$runIndex"}]?.[$itemIndex] ?? 0 }}`
       }
     }
-  }
+  ]
 }

@@ -55,6 +55,21 @@ describe("the listing", () => {
     }
   })
 
+  it("says what is in every array: some clients refuse a whole list for one that does not", () => {
+    const bare = (value: unknown, path: string): ReadonlyArray<string> => {
+      if (typeof value !== "object" || value === null) return []
+      const isBare = "type" in value && [value.type].flat().includes("array") &&
+        !("items" in value && typeof value.items === "object")
+      return [
+        ...(isBare ? [path] : []),
+        ...Object.entries(value).flatMap(([key, inner]) => bare(inner, `${path}.${key}`))
+      ]
+    }
+    for (const { inputSchema, name, outputSchema } of tools.all) {
+      assert.deepStrictEqual(bare({ inputSchema, outputSchema }, name), [])
+    }
+  })
+
   it("has of each tool an export for programs, and a test of its own", () => {
     for (const [toolset, all] of Object.entries(tools.toolsets)) {
       for (const tool of all) {

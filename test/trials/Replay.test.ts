@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Services from "../../src/app/Services.ts"
+import * as JavaScript from "../../src/base/JavaScript.ts"
 import { obj } from "../../src/base/Json.ts"
 import { findAll } from "../../src/catalogue/NodeCatalogue.ts"
 import * as FakeN8n from "../../src/testing/FakeN8n.ts"
@@ -24,6 +25,7 @@ const replay = Effect.fnUntraced(function*(name: fixtures.Name, more: Partial<Re
     running: new Set(),
     isTrigger: ({ type }) => type.endsWith("webhook"),
     find: yield* findAll(of.nodes.map(({ type }) => type)),
+    parse: yield* JavaScript.parser,
     ...more
   })
 })
@@ -72,6 +74,32 @@ describe("a replay", () => {
       assert.deepStrictEqual(pin?.runs.map((run) => run.map((items) => items.length)), [[0, 1]])
       const asked = yield* replay("contErr", { subject: risky, running: new Set(["Risky"]) })
       assert.isUndefined(pinOf(asked, risky, "Risky"))
+    }).pipe(Effect.provide(recorded)))
+
+  it.effect("pins what keeps state of earlier runs, and runs the sub-nodes of what it is asked to run", () =>
+    Effect.gen(function*() {
+      for (
+        const change of [
+          { type: "n8n-nodes-base.removeDuplicates", parameters: { operation: "removeItemsSeenInPreviousExecutions" } },
+          { parameters: { jsCode: "const data = $getWorkflowStaticData('global')\nreturn [{ json: data }]" } }
+        ]
+      ) {
+        const loop = changed("loop", "Inside", change)
+        assert.lengthOf(pinOf(yield* replay("loop", { subject: loop }), loop, "Inside")?.runs ?? [], 3)
+      }
+      const { connections, nodes, ...rest } = subject("loop")
+      const agent: Subject = {
+        ...rest,
+        nodes: [...nodes, { name: "Model", type: "@n8n/n8n-nodes-langchain.lmChatOpenAi" }],
+        connections: {
+          ...connections,
+          Model: { ai_languageModel: [[{ node: "Inside", type: "ai_languageModel", index: 0 }]] }
+        }
+      }
+      assert.isDefined(pinOf(yield* replay("loop", { subject: agent }), agent, "Inside"))
+      const asked = yield* replay("loop", { subject: agent, running: new Set(["Inside"]) })
+      assert.isUndefined(pinOf(asked, agent, "Inside"))
+      assert.isUndefined(pinOf(asked, agent, "Model"))
     }).pipe(Effect.provide(recorded)))
 
   it.effect("leaves out what failed, or did not run, then", () =>

@@ -29,7 +29,7 @@ const options: TestCopy.Options = {
   now: Date.parse("2026-11-22T15:04:05.006Z"),
   timezone: "UTC",
   timeout: 1_500,
-  listsWaiting: true,
+  isV1: false,
   webhookUrl: "http://n8n.test/webhook/x"
 }
 
@@ -118,9 +118,9 @@ describe("a copy", () => {
       3
     ])
     assert.deepStrictEqual(summarize(copy(respond())), [true, undefined, 2])
-    assert.deepStrictEqual(summarize(copy(respond(), { listsWaiting: false })), [true, "n8n-nodes-base.code", 3])
-    const pinned = copy({ ...respond(), pinData: { R: [{ json: {} }] } }, { listsWaiting: false })
-    assert.deepStrictEqual(summarize(pinned), [false, answer, 3])
+    assert.deepStrictEqual(summarize(copy(respond(), { isV1: true })), [true, "n8n-nodes-base.code", 3])
+    const pinned = copy({ ...respond(), pinData: { R: [{ json: {} }] } }, { isV1: true })
+    assert.deepStrictEqual(summarize(pinned), [false, answer, 4])
     const { connections, nodes } = respond({ disabled: true })
     const off = copy({ nodes: [...nodes, node("A")], connections: { ...connections, R: to("A") } })
     assert.deepStrictEqual(summarize(off), [false, answer, 3])

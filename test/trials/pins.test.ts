@@ -5,7 +5,9 @@ import * as pins from "../../src/trials/pins.ts"
 import { Key } from "../support/arbitrary.ts"
 
 const node = { id: "n", name: "N", type: "x.any", position: [0, 0] }
-const before = { id: "b", name: "before N" }
+
+const added = (isCopied: boolean): pins.Added =>
+  Object.assign((role: string) => ({ id: role, name: `added ${role}` }), { isCopied })
 
 type Items = ReadonlyArray<{ readonly json: unknown; readonly pairedItem?: unknown }>
 
@@ -14,19 +16,23 @@ const returned = (jsCode: unknown, run: number, inputs: number): Items =>
   // eslint-disable-next-line no-new-func
   new Function("$runIndex", "$input", str(jsCode) ?? "")(run, { all: () => Array.from({ length: inputs }) })
 
-/** What the nodes give, by output, in that run. */
-const given = (pin: pins.Pin, run: number, inputs = 0): ReadonlyArray<Items> => {
-  const made = pins.nodes(node, pin, before)
-  const code = made.before ?? made.node
-  const items = returned(obj(code.parameters)?.["jsCode"], run, inputs)
-  if (made.before === undefined) return [items]
-  const { numberOutputs, output } = obj(made.node.parameters) ?? {}
+/** What the nodes give, by output, in that run; a Set node copies all that it gets. */
+const given = (pin: pins.Pin, run: number, inputs = 0, isV1 = false): ReadonlyArray<Items> => {
+  const row = pins.nodes(node, pin, added(isV1))
+  assert.strictEqual(row.at(-1)?.name, node.name)
+  const [code] = row
+  const items = returned(obj(code?.parameters)?.["jsCode"], run, inputs)
+  const last = row.at(-1)
+  if (last?.type !== "n8n-nodes-base.switch") return [items]
+  const { numberOutputs, output } = obj(last.parameters) ?? {}
   const [, expression = ""] = /^=\{\{(.*)\}\}$/s.exec(str(output) ?? "") ?? []
   // eslint-disable-next-line no-new-func
   const outputOf = new Function("$runIndex", "$itemIndex", `return ${expression}`)
+  // n8n does not run a Switch node without items.
+  const runs = pin.repeats ? run : pin.runs.slice(0, run).filter((outputs) => outputs.flat().length > 0).length
   return Array.from(
     { length: Number(numberOutputs) },
-    (_, index) => items.filter((_, item) => outputOf(run, item) === index)
+    (_, index) => items.filter((_, item) => outputOf(runs, item) === index)
   )
 }
 
@@ -80,7 +86,19 @@ describe("pinned nodes", () => {
       item,
       item
     ]])
-    const source = pins.source(node, linked)
-    assert.deepStrictEqual(returned(obj(source.parameters)?.["jsCode"], 0, 0), [item, item, item, item])
+    const [source] = pins.source(node, linked, added(false))
+    assert.deepStrictEqual(returned(obj(source?.parameters)?.["jsCode"], 0, 0), [item, item, item, item])
+  })
+
+  it("are of a type that n8n 1.x can read later", () => {
+    const typesOf = (pin: pins.Pin) =>
+      pins.nodes(node, pin, added(true)).map(({ name, type }) => `${name} ${type.slice(15)}`)
+    assert.deepStrictEqual(typesOf(pins.constant([{ a: 1 }])), ["added pin N code", "N set"])
+    assert.deepStrictEqual(typesOf(pins.constant([[], [{ a: 1 }]])), [
+      "added pin added pin N code",
+      "added pin N set",
+      "N switch"
+    ])
+    assert.deepStrictEqual(typesOf(pins.missing), ["N code"])
   })
 })

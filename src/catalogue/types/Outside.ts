@@ -1,18 +1,22 @@
-/** Which nodes reach outside the workflow, so that a rehearsal must not run them. */
-import { type Obj, obj } from "../../base/Json.ts"
+/** Which nodes reach outside the workflow or keep state, so that a rehearsal must not run them. */
+import type { Parse } from "../../base/JavaScript.ts"
+import { obj } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
+import * as Reach from "../code/Reach.ts"
+import * as ParameterPlaces from "../parameters/ParameterPlaces.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeType from "./NodeType.ts"
 
 /** The node that answers the workflow's own caller. */
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** Ways out of a Code node. */
-const callsOut =
-  /\bhelpers\s*\??\.\s*(?:http|request)|\bfetch\s*\(|\bXMLHttpRequest\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:import|from)\s/m
+/** Starts GraphicsMagick, which loads what images refer to. */
+const editImage = "n8n-nodes-base.editImage"
 
-const holdsCode = (parameters: Obj) =>
-  ["jsCode", "pythonCode", "functionCode", "code"].map((key) => JSON.stringify(parameters[key] ?? ""))
+const removeDuplicates = "n8n-nodes-base.removeDuplicates"
+
+/** The packages whose classification of their nodes is trusted. */
+const isOfN8n = (type: string) => /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./.test(type)
 
 const listed = (record: unknown, key: string): ReadonlyArray<string> => {
   const value = obj(record)?.[key]
@@ -43,21 +47,34 @@ const needsCredential = (description: NodeType.Description, version: number, nod
   )
 }
 
+/** Memories and stores of n8n's own process keep what runs gave them, and so does the history of duplicates. */
+const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
+  const ai = listed(codex?.subcategories, "AI")
+  const operation = obj(node.parameters)?.["operation"] ?? "removeDuplicateInputItems"
+  return ai.includes("Memory") || ai.includes("Vector Stores") ||
+    node.type === removeDuplicates && operation !== "removeDuplicateInputItems"
+}
+
 /**
- * Whether a node reaches outside: it needs or has a credential, or is not one of those that n8n's packages class as
- * transforming or routing items (HTTP, files, commands, other workflows, waiting for a person or a time).
+ * Whether a node's output depends on more than its input, or its run has an effect: it needs or has a credential, keeps
+ * state of earlier executions, or is not one of those that n8n's packages class as transforming or routing items (HTTP,
+ * files, commands, other workflows, waiting for a person or a time).
  *
  * **Details**
  *
- * A type that is not known does, and so does code that makes requests or loads modules. Whether the sub-nodes of an AI
- * node do is a question to each of them.
+ * A type that is not known or not n8n's does, and so does code that is not certain to compute only. Whether the
+ * sub-nodes of an AI node do is a question to each of them.
  */
-export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: Node): boolean => {
-  if (nodeType === undefined) return true
+export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: Node, parse: Parse): boolean => {
+  if (nodeType === undefined || !isOfN8n(node.type)) return true
   const version = node.typeVersion ?? NodeType.defaultVersion(nodeType)
   const description = NodeType.at(nodeType, version) ?? nodeType.descriptions[0]
   if (description === undefined || needsCredential(description, version, node)) return true
   if (node.type === respond) return false
-  if (callsAnother(nodeType) || !staysInside(description)) return true
-  return holdsCode(obj(node.parameters) ?? {}).some((code) => callsOut.test(code))
+  if (callsAnother(nodeType) || !staysInside(description) || node.type === editImage) return true
+  return keepsState(description, node) ||
+    ParameterPlaces.all(description, obj(node.parameters) ?? {}).some(({ property, value }) => {
+      const { outside, state } = Reach.of(ParameterPlaces.codeExtension(property), value, parse)
+      return outside || state
+    })
 }

@@ -134,8 +134,8 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
     const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
     return `${names} ${
-      notRun.length === 1 ? "reaches" : "reach"
-    } outside, and the execution has no data of it: give its items in pins, or "run" to run it.`
+      notRun.length === 1 ? "reaches outside or keeps" : "reach outside or keep"
+    } state, and the execution has no data of it: give its items in pins, or "run" to run it.`
   }
   const [first] = shortOfRuns
   return first === undefined
@@ -197,7 +197,10 @@ export const testWorkflow = Tool.make({
       Schema.String.annotate({ description: "Last node to run." })
     ),
     pins: Schema.optionalKey(
-      Schema.Record(Schema.String, Schema.Union([Schema.Array(Schema.Json), Schema.Literal("run")])).annotate({
+      Schema.Record(
+        Schema.String,
+        Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
+      ).annotate({
         description:
           "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
       })
@@ -230,9 +233,9 @@ export const testWorkflow = Tool.make({
       return { tested, output: lastOutput(execution, namesOf) }
     }),
   summarize: ({ output, tested }, { endNode, startNode }) => {
-    const { execution, notRun, pinned, start } = tested
+    const { execution, notRun, pinned, trigger } = tested
     const isPart = [...pinned, ...notRun].length > 0 || startNode !== undefined || endNode !== undefined
-    const left = new Set([start, ...pinned, ...notRun])
+    const left = new Set([trigger, ...pinned, ...notRun])
     return defined({
       executionId: execution.id,
       status: execution.status,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { findAll, NodeCatalogue } from "../../../src/catalogue/NodeCatalogue.ts"
 import { reachesOutside } from "../../../src/catalogue/types/Outside.ts"
 import { catalogue } from "../../support/catalogue.ts"
@@ -9,8 +10,10 @@ const base = (type: string) => `n8n-nodes-base.${type}`
 describe("which nodes reach outside", () => {
   it.effect("by what their types need and how n8n classes them", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll(yield* (yield* NodeCatalogue).types)
-      const outside = (type: string, more: object = {}) => reachesOutside(find(type), { name: type, type, ...more })
+      const outside = (type: string, more: object = {}) =>
+        reachesOutside(find(type), { name: type, type, ...more }, parse)
       const inside =
         "set if switch filter merge splitInBatches code html xml crypto dateTime convertToFile respondToWebhook"
       for (const type of inside.split(" ")) assert.isFalse(outside(base(type)), type)
@@ -27,8 +30,9 @@ describe("which nodes reach outside", () => {
 
   it.effect("by the credential of the operation that is chosen, or that is set", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll([base("crypto"), base("respondToWebhook"), base("set")])
-      const outside = (type: string, more: object) => reachesOutside(find(type), { name: type, type, ...more })
+      const outside = (type: string, more: object) => reachesOutside(find(type), { name: type, type, ...more }, parse)
       const { crypto, respondToWebhook } = { crypto: base("crypto"), respondToWebhook: base("respondToWebhook") }
       assert.isFalse(outside(crypto, { typeVersion: 2, parameters: { action: "hash" } }))
       assert.isTrue(outside(crypto, { typeVersion: 2, parameters: { action: "hmac" } }))
@@ -38,9 +42,14 @@ describe("which nodes reach outside", () => {
 
   it.effect("by code that sends requests or loads modules, not by code that only computes", () =>
     Effect.gen(function*() {
+      const parse = yield* JavaScript.parser
       const find = yield* findAll([base("code")])
       const outside = (jsCode: string) =>
-        reachesOutside(find(base("code")), { name: "C", type: base("code"), typeVersion: 2, parameters: { jsCode } })
+        reachesOutside(
+          find(base("code")),
+          { name: "C", type: base("code"), typeVersion: 2, parameters: { jsCode } },
+          parse
+        )
       for (
         const code of [
           "return await this.helpers.httpRequest({ url })",
@@ -57,5 +66,31 @@ describe("which nodes reach outside", () => {
           "return [{ json: { text: 'we require a name' } }]"
         ]
       ) assert.isFalse(outside(code), code)
+    }).pipe(Effect.provide(catalogue)))
+
+  it.effect("by state of earlier runs, by SQL with other sources, and in any other package", () =>
+    Effect.gen(function*() {
+      const vectorStore = "@n8n/n8n-nodes-langchain.vectorStoreInMemoryLoad"
+      const parse = yield* JavaScript.parser
+      const types = [base("removeDuplicates"), base("merge"), base("set"), base("editImage"), base("sort"), vectorStore]
+      const find = yield* findAll(types)
+      const outside = (type: string, more: object = {}) =>
+        reachesOutside(find(type), { name: type, type, ...more }, parse)
+      assert.isFalse(outside(base("removeDuplicates"), { typeVersion: 2, parameters: {} }))
+      for (const operation of ["removeItemsSeenInPreviousExecutions", "clearDeduplicationHistory", "={{ $json.o }}"]) {
+        assert.isTrue(outside(base("removeDuplicates"), { typeVersion: 2, parameters: { operation } }))
+      }
+      assert.isTrue(outside(vectorStore))
+      assert.isTrue(outside(base("editImage")))
+      const merge = (query: string) =>
+        outside(base("merge"), { typeVersion: 3.2, parameters: { mode: "combineBySql", query } })
+      assert.isFalse(merge("SELECT a.x, COUNT(*) FROM input1 a LEFT JOIN input2 ON a.id = input2.id GROUP BY a.x"))
+      for (const query of ["SELECT * FROM CSV('http://x')", "REQUIRE 'x'", "SELECT * INTO JSON('x') FROM input1"]) {
+        assert.isTrue(merge(query), query)
+      }
+      const sort = (code: string) => outside(base("sort"), { typeVersion: 1, parameters: { type: "code", code } })
+      assert.isFalse(sort("return a.json.n - b.json.n"))
+      assert.isTrue(sort("helpers.httpRequest({ url }); return 0"))
+      assert.isTrue(reachesOutside(find(base("set")), { name: "S", type: "n8n-nodes-acme.set" }, parse))
     }).pipe(Effect.provide(catalogue)))
 })

@@ -31,6 +31,17 @@ export const code = (name: string, jsCode: string, more: Obj = {}) => node(name,
 export const wait = (amount: number, unit: "seconds" | "hours" = "seconds") =>
   node("Wait", "wait", 1.1, { amount, unit }, { webhookId: crypto.randomUUID() })
 
+/** A Webhook node named `Orders`. */
+export const webhook = (path: string) =>
+  node("Orders", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived" }, { webhookId: path })
+
+/** Runs a workflow by its webhook and returns the execution's id. */
+export const happened = Effect.fnUntraced(function*(workflowId: string, path: string, body: unknown) {
+  const after = yield* scenarios.newestExecution()
+  yield* scenarios.callWebhook(path, { body })
+  return yield* scenarios.awaitExecution(workflowId, after)
+})
+
 /** A main connection. */
 export type Link = readonly [from: string, to: string, output?: number, input?: number]
 

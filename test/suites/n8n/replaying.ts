@@ -5,7 +5,20 @@ import type * as Services from "../../../src/app/Services.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
 import * as tools from "../../../src/tools/index.ts"
-import { chain, code, connected, copiesLeft, jsons, made, manual, node, set, test } from "./builders.ts"
+import {
+  chain,
+  code,
+  connected,
+  copiesLeft,
+  happened,
+  jsons,
+  made,
+  manual,
+  node,
+  set,
+  test,
+  webhook
+} from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import * as Recorder from "./Recorder.ts"
 import * as scenarios from "./scenarios.ts"
@@ -15,16 +28,6 @@ type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Service
 const credential = Effect.fnUntraced(function*(name: string, type: string, data: Obj) {
   const { body } = yield* scenarios.request("POST", "credentials", { name, type, data })
   return { credentials: { [type]: { id: str(obj(body)?.["id"]) ?? "", name } } }
-})
-
-const webhook = (path: string) =>
-  node("Orders", "webhook", 2, { path, httpMethod: "POST", responseMode: "onReceived" }, { webhookId: path })
-
-/** Runs a workflow by its webhook, and gives the execution's id. */
-const happened = Effect.fnUntraced(function*(workflowId: string, path: string, body: unknown) {
-  const after = yield* scenarios.newestExecution()
-  yield* scenarios.callWebhook(path, { body })
-  return yield* scenarios.awaitExecution(workflowId, after)
 })
 
 /** Everything of a workflow that a test could change. */
@@ -225,7 +228,7 @@ export const replaying = (it: It) => {
       assert.match(JSON.stringify(out), /"called":7/)
 
       const part = yield* test(id, { replay: executionId, startNode: "Read", endNode: "Read" })
-      assert.deepStrictEqual(part.ran, [])
+      assert.deepStrictEqual(part.ran, ["Read"])
       assert.strictEqual(part.data.node, "Read")
       assert.match(JSON.stringify(jsons(part.data)), /héllo 日本/)
       assert.deepStrictEqual(yield* copiesLeft, [])
@@ -263,6 +266,11 @@ export const replaying = (it: It) => {
       assert.strictEqual(again.status, "success", JSON.stringify(again))
       assert.deepStrictEqual([again.pinned, again.ran], [["Agent"], ["Out"]])
       assert.match(JSON.stringify(jsons(again.data)), /forty-two/)
+      const asked = yield* test(id, { replay: executionId, pins: { Agent: "run" } })
+      assert.strictEqual(asked.status, "success", JSON.stringify(asked))
+      assert.includeMembers(asked.logs.map((line) => line.split(":")[0] ?? ""), ["Agent", "Model", "Out"])
+      const refused = yield* Effect.flip(test(id, { pins: { Model: [{ text: "x" }] } }))
+      assert.match(refused.message, /'Model', which is a sub-node/)
     }), 60_000)
 
   it.effect(
@@ -332,4 +340,141 @@ export const replaying = (it: It) => {
       }),
     120_000
   )
+
+  it.effect(
+    "what pinned nodes gave can be read by name: items, their links, later runs, other outputs and binary data",
+    () =>
+      Effect.gen(function*() {
+        const path = `readable-${crypto.randomUUID()}`
+        const request = (name: string, more: Obj = {}) =>
+          node(name, "httpRequest", 4.2, { url: "http://127.0.0.1:9/nothing" }, more)
+        const reading =
+          "const read = (f) => { try { return f() ?? null } catch (e) { return `failed: ${e.message}` } }\n"
+        const id = yield* made(
+          "readable pins",
+          [
+            webhook(path),
+            node("Rows", "splitOut", 1, { fieldToSplitOut: "body.rows" }),
+            request("Api"),
+            set("Set", "{ hit: $('Api').item.json.hit, first: $('Api').first().json.hit, no: $('Rows').item.json.no }"),
+            code(
+              "Code",
+              `${reading}return [{ json: {
+                all: read(() => $('Api').all().map((i) => i.json.deep.hit)),
+                last: read(() => $('Api').last().json.hit),
+                item: read(() => $('Api').itemMatching(1).json.hit),
+                items: read(() => $items('Api').length),
+                node: read(() => $node['Api'].json.hit)
+              } }]`
+            ),
+            request("Split", { onError: "continueErrorOutput" }),
+            set("Failed", "{ error: $('Split').item.json.error }")
+          ],
+          [...chain("Orders", "Rows", "Api", "Set", "Code", "Split"), ["Split", "Failed", 1]]
+        )
+        const hits = ["one", "two", "three"].map((hit, item) => ({
+          json: { hit, deep: { hit } },
+          pairedItem: { item }
+        }))
+        const tested = yield* test(id, {
+          testData: { rows: [{ no: 1 }, { no: 2 }, { no: 3 }] },
+          pins: { Api: hits, Split: [[], [{ error: "lost" }]] }
+        })
+        assert.strictEqual(tested.status, "success", JSON.stringify(tested))
+        assert.deepStrictEqual<unknown>(jsons(tested.data), [{ error: "lost" }])
+        assert.deepStrictEqual(tested.pinned, ["Api", "Split"])
+        const of = (nodeName: string) =>
+          Effect.map(
+            tools.getExecutionByNode.call({ id: tested.executionId, nodeName, itemOffset: 0, itemLimit: 9 }),
+            ({ output }) => jsons(output)
+          )
+        assert.deepStrictEqual<unknown>(yield* of("Code"), [
+          { all: ["one", "two", "three"], last: "three", item: "two", items: 3, node: "one" }
+        ])
+        const [first] = yield* of("Set")
+        assert.deepStrictEqual<unknown>(obj(first)?.["first"], "one")
+      }),
+    60_000
+  )
+
+  it.effect(
+    "a replay's pinned nodes can be read by name in each run of a loop, linked to their items, with binary data",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `replayed-${crypto.randomUUID()}`
+        const id = yield* made(
+          "readable replay",
+          [
+            webhook(path),
+            code("Rows", "return [1, 3, 4, 5].map((id) => ({ json: { id } }))"),
+            node("Loop", "splitInBatches", 3, { batchSize: 2, options: {} }),
+            node("Api", "httpRequest", 4.2, { url: `=${recorder.url}/lookup?id={{ $json.id }}`, options: {} }),
+            node("File", "httpRequest", 4.2, {
+              url: `=${recorder.url}/lookup?id={{ $('Api').item.json.id }}`,
+              options: { response: { response: { responseFormat: "file" } } }
+            }),
+            node("Read", "extractFromFile", 1, { operation: "fromJson", options: {} }),
+            code(
+              "Both",
+              "return items.map((item, i) => ({ json: { run: $runIndex, read: item.json.data.id, "
+                + "api: $('Api').itemMatching(i).json.price, row: $('Rows').itemMatching(i).json.id } }))"
+            )
+          ],
+          [...chain("Orders", "Rows", "Loop"), ["Loop", "Api", 1], ...chain("Api", "File", "Read", "Both", "Loop")]
+        )
+        yield* scenarios.publish(id)
+        const { executionId, status } = yield* happened(id, path, {})
+        assert.strictEqual(status, "success")
+        const sent = recorder.lines().length
+        const again = yield* test(id, { replay: executionId })
+        assert.strictEqual(again.status, "success", JSON.stringify(again))
+        assert.deepStrictEqual(again.pinned, ["Api", "File"])
+        const of = (id: string, runIndex: number) =>
+          Effect.map(
+            tools.getExecutionByNode.call({ id, nodeName: "Both", runIndex, itemOffset: 0, itemLimit: 9 }),
+            ({ output }) => jsons(output)
+          )
+        for (const run of [0, 1]) {
+          const replayed = yield* of(again.executionId, run)
+          assert.deepStrictEqual(replayed, yield* of(executionId, run))
+          assert.lengthOf(replayed, 2)
+        }
+        assert.strictEqual(recorder.lines().length, sent)
+      }),
+    60_000
+  )
+
+  it.effect("replay: what remembers earlier runs gives what it gave then", () =>
+    Effect.gen(function*() {
+      const path = `seen-${crypto.randomUUID()}`
+      const id = yield* made("seen before", [
+        webhook(path),
+        node("Each", "splitOut", 1, { fieldToSplitOut: "body.rows" }),
+        node("New", "removeDuplicates", 2, {
+          operation: "removeItemsSeenInPreviousExecutions",
+          logic: "removeItemsWithAlreadySeenKeyValues",
+          dedupeValue: "={{ $json.id }}",
+          options: {}
+        }),
+        code(
+          "Count",
+          "const data = $getWorkflowStaticData('global'); data.n = (data.n ?? 0) + 1; return [{ json: { ...data } }]"
+        ),
+        set("Out", "{ n: $json.n }")
+      ], chain("Orders", "Each", "New", "Count", "Out"))
+      yield* scenarios.publish(id)
+      yield* happened(id, path, { rows: [{ id: 1 }, { id: 2 }] })
+      const { executionId } = yield* happened(id, path, { rows: [{ id: 2 }, { id: 3 }] })
+      const again = yield* test(id, { replay: executionId })
+      assert.deepStrictEqual([again.pinned, again.ran], [["New", "Count"], ["Each", "Out"]])
+      assert.deepStrictEqual<unknown>(jsons(again.data), [{ n: 2 }])
+      const seen = yield* tools.getExecutionByNode.call({
+        id: again.executionId,
+        nodeName: "New",
+        itemOffset: 0,
+        itemLimit: 9
+      })
+      assert.deepStrictEqual<unknown>(jsons(seen.output), [{ id: 3 }])
+    }), 60_000)
 }

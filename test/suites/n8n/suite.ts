@@ -30,6 +30,7 @@ import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
 import { resources } from "./resources.ts"
 import * as scenarios from "./scenarios.ts"
+import { sendingNothing } from "./sending.ts"
 import { syncing } from "./syncing.ts"
 import { testing } from "./testing.ts"
 import { testingLeftovers } from "./testingLeftovers.ts"
@@ -620,6 +621,7 @@ export const suite = (version: string) => {
     // Last: the executions of its copies are gone, and the ids after the newest that is listed taken.
     testing(it, v2)
     replaying(it)
+    sendingNothing(it)
     testingLeftovers(it)
     cases(it)
     guarding(it, v2)

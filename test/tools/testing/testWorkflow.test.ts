@@ -11,9 +11,11 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import * as Doctor from "../../../src/app/Doctor.ts"
 import * as Services from "../../../src/app/Services.ts"
 import { CallContext } from "../../../src/base/CallContext.ts"
+import * as Errors from "../../../src/base/Errors.ts"
 import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import { WriteGuard } from "../../../src/n8n/WriteGuard.ts"
 import * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { currentOwner } from "../../../src/trials/TestCopies.ts"
@@ -214,6 +216,69 @@ describe("test_workflow", () => {
         assert.match(yield* wrong({ pins: { Api: [1] } }).pipe(process()), /pins of 'Api' have a value that is no item/)
         assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
       })))
+
+  it.live("names the node that it starts at among those that ran", () =>
+    inWorld({ runData: { Out: [run(1, { a: 1 }, "test_workflow items")] } }, ({ process }) =>
+      Effect.gen(function*() {
+        const answer = yield* test({ startNode: "Out", endNode: "Out" }).pipe(process())
+        assert.deepStrictEqual(answer["ran"], ["Out"])
+      })))
+
+  it.live("refuses pins of a sub-node with the true reason", () =>
+    inWorld({
+      subject: {
+        ...original,
+        nodes: [...original.nodes, node("Tool", "noOp")],
+        connections: {
+          ...original.connections,
+          Tool: { ai_tool: [[{ node: "Out", type: "ai_tool", index: 0 }]] }
+        }
+      }
+    }, ({ process }) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(test({ pins: { Tool: [{ a: 1 }] } })).pipe(process())
+        assert.match(error.message, /'Tool', which is a sub-node/)
+      })))
+
+  describe("live", () => {
+    const subject = {
+      ...original,
+      active: true,
+      nodes: [node("Hook", "webhook", { path: "orders", httpMethod: "POST" }), node("Out", "noOp")],
+      connections: { Hook: link("Out") }
+    }
+    const called = (answer: Response) =>
+      inWorld({
+        subject,
+        hook: ({ url }) => Effect.succeed(url.includes("/webhook/") ? answer : undefined)
+      }, ({ process }) => Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process()))
+
+    it.live("reports the answer of a call that started nothing", () =>
+      Effect.gen(function*() {
+        for (const status of [403, 500]) {
+          const error = yield* called(new Response("no", { status }))
+          assert.deepInclude(error, { _tag: "ApiError", reason: "Status", statusCode: status })
+        }
+      }))
+
+    it.live("runs no node that the policy bans", () =>
+      inWorld({ subject }, ({ api, process }) =>
+        Effect.gen(function*() {
+          const nodes: Array<unknown> = []
+          const banned = new Errors.ValidationError({ reason: "banned", field: "", hint: "" })
+          const error = yield* Effect.flip(test({ mode: "live" })).pipe(
+            Effect.provideService(WriteGuard, {
+              check: () => Effect.void,
+              checkTest: (all) => Effect.andThen(Effect.sync(() => nodes.push(...all)), Effect.fail(banned)),
+              faults: () => Effect.succeed([])
+            }),
+            process()
+          )
+          assert.strictEqual(error.message, banned.message)
+          assert.lengthOf(nodes, 2)
+          assert.isFalse((yield* api.requests).some(({ url }) => url.includes("/webhook/")))
+        })))
+  })
 
   it.live("says which output the items are of, where the first gave none or several gave some", () =>
     Effect.gen(function*() {

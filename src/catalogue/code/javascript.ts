@@ -1,0 +1,300 @@
+/**
+ * What JavaScript of a node may do beyond computing: an allow-list over its syntax tree. Whatever is not on a list of
+ * harmless names, and every way to reach such a name by another, counts as reaching outside.
+ */
+import type { Parse } from "../../base/JavaScript.ts"
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import type { Reach } from "./Reach.ts"
+import * as Scopes from "./scopes.ts"
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** Names of JavaScript and n8n that a program may use in any way; `a` and `b` are what a Sort node compares. */
+const values = words(`
+  undefined NaN Infinity isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI
+  escape unescape structuredClone atob btoa clearTimeout clearInterval clearImmediate
+  a b items item $ $input $json $binary $node $items $item $prevNode $env $vars $parameter $rawParameter $workflow $execution
+  $executionId $now $today $runIndex $itemIndex $mode $data $self $position $thisItem $thisItemIndex $thisRunIndex
+  $nodeVersion $nodeId $webhookId $resumeWebhookUrl $jmespath $jmesPath $ifEmpty $if $min $max $average $not
+  $getPairedItem $secrets $fromAI $fromAi $fromai $agentInfo $getNodeParameter getNodeParameter getInputData getNode
+  getWorkflow getMode getTimezone getExecutionId continueOnFail getBinaryDataAsync setBinaryDataAsync addInputData
+  addOutputData getInputConnectionData logger crypto performance
+`)
+
+/** Namespaces and classes: harmless to call and to read from, as long as no one changes them. */
+const namespaces = words(`
+  Math JSON Number String Boolean BigInt Symbol Array Map Set WeakMap WeakSet Date RegExp Intl Promise Buffer
+  Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError
+  DateTime Duration Interval Info Settings luxon URL URLSearchParams TextEncoder TextDecoder FormData Blob
+  ArrayBuffer DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array
+  BigInt64Array BigUint64Array Uint8ClampedArray console
+`)
+
+/** Those from which every function can be reached: only read by name, called, or compared with. */
+const guarded = words(
+  "Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError"
+)
+
+/** Functions of `Object` that give no access to prototypes and accessors. */
+const ofObject = words(`
+  keys values entries assign fromEntries freeze isFrozen seal isSealed is hasOwn groupBy getOwnPropertyNames prototype
+  create preventExtensions
+`)
+
+/** Functions that call what they are given later. */
+const timers = words("setTimeout setInterval setImmediate queueMicrotask")
+
+/** n8n's helpers that only handle items and binary data. */
+const helpers = words(`
+  assertBinaryData getBinaryDataBuffer prepareBinaryData setBinaryDataBuffer binaryToString binaryToBuffer
+  getBinaryMetadata detectBinaryEncoding returnJsonArray normalizeItems constructExecutionMetaData copyInputItems
+`)
+
+/** Modules without access to anything outside. */
+const modules = words(`
+  crypto buffer querystring url util string_decoder path assert punycode luxon moment moment-timezone dayjs date-fns uuid
+`)
+
+const staticData = words("$getWorkflowStaticData getWorkflowStaticData")
+
+/** Functions that call their argument at this position. */
+const callers: ReadonlyMap<string, number> = new Map([
+  ...[...words(`
+    then catch finally map forEach filter reduce reduceRight some every find findIndex findLast findLastIndex flatMap sort
+    toSorted
+  `)].map((name) => [name, 0] as const),
+  ...["from", "parse", "groupBy"].map((name) => [name, 1] as const)
+])
+
+const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
+
+/** What the code of one node does, collected on the way through it. */
+class Collector {
+  outside = false
+  state = false
+  /** Whether it reads a property by a name that is computed. */
+  private readsAny = false
+  /** Whether it calls something of which it is not certain what it is. */
+  private callsAny = false
+  private readonly scopes: Scopes.Scopes
+
+  constructor(scopes: Scopes.Scopes) {
+    this.scopes = scopes
+  }
+
+  get reach(): Reach {
+    return { outside: this.outside || this.readsAny && this.callsAny, state: this.state }
+  }
+
+  private isFree(node: Obj | undefined, scope: Scopes.Scope): string | undefined {
+    const name = typeOf(node) === "Identifier" ? str(node?.["name"]) : undefined
+    return name === undefined || this.scopes.find(scope, name) !== undefined ? undefined : name
+  }
+
+  /** Whether it certainly is a function of the program, or a harmless one. */
+  private isFunction(value: unknown, scope: Scopes.Scope, depth = 0): boolean {
+    const node = obj(value)
+    if (node === undefined || depth > 8) return false
+    const each = (...keys: ReadonlyArray<string>) => keys.every((key) => this.isFunction(node[key], scope, depth + 1))
+    switch (typeOf(node)) {
+      case "FunctionExpression":
+      case "FunctionDeclaration":
+      case "ArrowFunctionExpression":
+      case "ClassExpression":
+      case "ClassDeclaration":
+        return true
+      case "ChainExpression":
+        return each("expression")
+      case "ConditionalExpression":
+        return each("consequent", "alternate")
+      case "LogicalExpression":
+        return each("left", "right")
+      case "MemberExpression": {
+        const free = this.isFree(obj(node["object"]), scope)
+        const key = Scopes.keyOf(node)
+        return free !== undefined && key !== undefined &&
+          (namespaces.has(free) || values.has(free) && this.isMethod(key, depth + 1))
+      }
+      case "Identifier": {
+        const name = String(node["name"])
+        const binding = this.scopes.find(scope, name)
+        if (binding === undefined) return values.has(name) || namespaces.has(name) || staticData.has(name)
+        if (binding.isCallable) return true
+        const all = [...binding.values, ...this.scopes.assigned.get(name) ?? []]
+        return all.length > 0 && !binding.isOpen &&
+          all.every((each) => this.isFunction(each.node, each.scope, depth + 1))
+      }
+    }
+    return false
+  }
+
+  /** Whether a property with this name can only be what n8n or the language defines, or a function of the program. */
+  private isMethod(name: string, depth = 0): boolean {
+    return (this.scopes.properties.get(name) ?? []).every(({ node, scope }) =>
+      !Scopes.mayBeFunction(node) || this.isFunction(node, scope, depth)
+    )
+  }
+
+  private callee(value: unknown, scope: Scopes.Scope): void {
+    const node = typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
+    if (node === undefined || typeOf(node) === "Super" || this.isFunction(node, scope)) return
+    // Names that are not harmless are outside in themselves.
+    if (this.isFree(node, scope) !== undefined) return
+    const name = typeOf(node) === "MemberExpression" ? Scopes.keyOf(node) : undefined
+    const receiver = obj(node["object"])
+    if (name === undefined || !this.isMethod(name)) this.callsAny = true
+    else if (indirect.has(name)) {
+      const isKnown = this.isFunction(receiver, scope) ||
+        typeOf(receiver) === "MemberExpression" && Scopes.keyOf(receiver ?? {}) !== undefined
+      if (!isKnown) this.callsAny = true
+    }
+  }
+
+  private call(node: Obj, scope: Scopes.Scope): void {
+    const callee = obj(node["callee"])
+    const args = arr(node["arguments"])
+    const free = this.isFree(callee, scope)
+    this.callee(callee, scope)
+    if (free !== undefined && timers.has(free) && !this.isFunction(args[0], scope)) this.outside = true
+    if (free === "require" && !modules.has((Scopes.textOf(args[0]) ?? "").replace(/^node:/, ""))) this.outside = true
+    const name = typeOf(callee) === "MemberExpression" ? Scopes.keyOf(callee ?? {}) : undefined
+    const position = name === undefined ? undefined : callers.get(name)
+    if (position === undefined) return
+    const called = name === "then" ? args.slice(0, 2) : args.slice(position, position + 1)
+    if (
+      [...called, ...args.filter((each) => typeOf(obj(each)) === "SpreadElement")].some((each) =>
+        Scopes.mayBeFunction(each) && !this.isFunction(each, scope)
+      )
+    ) this.callsAny = true
+  }
+
+  /** A name where it is read; `parent` is what it is part of. */
+  private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
+    const name = this.isFree(node, scope)
+    if (name === undefined || typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
+    const isCallee = parent["callee"] === node
+    if (staticData.has(name)) this.state = true
+    else if (name === "helpers" || name === "$helpers") {
+      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+    } else if (name === "require" || timers.has(name)) {
+      if (!isCallee) this.outside = true
+    } else if (namespaces.has(name)) {
+      const isMember = typeOf(parent) === "MemberExpression" && parent["object"] === node
+      const isRead = isMember && Scopes.keyOf(parent) !== undefined
+      if (name === "Object" && isMember && !ofObject.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+      if (isMember ? !isRead : guarded.has(name) && !isCallee && !isCompared(parent)) this.outside = true
+    } else if (!values.has(name)) this.outside = true
+  }
+
+  private member(node: Obj, scope: Scopes.Scope, parent: Obj): void {
+    const key = Scopes.keyOf(node)
+    if (key === undefined) {
+      if (passesOn(node, parent) && !this.scopes.isHarmlessKey(node["property"], scope)) this.readsAny = true
+    } else if (Scopes.reflective.has(key)) {
+      const isNameOfIt = key === "constructor" &&
+        (isCompared(parent) || parent["object"] === node && Scopes.keyOf(parent) === "name")
+      if (!isNameOfIt) this.outside = true
+    } else if (
+      key === "prototype" && this.isFree(obj(node["object"]), scope) !== undefined && parent["object"] !== node
+    ) {
+      this.outside = true
+    }
+    const target = obj(node["object"])
+    if (typeOf(target) === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
+  }
+
+  /** Outside of classes `this` may be the global object. */
+  private ofGlobal(node: Obj, key: string | undefined, parent: Obj): void {
+    if (key === undefined) this.outside = true
+    else if (staticData.has(key)) this.state = true
+    else if (key === "helpers") {
+      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+    } else if (!values.has(key) && (this.scopes.properties.get(key) === undefined || Scopes.isPlatform(key))) {
+      this.outside = true
+    }
+  }
+
+  /** A change of what a namespace has: `Error.prepareStackTrace = …`. */
+  private target(value: unknown, scope: Scopes.Scope): void {
+    let node = obj(value)
+    if (typeOf(node) !== "MemberExpression") return
+    while (typeOf(node) === "MemberExpression") node = obj(node?.["object"])
+    const free = this.isFree(node, scope)
+    if (free !== undefined && namespaces.has(free)) this.outside = true
+  }
+
+  readonly visit = (node: Obj, scope: Scopes.Scope, parent: Obj): void => {
+    switch (typeOf(node)) {
+      case "Identifier":
+        return this.name(node, scope, parent)
+      case "MemberExpression":
+        return this.member(node, scope, parent)
+      case "CallExpression":
+      case "NewExpression":
+        return this.call(node, scope)
+      case "TaggedTemplateExpression":
+        return this.callee(node["tag"], scope)
+      case "AssignmentExpression":
+        return this.target(node["left"], scope)
+      case "ClassDeclaration":
+      case "ClassExpression":
+        return this.callee(node["superClass"], scope)
+      case "ThisExpression": {
+        if (scope.receiver === "global" && !(parent["object"] === node)) this.outside = true
+        return
+      }
+      case "Property": {
+        const key = Scopes.keyOf(node)
+        if (typeOf(parent) !== "ObjectPattern") return
+        if (key === undefined) this.readsAny ||= !this.scopes.isHarmlessKey(node["key"], scope)
+        else if (Scopes.reflective.has(key)) this.outside = true
+        return
+      }
+      case "ImportExpression":
+      case "WithStatement":
+      case "MetaProperty":
+        this.outside = true
+    }
+  }
+}
+
+/** Methods of functions that call them. */
+const indirect = words("call apply bind")
+
+/** Whether a property's value goes on as it is, so that it could be called: not if it is only written or counted. */
+const passesOn = (node: Obj, parent: Obj): boolean => {
+  switch (typeOf(parent)) {
+    case "AssignmentExpression":
+      return parent["left"] !== node || /^(?:\|\||&&|\?\?)=$/.test(String(parent["operator"]))
+    case "MemberExpression":
+      return parent["object"] !== node || indirect.has(Scopes.keyOf(parent) ?? "")
+    case "BinaryExpression":
+    case "UnaryExpression":
+    case "UpdateExpression":
+    case "TemplateLiteral":
+      return false
+    case "IfStatement":
+    case "ConditionalExpression":
+      return parent["test"] !== node
+  }
+  return true
+}
+
+/** Whether it is part of a comparison or of a class's heritage. */
+const isCompared = (parent: Obj): boolean => typeOf(parent) === "BinaryExpression" || typeOf(parent).startsWith("Class")
+
+/** What the code of a node may do; code that does not parse is not known, so it may do anything. */
+export const reachOf = (code: string, parse: Parse): Reach => {
+  try {
+    const parsed = parse(code, "body")
+    if (parsed === undefined || "mistake" in parsed) return { outside: true, state: false }
+    const scopes = Scopes.make(parsed.program)
+    const collector = new Collector(scopes)
+    scopes.walk(collector.visit)
+    return collector.reach
+  } catch (error) {
+    // It is nested too deeply.
+    if (error instanceof RangeError) return { outside: true, state: false }
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+/** What Python of a node may do beyond computing, by its words: there is no parser for it here. */
+import type { Reach } from "./Reach.ts"
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** Standard modules that only compute. */
+const modules = words(`
+  abc array ast base64 binascii bisect calendar cmath collections colorsys contextlib copy csv dataclasses datetime
+  decimal difflib enum fractions functools graphlib hashlib heapq hmac html itertools json keyword math numbers operator
+  pprint random re secrets statistics string stringprep struct textwrap time token typing unicodedata uuid zlib zoneinfo
+  __future__
+`)
+
+/** Names that give access to code, attributes by text, files or n8n's helpers. */
+const names = words(`
+  exec eval compile open input breakpoint help getattr setattr delattr vars globals locals dir memoryview super
+  helpers _helpers _evaluateExpression _self js pyodide pyodide_js micropip builtins
+`)
+
+/** Attributes by which harmless values and modules lead to others. */
+const attributes = words(`
+  os sys io codecs builtins importlib subprocess socket ctypes shutil pathlib modules system popen constructor helpers
+  attrgetter methodcaller get_field get_type_hints fromfile tofile file_digest gi_frame cr_frame ag_frame tb_frame f_globals f_builtins
+  f_locals f_back
+`)
+
+/** Methods that a class may define. */
+const special = words(`
+  __future__ __name__ __init__ __str__ __repr__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__
+  __next__ __contains__ __post_init__
+`)
+
+const stringStart = /([A-Za-z]{0,2})("""|'''|"|')/y
+
+/** The code without comments and texts, but with what f-strings compute; `undefined` where a text has no end. */
+const withoutTexts = (code: string): string | undefined => {
+  let out = ""
+  let at = 0
+  /** Reads code to its end, or to the `}` of an f-string. */
+  const readCode = (isInText: boolean): boolean => {
+    let depth = 0
+    while (at < code.length) {
+      const char = code[at] ?? ""
+      stringStart.lastIndex = at
+      const start = /\w/.test(code[at - 1] ?? "") && /\w/.test(char) ? null : stringStart.exec(code)
+      if (start !== null) {
+        at += start[0].length
+        out += " \"\" "
+        if (!readText(start[2] ?? "", /[ft]/i.test(start[1] ?? ""))) return false
+      } else if (char === "#") {
+        while (at < code.length && code[at] !== "\n") at++
+      } else if (isInText && char === "}" && depth === 0) {
+        at++
+        out += " ) "
+        return true
+      } else if (isInText && char === ":" && depth === 0) {
+        // What follows is a format, in which quotes are no texts.
+        while (at < code.length && code[at] !== "}") {
+          if (code[at++] === "{" && !readCode(true)) return false
+        }
+      } else {
+        if (/[[({]/.test(char)) depth++
+        if (/[\])}]/.test(char)) depth--
+        out += char === "\n" && depth > 0 ? " " : char
+        at++
+      }
+    }
+    return !isInText
+  }
+  const readText = (quote: string, isFormatted: boolean): boolean => {
+    while (at < code.length) {
+      if (code.startsWith(quote, at)) {
+        at += quote.length
+        return true
+      }
+      if (code[at] === "\\") at += isFormatted && code[at + 1] === "{" ? 1 : 2
+      else if (isFormatted && code.startsWith("{{", at)) at += 2
+      else if (isFormatted && code[at] === "{") {
+        at++
+        out += " ( "
+        if (!readCode(true)) return false
+      } else if (quote.length === 1 && code[at] === "\n") return false
+      else at++
+    }
+    return false
+  }
+  return readCode(false) ? out : undefined
+}
+
+/** The imported modules; `undefined` for an import of another form. */
+const imported = (code: string): ReadonlyArray<string> | undefined => {
+  const all: Array<string> = []
+  const statement = /(?:^|[;:\n])[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b([^;\n]*)|import[ \t]+([^;\n]+))/g
+  let count = 0
+  for (const [, from, parts, list] of code.matchAll(statement)) {
+    count++
+    if (from !== undefined) {
+      all.push(
+        from,
+        ...(parts?.match(/\w+/g) ?? []).filter((part) => part.startsWith("_") || attributes.has(part))
+      )
+    }
+    for (const each of list?.split(",") ?? []) all.push(each.trim().split(/\s/)[0] ?? "")
+  }
+  return count === (code.match(/\bimport\b/g) ?? []).length ? all : undefined
+}
+
+const isPure = (module: string) => modules.has(module.split(".")[0] ?? "")
+
+/** What the code of a node may do; what is not certain to compute only may do anything. */
+export const reachOf = (source: string): Reach => {
+  // Python takes other forms of a letter for the letter itself.
+  const code = withoutTexts(source.normalize("NFKC").replace(/\r\n?/g, "\n").replace(/\\\n/g, " "))
+  if (code === undefined) return { outside: true, state: false }
+  const found = [...code.matchAll(/(\.\s*)?\b([\p{L}_][\p{L}\p{N}_]*)/gu)]
+  const isReached = found.some(([, dot, name = ""]) =>
+    name.startsWith("__") && (dot !== undefined || !special.has(name)) ||
+    (dot === undefined ? names.has(name) : name.startsWith("_") || attributes.has(name))
+  )
+  return {
+    outside: isReached || imported(code)?.every(isPure) !== true,
+    state: found.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
+  }
+}

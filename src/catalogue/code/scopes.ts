@@ -1,0 +1,293 @@
+/** The scopes of a JavaScript program: which names it defines itself, and what they can be. */
+import { arr, type Obj, obj, str } from "../../base/Json.ts"
+
+/** An expression, and the scope that its names are looked up in. */
+export interface Written {
+  readonly node: unknown
+  readonly scope: Scope
+}
+
+/** A name that the program defines. */
+export interface Binding {
+  readonly values: Array<Written>
+  /** Whether it may be something else as well: a parameter, a part of a value. */
+  isOpen: boolean
+  /** A function that the language passes in: `resolve` of a promise. */
+  isCallable: boolean
+}
+
+/** A function or block; `this` in it is an instance of a class of the program, or possibly the global object. */
+export interface Scope {
+  readonly names: Map<string, Binding>
+  readonly parent: Scope | undefined
+  readonly isFunction: boolean
+  readonly receiver: "global" | "class"
+}
+
+/** Properties that lead from any value to the functions that make functions. */
+export const reflective: ReadonlySet<string> = new Set(
+  "constructor __proto__ caller callee __lookupGetter__ __lookupSetter__ __defineGetter__ __defineSetter__".split(" ")
+)
+
+const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
+
+/** The text of a literal or of a template without expressions. */
+export const textOf = (value: unknown): string | undefined => {
+  const node = obj(value)
+  if (typeOf(node) === "Literal") {
+    const literal = node?.["value"]
+    return typeof literal === "string" || typeof literal === "number" ? String(literal) : undefined
+  }
+  const [quasi, ...more] = arr(node?.["quasis"])
+  return typeOf(node) === "TemplateLiteral" && more.length === 0
+    ? str(obj(obj(quasi)?.["value"])?.["cooked"])
+    : undefined
+}
+
+/** The name of a property where it is written down. */
+export const keyOf = (node: Obj): string | undefined => {
+  const property = obj(node["property"] ?? node["key"])
+  return node["computed"] !== true && typeOf(property) !== "Literal" ? str(property?.["name"]) : textOf(property)
+}
+
+/** Whether a value may be a function: it is neither a literal nor the result of an operator, an object or a list. */
+export const mayBeFunction = (value: unknown): boolean =>
+  !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
+    .test(typeOf(obj(value)))
+
+const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
+
+/** The names in a pattern; `value` is what a plain name gets. */
+const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
+  const node = obj(value)
+  switch (typeOf(node)) {
+    case "Identifier":
+      return [[String(node?.["name"]), init]]
+    case "ObjectPattern":
+      return arr(node?.["properties"]).flatMap((each) => targets(obj(each)?.["value"] ?? obj(each)?.["argument"]))
+    case "ArrayPattern":
+      return arr(node?.["elements"]).flatMap((each) => targets(each))
+    case "RestElement":
+      return targets(node?.["argument"])
+    case "AssignmentPattern":
+      return targets(node?.["left"])
+  }
+  return []
+}
+
+const children = (node: Obj): ReadonlyArray<readonly [string, Obj]> =>
+  Object.entries(node).flatMap(([key, value]) =>
+    arr(Array.isArray(value) ? value : [value]).flatMap((each) => {
+      const child = obj(each)
+      return child !== undefined && typeof child["type"] === "string" ? [[key, child] as const] : []
+    })
+  )
+
+/** Identifiers that are no reference: names of properties, labels, and of what is declared. */
+const isLabel = (parent: Obj, key: string): boolean => {
+  switch (typeOf(parent)) {
+    case "MemberExpression":
+      return key === "property" && parent["computed"] !== true
+    case "Property":
+    case "MethodDefinition":
+    case "PropertyDefinition":
+      return key === "key" && parent["computed"] !== true
+    case "LabeledStatement":
+    case "BreakStatement":
+    case "ContinueStatement":
+    case "MetaProperty":
+      return true
+  }
+  return false
+}
+
+const nearestFunction = (scope: Scope): Scope =>
+  scope.isFunction || scope.parent === undefined ? scope : nearestFunction(scope.parent)
+
+const outsideClass = (scope: Scope): Scope =>
+  scope.receiver === "class" && scope.parent !== undefined ? outsideClass(scope.parent) : scope
+
+/** Whether the platform or n8n may define a global of this name. */
+export const isPlatform = (name: string): boolean =>
+  name in globalThis ||
+  /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/
+    .test(name)
+
+/** What a program defines, and a way through all of it. */
+export interface Scopes {
+  /** Calls for every part of the program, apart from names that refer to nothing. */
+  readonly walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => void
+  readonly find: (scope: Scope, name: string) => Binding | undefined
+  /** What is assigned to names later, by name. */
+  readonly assigned: ReadonlyMap<string, ReadonlyArray<Written>>
+  /** What properties with written names are given, by name. */
+  readonly properties: ReadonlyMap<string, ReadonlyArray<Written>>
+  /** Whether a computed property can be none that leads to functions: a number, or a text with a part of its own. */
+  readonly isHarmlessKey: (key: unknown, scope: Scope) => boolean
+}
+
+const find = (scope: Scope | undefined, name: string): Binding | undefined =>
+  scope === undefined ? undefined : scope.names.get(name) ?? find(scope.parent, name)
+
+const push = (map: Map<string, Array<Written>>, name: string, value: Written) => {
+  const values = map.get(name)
+  if (values === undefined) map.set(name, [value])
+  else values.push(value)
+}
+
+const isClass = (node: Obj) => /^Class(?:Declaration|Expression)$/.test(typeOf(node))
+
+const declare = (scope: Scope, pattern: unknown, init: unknown, isOpen = false) => {
+  const isPlain = typeOf(obj(pattern)) === "Identifier"
+  for (const [name, value] of targets(pattern, init)) {
+    const binding = scope.names.get(name) ?? { values: [], isOpen: false, isCallable: false }
+    if (value !== undefined) binding.values.push({ node: value, scope })
+    if (isOpen || !isPlain) binding.isOpen = true
+    scope.names.set(name, binding)
+  }
+}
+
+const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
+  const scope: Scope = { names: new Map(), parent: outer, isFunction: true, receiver: outer.receiver }
+  if (typeOf(node) !== "ArrowFunctionExpression") {
+    scope.names.set("arguments", { values: [], isOpen: true, isCallable: false })
+  }
+  for (const param of arr(node["params"])) declare(scope, param, undefined, true)
+  const isExecutor = typeOf(parent) === "NewExpression" && obj(parent["callee"])?.["name"] === "Promise"
+  if (isExecutor) { for (const binding of scope.names.values()) binding.isCallable = true }
+  if (typeOf(node) === "FunctionExpression") declare(scope, node["id"], node)
+  return scope
+}
+
+/** The scope of what is in a node. */
+const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
+  if (isFunctionNode(node)) return functionScope(node, parent, outer)
+  if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {
+    return outer
+  }
+  const receiver = isClass(node) ? "class" : outer.receiver
+  const scope: Scope = { names: new Map(), parent: outer, isFunction: false, receiver }
+  if (typeOf(node) === "CatchClause") declare(scope, node["param"], undefined, true)
+  if (isClass(node)) declare(scope, node["id"], node)
+  return scope
+}
+
+/** What is written to names and properties anywhere in a program. */
+interface Writes {
+  readonly assigned: Map<string, Array<Written>>
+  readonly properties: Map<string, Array<Written>>
+}
+
+const define = (node: Obj, scope: Scope, parent: Obj, { assigned, properties }: Writes): void => {
+  switch (typeOf(node)) {
+    case "VariableDeclaration": {
+      const to = node["kind"] === "var" ? nearestFunction(scope) : scope
+      const isLoop = /^For(?:In|Of)/.test(typeOf(parent))
+      for (const each of arr(node["declarations"])) {
+        declare(to, obj(each)?.["id"], obj(each)?.["init"] ?? undefined, isLoop)
+      }
+      return
+    }
+    case "FunctionDeclaration":
+    case "ClassDeclaration":
+      return declare(scope, node["id"], node)
+    case "AssignmentExpression": {
+      const left = obj(node["left"])
+      const isArithmetic = /^(?:[-*/%|&^]|\*\*|<<|>>>?)=$/.test(String(node["operator"]))
+      const value = { node: isArithmetic ? { type: "UpdateExpression" } : node["right"], scope }
+      if (typeOf(left) === "Identifier") push(assigned, String(left?.["name"]), value)
+      else if (typeOf(left) === "MemberExpression") {
+        const key = keyOf(left ?? {})
+        if (key !== undefined) push(properties, key, value)
+      } else for (const [name] of targets(left)) push(assigned, name, { node: undefined, scope })
+      return
+    }
+    case "ForInStatement":
+    case "ForOfStatement": {
+      for (const [name] of targets(node["left"])) push(assigned, name, { node: undefined, scope })
+      return
+    }
+    case "Property":
+    case "MethodDefinition":
+    case "PropertyDefinition": {
+      const key = typeOf(parent) === "ObjectPattern" ? undefined : keyOf(node)
+      if (key !== undefined) push(properties, key, { node: node["value"], scope })
+    }
+  }
+}
+
+const isNumber = (value: unknown, scope: Scope, assigned: Scopes["assigned"], depth = 0): boolean => {
+  const node = obj(value)
+  if (node === undefined || depth > 4) return false
+  const each = (value: unknown, from = scope) => isNumber(value, from, assigned, depth + 1)
+  switch (typeOf(node)) {
+    case "Literal":
+      return typeof node["value"] === "number"
+    case "UpdateExpression":
+      return true
+    case "UnaryExpression":
+      return /^[-+~]$/.test(String(node["operator"]))
+    case "BinaryExpression":
+      return /^(?:[-*/%|&^]|\*\*|<<|>>>?)$/.test(String(node["operator"])) ||
+        node["operator"] === "+" && each(node["left"]) && each(node["right"])
+    case "Identifier": {
+      const binding = find(scope, String(node["name"]))
+      const later = assigned.get(String(node["name"])) ?? []
+      return binding !== undefined && !binding.isOpen && binding.values.length > 0 &&
+        [...binding.values, ...later].every((written) => each(written.node, written.scope))
+    }
+  }
+  return false
+}
+
+/** The texts that are part of a value in any case. */
+const textsIn = (value: unknown): ReadonlyArray<string> => {
+  const node = obj(value)
+  if (typeOf(node) === "TemplateLiteral") {
+    return arr(node?.["quasis"]).map((quasi) => str(obj(obj(quasi)?.["value"])?.["cooked"]) ?? "")
+  }
+  if (typeOf(node) === "BinaryExpression" && node?.["operator"] === "+") {
+    return [...textsIn(node["left"]), ...textsIn(node["right"])]
+  }
+  const text = textOf(node)
+  return text === undefined ? [] : [text]
+}
+
+/** Reads the scopes of a program. */
+export const make = (program: Obj): Scopes => {
+  const writes: Writes = { assigned: new Map(), properties: new Map() }
+  const scopes = new Map<Obj, Scope>()
+  const global: Scope = { names: new Map(), parent: undefined, isFunction: true, receiver: "global" }
+  const read = (node: Obj, parent: Obj, outer: Scope) => {
+    define(node, outer, parent, writes)
+    const scope = scopeIn(node, parent, outer)
+    scopes.set(node, scope)
+    for (const [, child] of children(node)) read(child, node, scope)
+  }
+  read(program, {}, global)
+  // A name that is assigned without a declaration becomes a global of the program's own, unless there is one already.
+  for (const name of writes.assigned.keys()) {
+    if (isPlatform(name) || global.names.has(name)) continue
+    global.names.set(name, { values: [], isOpen: false, isCallable: false })
+  }
+  return {
+    ...writes,
+    find,
+    isHarmlessKey: (key, scope) =>
+      isNumber(key, scope, writes.assigned) ||
+      textsIn(key).some((text) => [...reflective].every((name) => !name.includes(text))),
+    walk: (visit) => {
+      const step = (node: Obj, parent: Obj, outer: Scope) => {
+        const scope = scopes.get(node) ?? outer
+        visit(node, isClass(node) ? outer : scope, parent)
+        for (const [key, child] of children(node)) {
+          if (typeOf(child) === "Identifier" && isLabel(node, key)) continue
+          // What a class extends, and names of its members that are computed, are not yet part of it.
+          const isBefore = key === "superClass" || key === "key" && /^(?:Method|Property)Definition$/.test(typeOf(node))
+          step(child, node, isBefore ? outsideClass(scope) : scope)
+        }
+      }
+      step(program, {}, global)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/** Replays against a real n8n of nodes that send in every way that code can: a counting server gets nothing again. */
+import { assert, type Vitest } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type * as Services from "../../../src/app/Services.ts"
+import type { Obj } from "../../../src/base/Json.ts"
+import type * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import { senders } from "../../support/senders.ts"
+import { code, connected, happened, type Link, made, node, set, test, webhook } from "./builders.ts"
+import type { RealN8n } from "./RealN8n.ts"
+import * as Recorder from "./Recorder.ts"
+import * as scenarios from "./scenarios.ts"
+
+type It = Vitest.MethodsNonLive<RealN8n | N8nClient.N8nClient | Services.Services>
+
+const onError = { onError: "continueRegularOutput", continueOnFail: true }
+
+/** Forms of the older nodes, which have their own sandbox. */
+const older = senders.filter((each) => /^(?:await|const|var)[^]{0,40}helpers/.test(each)).slice(0, 12)
+
+const at = (url: string, form: string) => JSON.stringify(`${url}/send?form=${form}`)
+
+/** Nodes that send, each in its own way. */
+const sending = (url: string): ReadonlyArray<Obj & { readonly name: string }> => [
+  ...senders.map((statements, index) =>
+    code(`Code ${index}`, `const url = ${at(url, `code-${index}`)}\n${statements}\nreturn [{ json: {} }]`, onError)
+  ),
+  ...older.flatMap((statements, index) => [
+    node(`Function ${index}`, "function", 1, {
+      functionCode: `const url = ${at(url, `function-${index}`)}\n${statements}\nreturn items`
+    }, onError),
+    node(`Function item ${index}`, "functionItem", 1, {
+      functionCode: `const url = ${at(url, `item-${index}`)}\n${statements}\nreturn item`
+    }, onError)
+  ]),
+  node("Sort", "sort", 1, {
+    type: "code",
+    code: `helpers.httpRequest({ url: ${at(url, "sort")} }); return 0`
+  }, onError),
+  node("HTTP", "httpRequest", 4.2, { url: `${url}/send?form=http` }, onError),
+  node("Merge", "merge", 3.2, { mode: "combineBySql", query: `SELECT * FROM CSV("${url}/send?form=sql")` }, onError)
+]
+
+/** Expressions are evaluated in a replay; n8n lets none of them send. */
+const expressions = (url: string) =>
+  [
+    `fetch(${at(url, "e0")})`,
+    `this.helpers.httpRequest({ url: ${at(url, "e1")} })`,
+    `$helpers.httpRequest({ url: ${at(url, "e2")} })`,
+    `(() => 0).constructor("return fetch")()(${at(url, "e3")})`,
+    `new XMLHttpRequest().open("GET", ${at(url, "e4")})`,
+    `[]["constr" + "uctor"]["constr" + "uctor"]("return process")()`
+  ].map((expression, index) => ({ ...set(`Expression ${index}`, `{ a: ${expression} }`), ...onError }))
+
+/** Adds the tests of what a replay sends to a suite. */
+export const sendingNothing = (it: It) => {
+  it.effect(
+    "replay: nothing is sent, whatever the code looks like, and every node that could is named",
+    () =>
+      Effect.gen(function*() {
+        const recorder = yield* Recorder.make
+        const path = `sending-${crypto.randomUUID()}`
+        const senders = sending(recorder.url)
+        const harmless = [
+          ...expressions(recorder.url),
+          code("Computes", "return items.map(({ json }) => ({ json: { keys: Object.keys(json).length } }))")
+        ]
+        const nodes = [...senders, ...harmless]
+        const links: ReadonlyArray<Link> = nodes.map(({ name }) => ["Orders", name])
+        const id = yield* made("sends", [webhook(path), ...nodes], [], { connections: connected(links) })
+        yield* scenarios.publish(id)
+        const { executionId } = yield* happened(id, path, { n: 1 })
+        const sent = recorder.lines().length
+        const forms = new Set(recorder.lines().map((line) => /form=([\w-]+)/.exec(line)?.[1] ?? ""))
+        assert.includeMembers([...forms], ["code-0", "code-1", "code-2", "code-3", "code-4", "http"])
+        assert.isAtLeast(forms.size, 30)
+
+        const again = yield* test(id, { replay: executionId })
+        assert.deepStrictEqual(recorder.lines().slice(sent), [])
+        const held = new Set([...again.pinned ?? [], ...again.notRun ?? []])
+        assert.deepStrictEqual(senders.flatMap(({ name }) => held.has(name) ? [] : [name]), [])
+        assert.includeMembers([...again.ran ?? []], ["Computes"])
+      }),
+    120_000
+  )
+}
