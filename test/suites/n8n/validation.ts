@@ -3,6 +3,7 @@ import { assert, type Vitest } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Services from "../../../src/app/Services.ts"
+import * as JavaScript from "../../../src/base/JavaScript.ts"
 import { type Obj, obj } from "../../../src/base/Json.ts"
 import * as Evaluate from "../../../src/catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../../src/catalogue/types/NodeDetails.ts"
@@ -118,11 +119,11 @@ const inARow = () =>
 const needsMore = /\.(?:compression|editImage|extractFromFile|removeDuplicates)$/
 
 /** The examples that need nothing but items: neither an account, nor a service, nor sub-nodes. */
-const runnable = () =>
+const runnable = (parse: JavaScript.Parse) =>
   inARow().filter((node) =>
     node.type.startsWith("n8n-nodes-base.") && !needsMore.test(node.type) &&
     Object.keys(obj(obj(node)?.["credentials"]) ?? {}).length === 0 &&
-    !Outside.reachesOutside(nodeTypes.all.get(node.type), node)
+    !Outside.reachesOutside(nodeTypes.all.get(node.type), node, parse)
   )
 
 /** The examples that lend something to an agent: models, memories, tools and what these need. */
@@ -239,7 +240,10 @@ export const validation = (it: It, version: string) => {
 
   it.effect("node_get: its examples run, also on an item that lacks most fields", () =>
     Effect.gen(function*() {
-      const nodes = (yield* there(runnable())).map((each) => ({ ...each, onError: "continueRegularOutput" }))
+      const nodes = (yield* there(runnable(yield* JavaScript.parser))).map((each) => ({
+        ...each,
+        onError: "continueRegularOutput"
+      }))
       assert.isAbove(nodes.length, 20)
       const { id } = yield* tools.createWorkflow.call({
         name: "examples that run",
