@@ -3,12 +3,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 
-/**
- * A page. It is the same for every answer, which brings what it shows.
- *
- * @category models
- * @since 0.1.0
- */
+/** A page. It is the same for every answer, which brings what it shows. */
 export interface App {
   /** `ui://…`, by which a client reads it. */
   readonly uri: string
@@ -19,28 +14,13 @@ export interface App {
   readonly html: Effect.Effect<string, Errors.Failure>
 }
 
-/**
- * The media type of pages.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The media type of pages. */
 export const mimeType = "text/html;profile=mcp-app"
 
-/**
- * What a page shows of one answer: goes to it in `_meta`, past the model.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a page shows of one answer: goes to it in `_meta`, past the model. */
 export type View = { readonly [key: string]: object }
 
-/**
- * Takes what the page shows of the answer; absent where the client shows no pages, and none is made.
- *
- * @category services
- * @since 0.1.0
- */
+/** Takes what the page shows of the answer; absent where the client shows no pages, and none is made. */
 export const Show = Context.Reference<((view: View) => Effect.Effect<void>) | undefined>("effect-n8n-mcp/App/Show", {
   defaultValue: () => undefined
 })

@@ -3,12 +3,7 @@ import * as Errors from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
 import * as Hints from "./Hints.ts"
 
-/**
- * A failed call as a client sees it; `hint` says what to do next.
- *
- * @category models
- * @since 0.1.0
- */
+/** A failed call as a client sees it; `hint` says what to do next. */
 export interface Envelope extends Errors.Report {
   readonly hint: string
 }
@@ -16,12 +11,7 @@ export interface Envelope extends Errors.Report {
 /** Names of nodes and workflows stand in hints: a screen of text, and no secret in it. */
 const maxHint = 2_000
 
-/**
- * Converts an error to an envelope.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Converts an error to an envelope. */
 export const fromError = (error: Errors.Failure): Envelope => ({
   ...Errors.report(error),
   hint: redactText(Hints.text(error.hint ?? "")).slice(0, maxHint)

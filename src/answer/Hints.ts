@@ -74,12 +74,7 @@ const sentence = (advice: Advice): string =>
     FixRefusedValues: () => "Put right what errorDetails names (validate_workflow tells where), then test again."
   })
 
-/**
- * The text of a hint.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The text of a hint. */
 export const text = (hint: Hint): string =>
   [hint].flat().map((part) => typeof part === "string" ? part : sentence(part)).filter((part) => part !== "").join(" ")
 
@@ -95,12 +90,7 @@ const literal = (value: string | number | ReadonlyArray<string>): string =>
     ? String(value)
     : `[${value.map(literal).join(", ")}]`
 
-/**
- * The text of a call to get_execution_by_node; `more` are further arguments.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The text of a call to get_execution_by_node; `more` are further arguments. */
 export const executionByNode = (
   id: string,
   nodeName: string,
@@ -111,12 +101,7 @@ export const executionByNode = (
   return `get_execution_by_node(${args.join(", ")})`
 }
 
-/**
- * The next step after the summary of an execution: a message and an example call.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The next step after the summary of an execution: a message and an example call. */
 export const guidance = (
   step:
     | { readonly _tag: "Node"; readonly nodeName: string }

@@ -13,20 +13,12 @@ import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 /**
  * The budget of one answer in characters of its JSON, which also bounds its tokens (see {@link cost}).
  * Default: 40,000, since Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
- *
- * @category services
- * @since 0.1.0
  */
 export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
   defaultValue: () => 40_000
 })
 
-/**
- * The smallest budget with which an answer can keep its shape.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The smallest budget with which an answer can keep its shape. */
 export const minResultChars = 4_000
 
 /** 40,000 units are at most 25,000 tokens. */
@@ -99,9 +91,6 @@ const measure = (value: unknown, depth: number, meter: Meter): void => {
  * **Gotchas**
  *
  * Counting stops above `cap`; the result is then some value above it.
- *
- * @category functions
- * @since 0.1.0
  */
 export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   const meter: Meter = { chars: 0, tokens: depth === 0 && Predicate.isString(value) ? 1 : 0, cap }
@@ -303,12 +292,7 @@ const markPage = (
   return Array.isArray(inner) ? { ...holder, ...withMarks([...marksIn(holder), mark(inner.length)]) } : value
 }
 
-/**
- * Marks each list that is a page of a longer one.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Marks each list that is a page of a longer one. */
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
     (marked, [path, total]) => markPage(marked, path.split("."), (kept) => makeMark(path, kept, total, next)),
@@ -327,8 +311,5 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
  *
  * The result has type `A` only if the output schema allows `_truncated` (`Truncated.markable`); free JSON
  * (`Schema.Json`) always does.
- *
- * @category functions
- * @since 0.1.0
  */
 export const fit = <A>(value: A, budget: number, next: Next = noCall): A => shrink(value, budget, "", 0, next) as A

@@ -1,12 +1,7 @@
 /** Prompts: tasks that a person picks by name, with the text that the model then receives. */
 import type * as Resource from "./Resource.ts"
 
-/**
- * An argument of a prompt.
- *
- * @category models
- * @since 0.1.0
- */
+/** An argument of a prompt. */
 export interface Argument<out R = unknown> {
   readonly name: string
   readonly description: string
@@ -14,12 +9,7 @@ export interface Argument<out R = unknown> {
   readonly complete?: Resource.Complete<R>
 }
 
-/**
- * A prompt with its arguments.
- *
- * @category models
- * @since 0.1.0
- */
+/** A prompt with its arguments. */
 export interface Prompt<out R = unknown> {
   readonly name: string
   readonly title: string

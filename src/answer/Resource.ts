@@ -3,20 +3,10 @@ import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as Tool from "./Tool.ts"
 
-/**
- * Completes a value that a person is typing; clients are sent at most 100 proposals.
- *
- * @category models
- * @since 0.1.0
- */
+/** Completes a value that a person is typing; clients are sent at most 100 proposals. */
 export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.Failure, R>
 
-/**
- * An entry of a list of resources.
- *
- * @category models
- * @since 0.1.0
- */
+/** An entry of a list of resources. */
 export interface Entry {
   readonly id: string
   /** The title by which a person picks it. */
@@ -25,12 +15,7 @@ export interface Entry {
   readonly description?: string
 }
 
-/**
- * A kind of resource.
- *
- * @category models
- * @since 0.1.0
- */
+/** A kind of resource. */
 export interface Resource<out R = unknown> {
   readonly name: string
   readonly title: string
@@ -64,9 +49,6 @@ const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastInde
  * **Details**
  *
  * It is read through the tool of this name that is served, with all that is around that one (`Tool.wrap`).
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
@@ -85,20 +67,10 @@ export const ofTool = <R = never>(
 
 const prefix = ({ uriTemplate }: Resource) => uriTemplate.slice(0, uriTemplate.lastIndexOf("{"))
 
-/**
- * The URI of the resource with this id.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The URI of the resource with this id. */
 export const uri = (resource: Resource, id: string): string => prefix(resource) + encodeURIComponent(id)
 
-/**
- * Finds the resource of a URI and its id, which may be percent-encoded.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Finds the resource of a URI and its id, which may be percent-encoded. */
 export const find = <R>(
   resources: ReadonlyArray<Resource<R>>,
   uri: string

@@ -19,12 +19,7 @@ import { markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
 
-/**
- * MCP's behaviour hints; a client may run read-only tools concurrently and without asking.
- *
- * @category models
- * @since 0.1.0
- */
+/** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
 export interface Annotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -32,12 +27,7 @@ export interface Annotations {
   readonly openWorldHint: boolean
 }
 
-/**
- * Annotations of tools that only read.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Annotations of tools that only read. */
 export const readOnly: Annotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -45,75 +35,35 @@ export const readOnly: Annotations = {
   openWorldHint: true
 }
 
-/**
- * Annotations of tools that change or delete; the overwritten state is kept as a snapshot.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Annotations of tools that change or delete; the overwritten state is kept as a snapshot. */
 export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
 
-/**
- * Annotations of tools that add something with each call.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Annotations of tools that add something with each call. */
 export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
 
-/**
- * Whether tools that change something are refused. Default: `false`.
- *
- * @category services
- * @since 0.1.0
- */
+/** Whether tools that change something are refused. Default: `false`. */
 export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
 
-/**
- * Tools that are offered to a client: all, or with `readOnly` only those that change nothing.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Tools that are offered to a client: all, or with `readOnly` only those that change nothing. */
 export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
   readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
 
-/**
- * Names of the server's tools that are withheld from a caller. Default: none.
- *
- * @category services
- * @since 0.1.0
- */
+/** Names of the server's tools that are withheld from a caller. Default: none. */
 export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
   defaultValue: () => new Set()
 })
 
-/**
- * Whether secrets in answers are replaced by `[redacted]`. Default: `true`.
- *
- * @category services
- * @since 0.1.0
- */
+/** Whether secrets in answers are replaced by `[redacted]`. Default: `true`. */
 export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
 
-/**
- * Successful answer.
- *
- * @category models
- * @since 0.1.0
- */
+/** Successful answer. */
 export interface Answer<Data> {
   readonly success: true
   readonly message: string
   readonly data: Data
 }
 
-/**
- * Tool of any type, as a server uses it.
- *
- * @category models
- * @since 0.1.0
- */
+/** Tool of any type, as a server uses it. */
 export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly name: string
   readonly title: string
@@ -150,20 +100,10 @@ interface Described {
   readonly unlisted: NonNullable<About["unlisted"]>
 }
 
-/**
- * Schema of arguments.
- *
- * @category models
- * @since 0.1.0
- */
+/** Schema of arguments. */
 export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
 
-/**
- * Schema of an answer's `data`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Schema of an answer's `data`. */
 export type OutputSchema = Schema.ConstraintCodec<object, unknown>
 
 /**
@@ -173,9 +113,6 @@ export type OutputSchema = Schema.ConstraintCodec<object, unknown>
  *
  * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
  * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
- *
- * @category models
- * @since 0.1.0
  */
 export interface Tool<
   Name extends string,
@@ -200,28 +137,13 @@ export interface Tool<
   readonly [parts]: Parts<I["Type"], O["Type"], R, E>
 }
 
-/**
- * Services that a tool needs.
- *
- * @category models
- * @since 0.1.0
- */
+/** Services that a tool needs. */
 export type Services<T> = T extends Any<infer R> ? R : never
 
-/**
- * Input of a tool's `call` and `answer`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Input of a tool's `call` and `answer`. */
 export type Input<T extends Any> = T["input"]["Encoded"]
 
-/**
- * Result of a tool's `call`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Result of a tool's `call`. */
 export type Output<T extends Any> = T["output"]["Type"]
 
 const lazy = <A>(make: () => A) => {
@@ -249,12 +171,7 @@ interface Parts<In, Out, out R, out E> extends About {
   readonly trim?: ((data: Out, input: In) => Out) | undefined
 }
 
-/**
- * Properties of a tool that are known without calling it.
- *
- * @category models
- * @since 0.1.0
- */
+/** Properties of a tool that are known without calling it. */
 export interface About {
   /**
    * Parameters that are accepted but listed to no one (`never`) or only on request (`onRequest`): every listed parameter
@@ -364,12 +281,7 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   }
 }
 
-/**
- * Tool that also lists the parameters marked `onRequest`.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Tool that also lists the parameters marked `onRequest`. */
 export const extended = <T extends Any>(tool: T): T => {
   const { inputSchema, unlisted } = tool[schema]
   const hidden = Object.keys(unlisted).filter((name) => unlisted[name] === "never")
@@ -417,9 +329,6 @@ export const extended = <T extends Any>(tool: T): T => {
  *   Effect.provide(FakeN8n.layer({ workflows, executions: [] }))
  * )
  * ```
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = <
   const Name extends string,
@@ -509,9 +418,6 @@ export const make = <
  *   Effect.provide(Layer.merge(FakeN8n.layer({ workflows: [], executions: [] }), Services.layerMemory))
  * )
  * ```
- *
- * @category constants
- * @since 0.1.0
  */
 export const wrap = <
   const Name extends string,
@@ -567,22 +473,12 @@ export const wrap = <
   )
 }
 
-/**
- * Tools that are served to the caller, wrappers included; resources read through these.
- *
- * @category services
- * @since 0.1.0
- */
+/** Tools that are served to the caller, wrappers included; resources read through these. */
 export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
   defaultValue: () => []
 })
 
-/**
- * Runs an effect with these tools as the caller's.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Runs an effect with these tools as the caller's. */
 export const serving =
   <T extends Any>(tools: ReadonlyArray<T>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
@@ -590,23 +486,13 @@ export const serving =
       // The context contains the services of the tools.
       Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
 
-/**
- * Tool as it is served to the caller.
- *
- * @category models
- * @since 0.1.0
- */
+/** Tool as it is served to the caller. */
 export interface Served<T extends Any> {
   readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
   readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
 }
 
-/**
- * The caller's tool of the same name, for resources and completions; fails if it is not served.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The caller's tool of the same name, for resources and completions; fails if it is not served. */
 export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
   Effect.flatMap(CurrentTools, (tools) => {
     const match = tools.find(({ name }) => name === tool.name)

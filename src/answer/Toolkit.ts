@@ -9,12 +9,7 @@ import * as Envelope from "./Envelope.ts"
 import type * as Tool from "./Tool.ts"
 import { markable } from "./Truncated.ts"
 
-/**
- * A failed call as a model is told it; `hint` says what to do next.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** A failed call as a model is told it; `hint` says what to do next. */
 export const Failure = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -23,20 +18,10 @@ export const Failure = Schema.Struct({
   hint: Schema.String
 })
 
-/**
- * The answer of a tool as a model is shown it: encoded.
- *
- * @category models
- * @since 0.1.0
- */
+/** The answer of a tool as a model is shown it: encoded. */
 export type Success<T extends Tool.Any> = Schema.Codec<Tool.Answer<T["output"]["Encoded"]>>
 
-/**
- * A tool as `effect/ai` has them.
- *
- * @category models
- * @since 0.1.0
- */
+/** A tool as `effect/ai` has them. */
 export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
     T["name"],
     {
@@ -48,12 +33,7 @@ export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
   >
   : never
 
-/**
- * Tools by name.
- *
- * @category models
- * @since 0.1.0
- */
+/** Tools by name. */
 export type ByName<Tools extends ReadonlyArray<Tool.Any>> = {
   readonly [T in Tools[number] as T["name"]]: Ai<T>
 }
@@ -97,9 +77,6 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  *   toolkit: n8n.toolkit
  * }).pipe(Effect.provide(n8n.layer))
  * ```
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = <const Tools extends ReadonlyArray<Tool.Any>>(tools: Tools): {
   readonly toolkit: AiToolkit.Toolkit<ByName<Tools>>

@@ -2,12 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/**
- * The path of a shortened value, its kept and total length, and the call that fetches the rest.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** The path of a shortened value, its kept and total length, and the call that fetches the rest. */
 export const Mark = Schema.Struct({
   path: Schema.String,
   kept: Schema.Int,
@@ -16,39 +11,19 @@ export const Mark = Schema.Struct({
 })
 export type Mark = typeof Mark.Type
 
-/**
- * The field under which an object has its marks.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The field under which an object has its marks. */
 export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
 
 const isMark = Schema.is(Mark)
 
-/**
- * The marks that an object in an answer has.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The marks that an object in an answer has. */
 export const marksIn = (holder: object): ReadonlyArray<Mark> =>
   "_truncated" in holder ? [holder._truncated].flat().filter(isMark) : []
 
-/**
- * Names the call that fetches the elements after the first `kept` of a list, at a path such as `output.items`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Names the call that fetches the elements after the first `kept` of a list, at a path such as `output.items`. */
 export type Next = (path: string, kept: number) => string | undefined
 
-/**
- * The full length of each list that is a page of a longer one, by path.
- *
- * @category models
- * @since 0.1.0
- */
+/** The full length of each list that is a page of a longer one, by path. */
 export type Totals = Readonly<Record<string, number>>
 
 const mark = new AST.PropertySignature("_truncated", truncated._truncated.ast)
@@ -82,11 +57,6 @@ const admit = (ast: AST.AST, isRoot: boolean): AST.AST => {
   )
 }
 
-/**
- * Adds marks to a schema: optional at its root and in each object with a list.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Adds marks to a schema: optional at its root and in each object with a list. */
 export const markable = <A, I>(schema: Schema.ConstraintCodec<A, I>): Schema.ConstraintCodec<A, I> =>
   Schema.make(admit(schema.ast, true))

@@ -2,24 +2,14 @@
 import * as Schema from "effect/Schema"
 import { markable } from "./Truncated.ts"
 
-/**
- * A JSON Schema with an object at its root, as MCP requires.
- *
- * @category models
- * @since 0.1.0
- */
+/** A JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
   readonly type: "object"
   readonly properties?: { readonly [key: string]: object }
   readonly [key: string]: unknown
 }
 
-/**
- * The JSON Schema (2020-12) of a schema, without additional properties.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** The JSON Schema (2020-12) of a schema, without additional properties. */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }

@@ -12,12 +12,7 @@ import * as ConfigFile from "./configFile.ts"
 import { splitList } from "./declaration.ts"
 import { forms, parse } from "./statePlace.ts"
 
-/**
- * One n8n, as one API key sees it.
- *
- * @category models
- * @since 0.1.0
- */
+/** One n8n, as one API key sees it. */
 export interface Profile {
   readonly name: string
   /** The editor's address. */
@@ -35,12 +30,7 @@ export interface Profile {
   readonly state?: Redacted.Redacted<string> | undefined
 }
 
-/**
- * A profile that cannot be used; the server does not start.
- *
- * @category errors
- * @since 0.1.0
- */
+/** A profile that cannot be used; the server does not start. */
 export class InvalidProfile extends Data.TaggedError("InvalidProfile")<{ readonly message: string }> {}
 
 const text = Schema.String.check(Schema.isMinLength(1))
@@ -67,12 +57,7 @@ const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema
 const decodeFile = Arguments.decoder("The file", File, Tool.jsonSchema(File))
 const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry))
 
-/**
- * Variables of the environment, by name.
- *
- * @category models
- * @since 0.1.0
- */
+/** Variables of the environment, by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
 /** The entry's own place of state; fails with the reason. */
@@ -118,9 +103,6 @@ const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, 
  * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?, filesRoot?, state or
  * stateEnv?}]}`; comments and trailing commas are allowed, a variable holds several tokens with commas between them, and
  * relative folders start at the file's.
- *
- * @category functions
- * @since 0.1.0
  */
 export const load = (file: string, env: Env): Effect.Effect<
   ReadonlyArray<Profile>,
@@ -146,12 +128,7 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/**
- * The profile with the name; a single profile needs none.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The profile with the name; a single profile needs none. */
 export const pick = (
   profiles: ReadonlyArray<Profile>,
   name: string | undefined

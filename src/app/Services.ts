@@ -23,12 +23,7 @@ import * as SqlSnapshots from "../workflows/store/SqlSnapshots.ts"
 import * as Versions from "../workflows/store/Versions.ts"
 import * as WorkflowStore from "../workflows/store/WorkflowStore.ts"
 
-/**
- * Services that the tools need except the `N8nClient`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Services that the tools need except the `N8nClient`. */
 export type Services =
   | Executions.Executions
   | NodeCatalogue.NodeCatalogue
@@ -37,12 +32,7 @@ export type Services =
   | WorkflowFiles.WorkflowFiles
   | WorkflowStore.WorkflowStore
 
-/**
- * Locations and limits.
- *
- * @category models
- * @since 0.1.0
- */
+/** Locations and limits. */
 export interface Options extends Executions.Options, NodeCatalogue.Options {
   /** Absolute folders whose `.json` files may be read and written; without any, the file tools refuse. */
   readonly filesRoots: ReadonlyArray<string>
@@ -101,12 +91,7 @@ export const files = (roots: ReadonlyArray<string>): Layer.Layer<WorkflowFiles.W
 export const catalogue = (options: NodeCatalogue.Options) =>
   Layer.provide(NodeCatalogue.layer(options), NodeServices.layer)
 
-/**
- * Services with files on this machine; fails if a package of `nodes` cannot be read.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Services with files on this machine; fails if a package of `nodes` cannot be read. */
 export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage> =>
   Layer.merge(
     files(options.filesRoots),
@@ -136,12 +121,7 @@ const noFiles = Layer.succeed(WorkflowFiles.WorkflowFiles, {
   list: refuse
 })
 
-/**
- * Services in memory, for tests; the node catalogue is the only file.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Services in memory, for tests; the node catalogue is the only file. */
 export const layerMemory: Layer.Layer<Services> = Layer.merge(
   noFiles,
   Layer.provideMerge(stateful(Executions.layer(), Snapshots.layerMemory), catalogue({}))

@@ -4,12 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 
-/**
- * Why n8n cannot be reached at the configured address.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Why n8n cannot be reached at the configured address. */
 export const ConnectionProblem = Schema.Literals([
   "NoAnswer",
   "NothingListens",
@@ -22,12 +17,7 @@ export const ConnectionProblem = Schema.Literals([
 ])
 export type ConnectionProblem = typeof ConnectionProblem.Type
 
-/**
- * One piece of advice; `answer/Hints` has the wording.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** One piece of advice; `answer/Hints` has the wording. */
 export const Advice = Schema.TaggedUnion({
   CheckConnection: { problem: ConnectionProblem },
   CheckApiKey: {},
@@ -66,11 +56,6 @@ export type Advice = typeof Advice.Type
 
 const Part = Schema.Union([Schema.String, Advice])
 
-/**
- * What to do next: a sentence, a piece of advice, or a list of both.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** What to do next: a sentence, a piece of advice, or a list of both. */
 export const Hint = Schema.Union([Part, Schema.Array(Part)])
 export type Hint = typeof Hint.Type

@@ -2,20 +2,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/**
- * The user's answer; `unasked` if the client cannot ask.
- *
- * @category models
- * @since 0.1.0
- */
+/** The user's answer; `unasked` if the client cannot ask. */
 export type Consent = "yes" | "no" | "unasked"
 
-/**
- * The caller's side of one call.
- *
- * @category models
- * @since 0.1.0
- */
+/** The caller's side of one call. */
 export interface Service {
   /** Whether the client receives `progress` and therefore waits longer. */
   readonly hearsProgress?: boolean
@@ -25,20 +15,10 @@ export interface Service {
   readonly confirm: (question: string) => Effect.Effect<Consent>
 }
 
-/**
- * The current call's context; by default progress is dropped and questions are unanswered.
- *
- * @category services
- * @since 0.1.0
- */
+/** The current call's context; by default progress is dropped and questions are unanswered. */
 export const CallContext = Context.Reference<Service>("effect-n8n-mcp/CallContext", {
   defaultValue: () => ({ progress: () => Effect.void, confirm: () => Effect.succeed("unasked" as const) })
 })
 
-/**
- * Name of the caller, recorded with changes. Unknown by default.
- *
- * @category services
- * @since 0.1.0
- */
+/** Name of the caller, recorded with changes. Unknown by default. */
 export const Author = Context.Reference<string | undefined>("effect-n8n-mcp/Author", { defaultValue: () => undefined })

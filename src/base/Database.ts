@@ -7,20 +7,10 @@ import type * as SqlError from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
 import * as Errors from "./Errors.ts"
 
-/**
- * The statement was not applied.
- *
- * @category errors
- * @since 0.1.0
- */
+/** The statement was not applied. */
 export class DatabaseError extends Data.TaggedError("DatabaseError")<{ readonly message: string }> {}
 
-/**
- * Runs statements on tables of this version.
- *
- * @category models
- * @since 0.1.0
- */
+/** Runs statements on tables of this version. */
 export interface Service {
   /** Runs statements within seconds, or fails; atomic changes need a transaction. */
   readonly run: <A>(
@@ -28,28 +18,13 @@ export interface Service {
   ) => Effect.Effect<A, DatabaseError>
 }
 
-/**
- * The shared database.
- *
- * @category services
- * @since 0.1.0
- */
+/** The shared database. */
 export class Database extends Context.Service<Database, Service>()("effect-n8n-mcp/Database") {}
 
-/**
- * Digest of an instance, which identifies the owner of a row without revealing the key.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Digest of an instance, which identifies the owner of a row without revealing the key. */
 export const owner = (instance: string): string => createHash("sha256").update(instance).digest("hex")
 
-/**
- * Error for a database that does not answer.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Error for a database that does not answer. */
 export const unusable = (reason: string, field?: string) => ({ message }: DatabaseError): Errors.ValidationError =>
   new Errors.ValidationError({
     reason: `${reason}: the state database does not answer (${message})`,

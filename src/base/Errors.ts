@@ -8,12 +8,7 @@ import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
 import { redactText } from "./Redact.ts"
 
-/**
- * Operation of a request and its resource; becomes the `context` of its errors.
- *
- * @category models
- * @since 0.1.0
- */
+/** Operation of a request and its resource; becomes the `context` of its errors. */
 export interface Target {
   /** A verb phrase, such as `get workflow`. */
   readonly operation: string
@@ -22,22 +17,12 @@ export interface Target {
   readonly resourceId?: string | undefined
 }
 
-/**
- * Target that is a single resource, which may be missing.
- *
- * @category models
- * @since 0.1.0
- */
+/** Target that is a single resource, which may be missing. */
 export interface ResourceTarget extends Target {
   readonly resourceType: string
 }
 
-/**
- * Target as in the errors' context.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Target as in the errors' context. */
 export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
   operation,
   ...(resourceType === undefined ? {} : { resourceType }),
@@ -52,12 +37,7 @@ const target = {
   hint: Hint
 }
 
-/**
- * n8n has no such resource (HTTP 404).
- *
- * @category errors
- * @since 0.1.0
- */
+/** n8n has no such resource (HTTP 404). */
 export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFoundError", target) {
   override get message() {
     return `${this.resourceType ?? "Resource"} '${this.resourceId ?? ""}' not found`
@@ -74,9 +54,6 @@ export class NotFoundError extends Schema.TaggedError<NotFoundError>()("NotFound
  * - `Status`: n8n, or a proxy in front of it, answered with the error `statusCode`.
  * - `Unreadable`: the answer is not n8n's.
  * - `VersionConflict`: someone else changed the workflow in the meantime; nothing was written.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Reason = Schema.Literals(["Unreachable", "Timeout", "Status", "Unreadable", "VersionConflict"])
 export type Reason = typeof Reason.Type
@@ -88,9 +65,6 @@ export type Reason = typeof Reason.Type
  *
  * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with secrets redacted. `cause` is what the
  * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never contains the request and its key.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,
@@ -112,9 +86,6 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
  * **Details**
  *
  * `isServerFault` is set if this server's machine is at fault (a full disk, a missing file), not the call.
- *
- * @category errors
- * @since 0.1.0
  */
 export class ValidationError extends Schema.TaggedError<ValidationError>()("ValidationError", {
   reason: Schema.String,
@@ -128,40 +99,20 @@ export class ValidationError extends Schema.TaggedError<ValidationError>()("Vali
   }
 }
 
-/**
- * Failures of a request without a single target, such as a list: `NotFoundError` cannot occur.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failures of a request without a single target, such as a list: `NotFoundError` cannot occur. */
 export type RequestError = ApiError | ValidationError
 
-/**
- * Every failure of the n8n client and of the tools of this package.
- *
- * @category models
- * @since 0.1.0
- */
+/** Every failure of the n8n client and of the tools of this package. */
 export type N8nError = NotFoundError | ApiError | ValidationError
 
-/**
- * Failure of any tool: an error of this package or any other tagged error; `hint` is the next step.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failure of any tool: an error of this package or any other tagged error; `hint` is the next step. */
 export interface Failure {
   readonly _tag: string
   readonly message: string
   readonly hint?: Hint
 }
 
-/**
- * Error in a form for clients: no stack, no secrets, at most a screen of text.
- *
- * @category models
- * @since 0.1.0
- */
+/** Error in a form for clients: no stack, no secrets, at most a screen of text. */
 export interface Report {
   readonly name: string
   readonly message: string
@@ -172,12 +123,7 @@ export interface Report {
 /** Maximum length of n8n's messages, whose beginning says what is wrong. */
 const maxDetails = 2_000
 
-/**
- * Converts an error to a report, in the format of the earlier servers.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Converts an error to a report, in the format of the earlier servers. */
 export const report = (error: Failure): Report => {
   const { _tag } = error
   const context = Object.fromEntries(
@@ -194,11 +140,6 @@ export const report = (error: Failure): Report => {
   }
 }
 
-/**
- * Whether this server's machine is at fault, not the call.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether this server's machine is at fault, not the call. */
 export const isServerFault = (error: Failure): boolean =>
   error instanceof ValidationError && error.isServerFault === true

@@ -28,12 +28,7 @@ export interface Limits {
   readonly total?: number
 }
 
-/**
- * Whether an item matches.
- *
- * @category models
- * @since 0.1.0
- */
+/** Whether an item matches. */
 export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
   /** The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`. */

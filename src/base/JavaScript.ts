@@ -4,23 +4,13 @@ import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
 
-/**
- * An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply.
- *
- * @category models
- * @since 0.1.0
- */
+/** An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply. */
 export type Parsed =
   | { readonly program: Acorn.Program & Obj }
   | { readonly mistake: string; readonly at: number }
   | undefined
 
-/**
- * Parses JavaScript: an `expression` as in n8n, or the `body` of an async function.
- *
- * @category models
- * @since 0.1.0
- */
+/** Parses JavaScript: an `expression` as in n8n, or the `body` of an async function. */
 export type Parse = (code: string, as: "expression" | "body") => Parsed
 
 /** Loads the parser, with acorn on first use. */

@@ -1,12 +1,7 @@
 /** Paths into a JSON value, as people write them: `customer.id`, `rules.values[2]`, `["order no"]`. Pure. */
 import { own } from "./Json.ts"
 
-/**
- * A key of an object, or an index into an array.
- *
- * @category models
- * @since 0.1.0
- */
+/** A key of an object, or an index into an array. */
 export type Step = string | number
 
 const token =

@@ -9,9 +9,6 @@ import * as Schema from "effect/Schema"
  * An `error` is something that n8n refuses to publish, marks red in its editor or fails on; a `warning` is a likely
  * mistake. Credentials that are not set are no problems: see {@link MissingCredential}.
  * `path` starts at the workflow: `nodes[3].parameters.url`, `connections.A.main[0][1]`.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Problem = Schema.Struct({
   severity: Schema.Literals(["error", "warning"]),
@@ -23,11 +20,6 @@ export const Problem = Schema.Struct({
 })
 export type Problem = typeof Problem.Type
 
-/**
- * A credential that n8n needs before it publishes, by the name of the node and the type of the credential.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** A credential that n8n needs before it publishes, by the name of the node and the type of the credential. */
 export const MissingCredential = Schema.Struct({ node: Schema.String, type: Schema.String })
 export type MissingCredential = typeof MissingCredential.Type

@@ -81,9 +81,6 @@ const nameBefore = ({ key, parent, source }: Frame, index: number): string | und
  * **Gotchas**
  *
  * Numbers are never secrets. Class instances are not supported.
- *
- * @category functions
- * @since 0.1.0
  */
 export const redact = <A>(value: A): A => {
   const holder: Frame = { source: { "": value }, secret: undefined, parent: undefined, key: "", copy: undefined }
@@ -126,9 +123,6 @@ export const redact = <A>(value: A): A => {
 /**
  * Whether a text can occur in shown text by the marks of redacted parts: `[`, `red`, `redacted]`. Only any other text
  * that is shown is stored too.
- *
- * @category functions
- * @since 0.1.0
  */
 export const occursInMarker = (text: string): boolean => /[[\]]/.test(text) || marker.includes(text.toLowerCase())
 
@@ -146,18 +140,8 @@ const placesIn = (value: unknown, clean: unknown, path: string): ReadonlyArray<s
   })
 }
 
-/**
- * The paths of what {@link redact} replaces: a value, or an object with a key that is a secret.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The paths of what {@link redact} replaces: a value, or an object with a key that is a secret. */
 export const places = (value: unknown): ReadonlyArray<string> => placesIn(value, redact(value), "")
 
-/**
- * A function that redacts values read from this JSON; the identity if the JSON holds no secret.
- *
- * @category functions
- * @since 0.1.0
- */
+/** A function that redacts values read from this JSON; the identity if the JSON holds no secret. */
 export const forJson = (json: string): <A>(value: A) => A => mayHold(json) ? redact : (value) => value

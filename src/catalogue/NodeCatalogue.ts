@@ -26,12 +26,7 @@ import * as ToolVariant from "./types/ToolVariant.ts"
 export type { UnreadablePackage } from "./data/Packages.ts"
 export type { Hits, Query, Row } from "./search/Search.ts"
 
-/**
- * Lookup of node types. Every method fails if the data file cannot be read.
- *
- * @category models
- * @since 0.1.0
- */
+/** Lookup of node types. Every method fails if the data file cannot be read. */
 export interface Service {
   /** n8n release of the types: `2.41.1`. */
   readonly release: Effect.Effect<string, Errors.ValidationError>
@@ -50,20 +45,10 @@ export interface Service {
   readonly search: (query: Search.Query) => Effect.Effect<Search.Hits, Errors.N8nError>
 }
 
-/**
- * Catalogue of node types.
- *
- * @category services
- * @since 0.1.0
- */
+/** Catalogue of node types. */
 export class NodeCatalogue extends Context.Service<NodeCatalogue, Service>()("effect-n8n-mcp/NodeCatalogue") {}
 
-/**
- * Looks up several types.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Looks up several types. */
 export const findAll = Effect.fnUntraced(function*(
   types: Iterable<string>
 ): Effect.fn.Return<
@@ -81,12 +66,7 @@ export const findAll = Effect.fnUntraced(function*(
   return (type) => byType.get(type)
 })
 
-/**
- * Sources of the types.
- *
- * @category models
- * @since 0.1.0
- */
+/** Sources of the types. */
 export interface Options {
   /**
    * Data file. Default: `nodes.data` beside the code, else that of the installed package. An app whose bundle runs
@@ -97,12 +77,7 @@ export interface Options {
   readonly nodes?: ReadonlyArray<string> | undefined
 }
 
-/**
- * Data file of this build in `dist`; in an app, beside its bundle.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Data file of this build in `dist`; in an app, beside its bundle. */
 export const dataFile: string = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/nodes.data" : "./nodes.data", import.meta.url)
 )
@@ -173,12 +148,7 @@ const make = (
     }
   })
 
-/**
- * Catalogue of the data file and the packages `nodes`; an unreadable package fails the layer.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Catalogue of the data file and the packages `nodes`; an unreadable package fails the layer. */
 export const layer = (
   options: Options = {}
 ): Layer.Layer<NodeCatalogue, Packages.UnreadablePackage, FileSystem.FileSystem | Path.Path> =>

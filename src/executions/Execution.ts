@@ -11,34 +11,19 @@ import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { plain } from "./errorText.ts"
 
-/**
- * Source of a run's input.
- *
- * @category models
- * @since 0.1.0
- */
+/** Source of a run's input. */
 export interface Source {
   readonly node: string
   readonly output: number
   readonly run: number
 }
 
-/**
- * Output of a run with its number of items.
- *
- * @category models
- * @since 0.1.0
- */
+/** Output of a run with its number of items. */
 export interface Output extends Connections.Port {
   readonly count: number
 }
 
-/**
- * Run of a node. `order` is the position among all runs of the execution.
- *
- * @category models
- * @since 0.1.0
- */
+/** Run of a node. `order` is the position among all runs of the execution. */
 export interface Run {
   readonly index: number
   /** Epoch milliseconds. */
@@ -55,12 +40,7 @@ export interface Run {
   readonly error: unknown
 }
 
-/**
- * List of items: an output of a run, or the input recorded by n8n.
- *
- * @category models
- * @since 0.1.0
- */
+/** List of items: an output of a run, or the input recorded by n8n. */
 export interface Slot {
   readonly node: string
   readonly run: number
@@ -68,12 +48,7 @@ export interface Slot {
   readonly port: Connections.Port
 }
 
-/**
- * Execution, ready for queries.
- *
- * @category models
- * @since 0.1.0
- */
+/** Execution, ready for queries. */
 export interface Execution {
   readonly id: string
   readonly workflowId: string
@@ -97,24 +72,14 @@ export interface Execution {
   readonly segments: (slot: Slot, from?: number) => Iterable<Segment>
 }
 
-/**
- * Consecutive items of a slot: the position of the first, their JSON separated by commas, and the items.
- *
- * @category models
- * @since 0.1.0
- */
+/** Consecutive items of a slot: the position of the first, their JSON separated by commas, and the items. */
 export interface Segment {
   readonly first: number
   readonly text: string
   readonly items: () => ReadonlyArray<unknown>
 }
 
-/**
- * Nodes and connections as they ran (`workflowData`).
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Nodes and connections as they ran (`workflowData`). */
 export const RanWorkflow = Schema.Struct({
   name: Schema.String,
   nodes: Schema.Array(Workflow.Node),
@@ -122,21 +87,11 @@ export const RanWorkflow = Schema.Struct({
 })
 export type RanWorkflow = typeof RanWorkflow.Type
 
-/**
- * Order of two runs; older executions record only the time.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Order of two runs; older executions record only the time. */
 export const byOrder = (a: Run | undefined, b: Run | undefined): number =>
   (a?.order ?? -1) - (b?.order ?? -1) || (a?.startTime ?? 0) - (b?.startTime ?? 0)
 
-/**
- * Name of a run's output in the editor; other names apply if the run has more outputs.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Name of a run's output in the editor; other names apply if the run has more outputs. */
 export const outputName = (
   node: Connections.NodeShape,
   run: Run,
@@ -149,39 +104,19 @@ export const outputName = (
   return Connections.outputName(node, port, () => isNamed ? names : undefined, count)
 }
 
-/**
- * Node whose last run started last.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Node whose last run started last. */
 export const lastToRun = ({ runs }: Execution): string | undefined =>
   [...runs].toSorted(([, a], [, b]) => byOrder(b.at(-1), a.at(-1)))[0]?.[0]
 
-/**
- * Number of a node's items over all runs and outputs.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Number of a node's items over all runs and outputs. */
 export const itemCount = (runs: ReadonlyArray<Run>): number =>
   runs.reduce((sum, run) => sum + run.outputs.reduce((all, output) => all + output.count, 0), 0)
 
-/**
- * Status of a node: `error` if any run failed, else that of the last run.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Status of a node: `error` if any run failed, else that of the last run. */
 export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
   runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
 
-/**
- * Execution without these nodes, which must not have failed.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Execution without these nodes, which must not have failed. */
 export const without = (execution: Execution, names: ReadonlyArray<string>): Execution => {
   const gone = new Set(names.filter((name) => nodeStatus(execution.runs.get(name) ?? []) !== "error"))
   const { runs, workflow } = execution
@@ -192,12 +127,7 @@ export const without = (execution: Execution, names: ReadonlyArray<string>): Exe
   }
 }
 
-/**
- * Error of n8n reduced to its informative keys, as plain text without stacks, request dumps or copies of nodes.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Error of n8n reduced to its informative keys, as plain text without stacks, request dumps or copies of nodes. */
 export const ErrorDetail = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   message: Schema.String,
@@ -211,12 +141,7 @@ export const ErrorDetail = Schema.Struct({
 })
 export type ErrorDetail = typeof ErrorDetail.Type
 
-/**
- * Reads an error of a run or of the execution.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Reads an error of a run or of the execution. */
 export const errorDetail = (error: unknown): ErrorDetail => {
   const value = obj(error) ?? {}
   const context = obj(value["context"])
@@ -237,24 +162,14 @@ export const errorDetail = (error: unknown): ErrorDetail => {
   })
 }
 
-/**
- * Failure of an execution; `run` is absent if no run has the error.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failure of an execution; `run` is absent if no run has the error. */
 export interface Failure {
   readonly node: string | undefined
   readonly run: Run | undefined
   readonly error: unknown
 }
 
-/**
- * Failing node and run: the last run with an error, else the error recorded for the execution.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Failing node and run: the last run with an error, else the error recorded for the execution. */
 export const failure = (execution: Execution): Failure | undefined => {
   const failed = [...execution.runs].flatMap(([node, runs]) =>
     runs.filter((run) => run.error !== undefined).map((run) => ({ node, run }))
@@ -267,12 +182,7 @@ export const failure = (execution: Execution): Failure | undefined => {
   }
 }
 
-/**
- * Part of a run's input.
- *
- * @category models
- * @since 0.1.0
- */
+/** Part of a run's input. */
 export interface InputPart {
   /** Input index of the node. */
   readonly input: number
@@ -285,9 +195,6 @@ export interface InputPart {
 
 /**
  * Actual input of a run: the output of the run named in `source`; for a sub-node the recorded input (`inputOverride`).
- *
- * @category functions
- * @since 0.1.0
  */
 export const inputs = (execution: Execution, node: string, run: Run): ReadonlyArray<InputPart> => {
   if (run.override.length > 0) {
@@ -314,12 +221,7 @@ export const inputs = (execution: Execution, node: string, run: Run): ReadonlyAr
   })
 }
 
-/**
- * Item for readers: binary data as a stub, without n8n's item links.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Item for readers: binary data as a stub, without n8n's item links. */
 export const Item = Schema.Struct({
   json: Schema.Json,
   binary: Schema.optionalKey(
@@ -345,12 +247,7 @@ const binaryStub = (file: unknown) => {
   })
 }
 
-/**
- * Converts a stored item for readers.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Converts a stored item for readers. */
 export const item = (stored: unknown): Item => {
   const value = obj(stored) ?? {}
   const binary = obj(value["binary"])
@@ -363,12 +260,7 @@ export const item = (stored: unknown): Item => {
   })
 }
 
-/**
- * Items of several slots as one list: `offset` and `limit` count across slots in order.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Items of several slots as one list: `offset` and `limit` count across slots in order. */
 export const slice = (
   execution: Execution,
   parts: ReadonlyArray<{ readonly count: number; readonly slot: Slot }>,

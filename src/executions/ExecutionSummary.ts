@@ -21,12 +21,7 @@ const NodeRow = Schema.Struct({
 })
 type NodeRow = typeof NodeRow.Type
 
-/**
- * Reason why an execution failed, and the failing item.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Reason why an execution failed, and the failing item. */
 export const Failure = Schema.Struct({
   node: Schema.optionalKey(Schema.String),
   nodeType: Schema.optionalKey(Schema.String),
@@ -48,9 +43,6 @@ export type Failure = typeof Failure.Type
  *
  * `statistics.totalNodes` counts the nodes of the workflow as it ran, `executedNodes` those that ran. `availableNodes`
  * lists failed nodes first, then the last to run; `nodeOffset` returns the rest.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const ExecutionSummary = Schema.Struct({
   id: Schema.String,
@@ -87,12 +79,7 @@ const errorItems = (
     )
       .reduce((sum, output) => sum + output.count, 0)
 
-/**
- * Nodes whose output names a summary needs: those with an error output.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Nodes whose output names a summary needs: those with an error output. */
 export const namedNodes = ({ workflow }: Execution.Execution) =>
   (workflow?.nodes ?? []).filter(Connections.hasErrorOutput)
 
@@ -105,12 +92,7 @@ const byInterest = (execution: Execution.Execution) =>
     last: runs.at(-1)
   })).toSorted((a, b) => Number(b.failed) - Number(a.failed) || Execution.byOrder(b.last, a.last))
 
-/**
- * Failure for a summary.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Failure for a summary. */
 export const failureOf = (execution: Execution.Execution): Failure | undefined => {
   const failure = Execution.failure(execution)
   if (failure === undefined) return undefined
@@ -130,12 +112,7 @@ export const failureOf = (execution: Execution.Execution): Failure | undefined =
   })
 }
 
-/**
- * Recommended next step after the summary.
- *
- * @category models
- * @since 0.1.0
- */
+/** Recommended next step after the summary. */
 export type NextStep =
   | { readonly _tag: "Node"; readonly nodeName: string }
   | {
@@ -172,12 +149,7 @@ const fieldToAsk = (execution: Execution.Execution, nodeName: string, { error }:
   return field === undefined ? undefined : JsonPath.inExpression(field)
 }
 
-/**
- * Failing node, else the last one to run; if none ran, the workflow, or the same execution later.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Failing node, else the last one to run; if none ran, the workflow, or the same execution later. */
 export const nextStep = (execution: Execution.Execution, failure: Failure | undefined): NextStep => {
   const failed = failure?.node
   const nodeName = failed !== undefined && execution.runs.has(failed) ? failed : Execution.lastToRun(execution)
@@ -195,12 +167,7 @@ export const nextStep = (execution: Execution.Execution, failure: Failure | unde
   return { _tag: "Workflow", reason: execution.error === undefined ? "NoData" : "NoNodeRan" }
 }
 
-/**
- * Summarises an execution; `workflowName` is its workflow's name, `nodeOffset` skips rows.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Summarises an execution; `workflowName` is its workflow's name, `nodeOffset` skips rows. */
 export const summarize = (execution: Execution.Execution, options: {
   readonly nodeOffset: number
   readonly workflowName: string

@@ -25,12 +25,7 @@ import { TestRuns } from "./TestRuns.ts"
 
 export type { Failure } from "./FailureGroups.ts"
 
-/**
- * Reads executions with their data.
- *
- * @category models
- * @since 0.1.0
- */
+/** Reads executions with their data. */
 export interface Service {
   /** Reads an execution, from the cache if it has ended and was read before. */
   readonly get: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
@@ -42,20 +37,10 @@ export interface Service {
   readonly failure: (id: string) => Effect.Effect<Failure | undefined, Errors.N8nError, N8nClient>
 }
 
-/**
- * Cache of executions. Each call provides the client, so that one process can serve several n8n.
- *
- * @category services
- * @since 0.1.0
- */
+/** Cache of executions. Each call provides the client, so that one process can serve several n8n. */
 export class Executions extends Context.Service<Executions, Service>()("effect-n8n-mcp/Executions") {}
 
-/**
- * Limits in bytes.
- *
- * @category models
- * @since 0.1.0
- */
+/** Limits in bytes. */
 export interface Options {
   /** Memory for the cache. Default: 64 MB. */
   readonly maxKeptBytes?: number | undefined
@@ -129,12 +114,7 @@ const failureOf = (execution: Execution.Execution): Failure | undefined => {
   return failure === undefined ? undefined : ofError(failure.error, failure.node)
 }
 
-/**
- * Cache within limits; executions read by `keep` remain in `TestRuns` after this process ends.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Cache within limits; executions read by `keep` remain in `TestRuns` after this process ends. */
 export const layer = (options: Options = {}): Layer.Layer<Executions> =>
   Layer.effect(
     Executions,

@@ -1,12 +1,7 @@
 /** Failed executions by cause: messages that differ only in numbers, ids or quoted words are one group. Pure. */
 import { errorDetail } from "./Execution.ts"
 
-/**
- * Failure of one execution.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failure of one execution. */
 export interface Failure {
   /** Failing node, if n8n names it. */
   readonly node?: string

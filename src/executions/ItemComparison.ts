@@ -17,42 +17,22 @@ import * as ItemFields from "./ItemFields.ts"
 export type { Step } from "../base/JsonPath.ts"
 export { type Example, isRounding, type PathCount } from "./itemDifferences.ts"
 
-/**
- * Items of one output.
- *
- * @category models
- * @since 0.1.0
- */
+/** Items of one output. */
 export interface Side {
   readonly slot: Execution.Slot
   readonly count: number
 }
 
-/**
- * How items of both sides were paired.
- *
- * @category models
- * @since 0.1.0
- */
+/** How items of both sides were paired. */
 export type PairedBy = "key" | "pairedItem" | "place"
 
-/**
- * Items that have no partner: how many, and the first of them by position or key.
- *
- * @category models
- * @since 0.1.0
- */
+/** Items that have no partner: how many, and the first of them by position or key. */
 export interface Unpaired {
   readonly count: number
   readonly first: ReadonlyArray<number | string>
 }
 
-/**
- * The comparison. `paths` has what changed rarest first, `examples` of the rarest.
- *
- * @category models
- * @since 0.1.0
- */
+/** The comparison. `paths` has what changed rarest first, `examples` of the rarest. */
 export interface Comparison {
   readonly pairedBy: PairedBy
   readonly same: number
@@ -73,12 +53,7 @@ export interface Comparison {
   readonly missing?: ReadonlyArray<number>
 }
 
-/**
- * What is compared, and how.
- *
- * @category models
- * @since 0.1.0
- */
+/** What is compared, and how. */
 export interface Options {
   readonly from: Side
   readonly to: Side
@@ -259,12 +234,7 @@ const byLinks = Effect.fnUntraced(
   }
 )
 
-/**
- * For each item of `to` the position of the item of `from` that n8n's links lead to, where they do.
- *
- * @category functions
- * @since 0.1.0
- */
+/** For each item of `to` the position of the item of `from` that n8n's links lead to, where they do. */
 export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>
   Effect.map(
     byLinks(execution, sides),
@@ -286,12 +256,7 @@ const note = (into: { count: number; first: Array<number | string> }, what: numb
   if (into.first.length < first) into.first.push(what)
 }
 
-/**
- * Compares the items of two outputs.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Compares the items of two outputs. */
 export const compare = Effect.fnUntraced(function*(execution: Execution.Execution, options: Options) {
   const { fields, from, ignore, key, limit, redacts, to } = options
   const keyed = key === undefined ? undefined : yield* byKey(execution, options, key)
@@ -360,12 +325,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   return result
 })
 
-/**
- * The output of a node that a comparison looks at: of its last run the first that holds items.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The output of a node that a comparison looks at: of its last run the first that holds items. */
 export const sideOf = (execution: Execution.Execution, node: string): Side | undefined => {
   const run = execution.runs.get(node)?.at(-1)
   const port = run?.outputs.find(({ count }) => count > 0) ?? run?.outputs[0]

@@ -3,12 +3,7 @@ import { type Obj, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 import { nearest } from "../base/Nearest.ts"
 
-/**
- * Path as written, and its steps.
- *
- * @category models
- * @since 0.1.0
- */
+/** Path as written, and its steps. */
 export interface Field {
   readonly path: string
   readonly steps: ReadonlyArray<JsonPath.Step>

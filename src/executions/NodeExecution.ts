@@ -30,9 +30,6 @@ export type { Field } from "./ItemFields.ts"
 /**
  * Run of a node. `executionTime` is in milliseconds, times are ISO 8601; absent for a node that did not run (`status:
  * "notRun"`, with the reason in `note`).
- *
- * @category schemas
- * @since 0.1.0
  */
 export const NodeExecution = Schema.Struct({
   executionId: Schema.String,
@@ -78,12 +75,7 @@ export const NodeExecution = Schema.Struct({
 })
 export type NodeExecution = typeof NodeExecution.Type
 
-/**
- * Requested run and page. `runIndex` and `outputIndex` count from 0.
- *
- * @category models
- * @since 0.1.0
- */
+/** Requested run and page. `runIndex` and `outputIndex` count from 0. */
 export interface Request {
   readonly nodeName: string
   readonly runIndex?: number | undefined
@@ -92,12 +84,7 @@ export interface Request {
   readonly itemLimit: number
 }
 
-/**
- * Selection of items and fields.
- *
- * @category models
- * @since 0.1.0
- */
+/** Selection of items and fields. */
 export interface Choice {
   /** Condition that items must meet. */
   readonly where: Interpreter.Predicate | undefined
@@ -109,12 +96,7 @@ export interface Choice {
 /** `undefined` if n8n recorded no time or an invalid one. */
 const iso = (epoch: number) => epoch > 0 && epoch <= 8.64e15 ? new Date(epoch).toISOString() : undefined
 
-/**
- * Names of all nodes that ran or are in the workflow.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Names of all nodes that ran or are in the workflow. */
 export const nodeNames = (execution: Execution.Execution): ReadonlyArray<string> => [
   ...new Set([...execution.runs.keys(), ...(execution.workflow?.nodes ?? []).map((node) => node.name)])
 ]
@@ -177,12 +159,7 @@ const hasExpression = (value: unknown): boolean =>
     ? value.startsWith("=")
     : typeof value === "object" && value !== null && Object.values(value).some(hasExpression)
 
-/**
- * Run with a page of its items; `totals` has the full length of each list that continues, by path.
- *
- * @category models
- * @since 0.1.0
- */
+/** Run with a page of its items; `totals` has the full length of each list that continues, by path. */
 export interface Page {
   readonly node: NodeExecution
   readonly totals: Readonly<Record<string, number>>
@@ -356,12 +333,7 @@ const assemble = (
   return { node: read, totals }
 }
 
-/**
- * Reads one run; for a node that did not run, the reason.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Reads one run; for a node that did not run, the reason. */
 export const read = (execution: Execution.Execution, request: Request, namesOf: Connections.OutputNames): Page => {
   const run = runOf(execution, request)
   if (run === undefined) return { node: didNotRun(execution, request.nodeName), totals: {} }
@@ -383,12 +355,7 @@ const unlisted = ({ first, page }: Side): Side => ({
   page: { ...page, note: "Not listed: where holds for all of them.", items: [] }
 })
 
-/**
- * Like {@link read}, with selected items. Fails with a problem of the condition.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Like {@link read}, with selected items. Fails with a problem of the condition. */
 export const choose = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   request: Request,

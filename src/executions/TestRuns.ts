@@ -11,23 +11,13 @@ import type { Blocks } from "./blocks.ts"
 
 export type { Blocks } from "./blocks.ts"
 
-/**
- * Store of executions; best effort, so that neither method fails.
- *
- * @category models
- * @since 0.1.0
- */
+/** Store of executions; best effort, so that neither method fails. */
 export interface Service {
   readonly save: (instance: string, id: string, body: Blocks) => Effect.Effect<void>
   readonly load: (instance: string, id: string) => Effect.Effect<Uint8Array | undefined>
 }
 
-/**
- * Executions of tests; none are stored without a layer.
- *
- * @category services
- * @since 0.1.0
- */
+/** Executions of tests; none are stored without a layer. */
 export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
   defaultValue: () => ({ save: () => Effect.void, load: () => Effect.undefined })
 })
@@ -90,11 +80,6 @@ const make = Effect.fnUntraced(function*(folder: string) {
   } satisfies Service
 })
 
-/**
- * Stores executions as `<hash of the instance>/<execution id>.json.gz` below a folder, readable by this user only.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Stores executions as `<hash of the instance>/<execution id>.json.gz` below a folder, readable by this user only. */
 export const layer = (folder: string): Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(TestRuns, make(folder))

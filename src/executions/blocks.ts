@@ -3,12 +3,7 @@ import { constants, deflateRaw, inflateRawSync } from "node:zlib"
 
 const blockBytes = 1024 * 1024
 
-/**
- * Compressed bytes, readable in parts.
- *
- * @category models
- * @since 0.1.0
- */
+/** Compressed bytes, readable in parts. */
 export interface Blocks {
   /** Uncompressed size in bytes. */
   readonly length: number

@@ -63,12 +63,7 @@ export const differences = (before: Both, after: Both, path: string, into: Array
 
 const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
-/**
- * Whether one number is the other one rounded to its decimals, or they differ by what floating point loses.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether one number is the other one rounded to its decimals, or they differ by what floating point loses. */
 export const isRounding = (a: unknown, b: unknown): boolean => {
   if (typeof a !== "number" || typeof b !== "number") return false
   const [short, long] = decimals(a) <= decimals(b) ? [a, b] : [b, a]
@@ -77,12 +72,7 @@ export const isRounding = (a: unknown, b: unknown): boolean => {
     decimals(long) > decimals(short)
 }
 
-/**
- * A place in items that differs, and in how many pairs.
- *
- * @category models
- * @since 0.1.0
- */
+/** A place in items that differs, and in how many pairs. */
 export interface PathCount {
   /** Elements of lists are counted together: `lines[].price`. */
   readonly path: string
@@ -93,12 +83,7 @@ export interface PathCount {
   readonly roundingOnly?: number
 }
 
-/**
- * One item's difference.
- *
- * @category models
- * @since 0.1.0
- */
+/** One item's difference. */
 export interface Example {
   /** The item's position among those of `to`. */
   readonly index: number

@@ -1,11 +1,6 @@
 /** Callers of the server. */
 
-/**
- * Caller, as far as the transport knows.
- *
- * @category models
- * @since 0.1.0
- */
+/** Caller, as far as the transport knows. */
 export interface Caller {
   /** Name from the transport; the only caller over stdio has none. */
   readonly client: string | undefined

@@ -31,12 +31,7 @@ import * as resourceMethods from "./resourceMethods.ts"
 import * as Rpc from "./Rpc.ts"
 import { traced } from "./tracing.ts"
 
-/**
- * Contents of the server.
- *
- * @category resources
- * @since 0.1.0
- */
+/** Contents of the server. */
 export interface Options<T extends Tool.Any> {
   readonly name: string
   readonly version: string
@@ -95,12 +90,7 @@ const run = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<object, Failure
     (call) => measured(tool, call)
   )
 
-/**
- * Runs one tool for MCP: failures become tool errors that the model can read.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Runs one tool for MCP: failures become tool errors that the model can read. */
 export const respond = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<CallToolResult, never, R> =>
   Effect.match(run(tool, args), {
     onSuccess: (answer): CallToolResult => ({ content: text(answer), structuredContent: { ...answer } }),
@@ -125,23 +115,13 @@ const respondWithView = <R>(tool: Tool.Any<R>, args: unknown): Effect.Effect<Cal
 const widened = <T extends Tool.Any>(tools: ReadonlyArray<T>) =>
   tools as ReadonlyArray<Tool.Any> as ReadonlyArray<Tool.Any<Tool.Services<T>>>
 
-/**
- * Finds a tool by name.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Finds a tool by name. */
 export const find = <T extends Tool.Any>(
   tools: ReadonlyArray<T>,
   name: string
 ): Tool.Any<Tool.Services<T>> | undefined => widened(tools).find((tool) => tool.name === name)
 
-/**
- * Message about a tool that is not served.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Message about a tool that is not served. */
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
@@ -151,12 +131,7 @@ const hints = ({ isEntry, searchHint }: Tool.Any) => ({
   ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
 })
 
-/**
- * A tool as `tools/list` shows it.
- *
- * @category functions
- * @since 0.1.0
- */
+/** A tool as `tools/list` shows it. */
 export const listing = (tool: Tool.Any) => ({
   name: tool.name,
   title: tool.title,
@@ -300,9 +275,6 @@ const makeServed = <T extends Tool.Any>(
  * `contextFor` returns the context of one call; nothing is captured when the server starts, so each caller can have an
  * n8n of their own and may be read-only (`Tool.ReadOnly`). Calls in flight are interrupted when serving ends or the
  * client cancels them.
- *
- * @category functions
- * @since 0.1.0
  */
 export const serveWith = <T extends Tool.Any>(
   options: Options<T>,
@@ -310,23 +282,13 @@ export const serveWith = <T extends Tool.Any>(
 ): Effect.Effect<void, never, McpTransport> =>
   Effect.flatMap(makeServed(options, contextFor), (served) => McpTransport.use(({ serve }) => serve(served)))
 
-/**
- * Serves tools with the ambient services: one n8n for every call.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Serves tools with the ambient services: one n8n for every call. */
 export const serve = <T extends Tool.Any>(
   options: Options<T>
 ): Effect.Effect<void, never, McpTransport | Tool.Services<T>> =>
   Effect.flatMap(Effect.context<Tool.Services<T>>(), (context) => serveWith(options, () => Effect.succeed(context)))
 
-/**
- * Server on an app's router: its contents, paths and access.
- *
- * @category models
- * @since 0.1.0
- */
+/** Server on an app's router: its contents, paths and access. */
 export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Options {}
 
 /**
@@ -335,9 +297,6 @@ export interface HttpOptions<T extends Tool.Any> extends Options<T>, Mount.Optio
  * **Details**
  *
  * `contextFor` returns the context of one call, as for `serveWith`; `access` of the options identifies callers.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layerHttpWith = <T extends Tool.Any>(
   options: HttpOptions<T>,
@@ -386,9 +345,6 @@ export const layerHttpWith = <T extends Tool.Any>(
  *   return health // { status: "ok", name: "our-app", version: "1.2.0" }
  * })
  * ```
- *
- * @category layers
- * @since 0.1.0
  */
 export const layerHttp = <T extends Tool.Any>(
   options: HttpOptions<T>

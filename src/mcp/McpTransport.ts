@@ -11,32 +11,17 @@ import type * as Methods from "./Methods.ts"
 
 export { type Caller } from "./Caller.ts"
 
-/**
- * Error of a call of a tool that is not served.
- *
- * @category errors
- * @since 0.1.0
- */
+/** Error of a call of a tool that is not served. */
 export class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly message: string }> {}
 
-/**
- * Failed call.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failed call. */
 export interface Failure {
   readonly envelope: Envelope.Envelope
   /** Whether this server or its machine is at fault, not the call. */
   readonly isServerFault: boolean
 }
 
-/**
- * MCP without its transport.
- *
- * @category models
- * @since 0.1.0
- */
+/** MCP without its transport. */
 export interface Protocol {
   readonly about: Methods.About
   readonly methods: Methods.Methods
@@ -44,12 +29,7 @@ export interface Protocol {
   readonly sealing: Sealing
 }
 
-/**
- * Protocol that a transport serves to its callers.
- *
- * @category models
- * @since 0.1.0
- */
+/** Protocol that a transport serves to its callers. */
 export interface Served extends Protocol {
   /** Tools that are offered to the caller, without MCP. */
   readonly list: (caller: Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
@@ -61,12 +41,7 @@ export interface Served extends Protocol {
   ) => Effect.Effect<Result.Result<object, Failure>, UnknownTool>
 }
 
-/**
- * Transport of messages.
- *
- * @category services
- * @since 0.1.0
- */
+/** Transport of messages. */
 export class McpTransport extends Context.Service<McpTransport, {
   /** Serves until the peer disconnects. */
   readonly serve: (served: Served) => Effect.Effect<void>

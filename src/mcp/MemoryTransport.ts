@@ -5,12 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { McpTransport, type Served } from "./McpTransport.ts"
 
-/**
- * Linked pair of transports; `client` receives the one for an SDK `Client`.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Linked pair of transports; `client` receives the one for an SDK `Client`. */
 export const layer = (client: Deferred.Deferred<Transport>): Layer.Layer<McpTransport> =>
   Layer.succeed(McpTransport, {
     serve: Effect.fnUntraced(function*(served: Served) {

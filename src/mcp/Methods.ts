@@ -5,12 +5,7 @@ import { arr, type Obj, obj } from "../base/Json.ts"
 import type { Caller } from "./Caller.ts"
 import * as Rpc from "./Rpc.ts"
 
-/**
- * Question to the client or its user.
- *
- * @category models
- * @since 0.1.0
- */
+/** Question to the client or its user. */
 export interface Question {
   readonly method: "elicitation/create" | "roots/list" | "sampling/createMessage"
   readonly params: Obj
@@ -18,20 +13,10 @@ export interface Question {
   readonly isOpen?: boolean
 }
 
-/**
- * Questions or their answers by names that the handler chooses; the same question has the same name each time.
- *
- * @category models
- * @since 0.1.0
- */
+/** Questions or their answers by names that the handler chooses; the same question has the same name each time. */
 export type Named<A> = { readonly [name: string]: A }
 
-/**
- * Request for a handler.
- *
- * @category models
- * @since 0.1.0
- */
+/** Request for a handler. */
 export interface Request {
   readonly params: Obj
   readonly caller: Caller
@@ -50,39 +35,19 @@ export interface Request {
   readonly ask: (questions: Named<Question>) => Effect.Effect<Named<unknown>, Rpc.RpcError>
 }
 
-/**
- * Handler of one method.
- *
- * @category models
- * @since 0.1.0
- */
+/** Handler of one method. */
 export type Method = (request: Request) => Effect.Effect<Obj, Rpc.RpcError>
 
-/**
- * Methods by name; those of the protocol itself belong to the eras.
- *
- * @category models
- * @since 0.1.0
- */
+/** Methods by name; those of the protocol itself belong to the eras. */
 export type Methods = { readonly [method: string]: Method }
 
-/**
- * Whether a client with these capabilities shows pages of tools (MCP Apps).
- *
- * @category functions
- * @since 0.1.0
- */
+/** Whether a client with these capabilities shows pages of tools (MCP Apps). */
 export const showsApps = (capabilities: Obj): boolean => {
   const types = obj(obj(capabilities["extensions"])?.["io.modelcontextprotocol/ui"])?.["mimeTypes"]
   return arr(types).includes(App.mimeType)
 }
 
-/**
- * Description of the server for clients.
- *
- * @category models
- * @since 0.1.0
- */
+/** Description of the server for clients. */
 export interface About {
   readonly name: string
   readonly version: string
@@ -97,12 +62,7 @@ const needed = {
   "sampling/createMessage": "sampling"
 } as const
 
-/**
- * Whether a client with these capabilities can be asked this question.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Whether a client with these capabilities can be asked this question. */
 export const canAsk = (capabilities: Obj, { method, params }: Question): boolean => {
   const capability = capabilities[needed[method]]
   if (typeof capability !== "object" || capability === null) return false
@@ -113,12 +73,7 @@ export const canAsk = (capabilities: Obj, { method, params }: Question): boolean
     mode === "form" && !modes.includes("url")
 }
 
-/**
- * Fails unless a client with these capabilities can be asked all questions.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Fails unless a client with these capabilities can be asked all questions. */
 export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effect.Effect<void, Rpc.RpcError> => {
   const missing = Object.values(questions).filter((question) => !canAsk(capabilities, question))
   return missing.length === 0 ? Effect.void : Effect.fail(
@@ -130,20 +85,10 @@ export const checkCanAsk = (capabilities: Obj, questions: Named<Question>): Effe
   )
 }
 
-/**
- * Message for a bug of this server.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Message for a bug of this server. */
 export const bug = "Internal error: a bug of this server, not of your call"
 
-/**
- * Runs one method; defects are logged and hidden.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Runs one method; defects are logged and hidden. */
 export const run = (methods: Methods, name: string, request: Request): Effect.Effect<Obj, Rpc.RpcError> => {
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (method === undefined) {

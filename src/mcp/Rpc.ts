@@ -2,12 +2,7 @@
 import * as Data from "effect/Data"
 import { type Obj, obj } from "../base/Json.ts"
 
-/**
- * Error codes of JSON-RPC and MCP.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Error codes of JSON-RPC and MCP. */
 export const codes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -19,20 +14,10 @@ export const codes = {
   unsupportedVersion: -32022
 } as const
 
-/**
- * Id of a request.
- *
- * @category models
- * @since 0.1.0
- */
+/** Id of a request. */
 export type Id = string | number
 
-/**
- * Message that expects an answer.
- *
- * @category models
- * @since 0.1.0
- */
+/** Message that expects an answer. */
 export interface Request {
   readonly jsonrpc: "2.0"
   readonly id: Id
@@ -40,24 +25,14 @@ export interface Request {
   readonly params?: Obj
 }
 
-/**
- * Message that expects no answer.
- *
- * @category models
- * @since 0.1.0
- */
+/** Message that expects no answer. */
 export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Obj
 }
 
-/**
- * Answer to a request.
- *
- * @category models
- * @since 0.1.0
- */
+/** Answer to a request. */
 export interface Response {
   readonly jsonrpc: "2.0"
   readonly id: Id
@@ -65,41 +40,21 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/**
- * JSON-RPC 2.0 message.
- *
- * @category models
- * @since 0.1.0
- */
+/** JSON-RPC 2.0 message. */
 export type Message = Request | Notification | Response
 
-/**
- * Refusal of a request; `code` and `data` reach the client.
- *
- * @category errors
- * @since 0.1.0
- */
+/** Refusal of a request; `code` and `data` reach the client. */
 export class RpcError extends Data.TaggedError("RpcError")<{
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/**
- * Refusal of invalid parameters.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Refusal of invalid parameters. */
 export const invalidParams = (message: string, data?: unknown): RpcError =>
   new RpcError({ code: codes.invalidParams, message, data })
 
-/**
- * Answer that refuses a request.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Answer that refuses a request. */
 export const failure = <I extends Id | null>(
   id: I,
   { code, data, message }: Pick<RpcError, "code" | "data" | "message">
@@ -111,34 +66,19 @@ export const failure = <I extends Id | null>(
 
 const isId = (value: unknown): value is Id => typeof value === "string" || Number.isSafeInteger(value)
 
-/**
- * Id of a value that has one, for the answer, including numbers that are invalid as ids.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Id of a value that has one, for the answer, including numbers that are invalid as ids. */
 export const idOf = (value: unknown): Id | undefined => {
   const id = obj(value)?.["id"]
   return isId(id) || Number.isFinite(id) ? id as Id : undefined
 }
 
-/**
- * The reason why a value is not a message.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The reason why a value is not a message. */
 export const problem = (value: unknown): string => {
   const { id } = obj(value) ?? {}
   return id === undefined || isId(id) ? "not a JSON-RPC 2.0 message" : "the id of a request is a string or an integer"
 }
 
-/**
- * Value as a message, if it is one, without further keys.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Value as a message, if it is one, without further keys. */
 export const parse = (value: unknown): Message | undefined => {
   const { error, id, jsonrpc, method, params, result } = obj(value) ?? {}
   if (jsonrpc !== "2.0" || id !== undefined && !isId(id)) return undefined
@@ -154,10 +94,5 @@ export const parse = (value: unknown): Message | undefined => {
   return Number.isSafeInteger(code) ? failure(id, { code: Number(code), data, message: String(message) }) : undefined
 }
 
-/**
- * Whether a message expects an answer.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether a message expects an answer. */
 export const isRequest = (message: Message): message is Request => "method" in message && "id" in message

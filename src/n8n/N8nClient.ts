@@ -63,12 +63,7 @@ export {
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 
-/**
- * An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`.
- *
- * @category models
- * @since 0.1.0
- */
+/** An n8n and the user on it. Ids are small integers and not unique across instances: caches are keyed by `key`. */
 export interface Instance {
   /** The editor's address, ending in a slash. */
   readonly url: string
@@ -76,12 +71,7 @@ export interface Instance {
   readonly key: string
 }
 
-/**
- * The operations of n8n's API. Every method fails as its type says, after retries where they may help.
- *
- * @category models
- * @since 0.1.0
- */
+/** The operations of n8n's API. Every method fails as its type says, after retries where they may help. */
 export interface Service
   extends
     about.Service,
@@ -100,12 +90,7 @@ export interface Service
   readonly instance: Instance
 }
 
-/**
- * The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`.
- *
- * @category services
- * @since 0.1.0
- */
+/** The client. Provide it with {@link layer}, {@link layerConfig} or `FakeN8n.layer` of `effect-n8n-mcp/testing`. */
 export class N8nClient extends Context.Service<N8nClient, Service>()("effect-n8n-mcp/N8nClient") {}
 
 const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Requests.Requests) {
@@ -129,32 +114,17 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
 const fingerprint = (key: Redacted.Redacted<string>) =>
   createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
 
-/**
- * Makes a client for one n8n from the `HttpClient` in context.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes a client for one n8n from the `HttpClient` in context. */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {
   const url = Requests.baseUrl(options.url).href
   return yield* assemble({ url, key: `${url}#${fingerprint(options.apiKey)}` }, yield* Requests.make(options))
 })
 
-/**
- * The client with the given options.
- *
- * @category layers
- * @since 0.1.0
- */
+/** The client with the given options. */
 export const layer = (options: Requests.Options): Layer.Layer<N8nClient, never, HttpClient.HttpClient> =>
   Layer.effect(N8nClient, make(options))
 
-/**
- * Where the options of {@link layerConfig} come from; `retry` is a value.
- *
- * @category models
- * @since 0.1.0
- */
+/** Where the options of {@link layerConfig} come from; `retry` is a value. */
 export type ConfigOptions =
   & { readonly [K in "url" | "apiKey" | "webhookUrl" | "timeout"]?: Config.Config<Requests.Options[K]> | undefined }
   & Pick<Requests.Options, "retry">
@@ -176,9 +146,6 @@ export type ConfigOptions =
  *   timeout: Config.Duration("PROD_TIMEOUT")
  * }).pipe(Layer.provide(FetchHttpClient.layer))
  * ```
- *
- * @category layers
- * @since 0.1.0
  */
 export const layerConfig = (
   { apiKey = Config.Redacted("N8N_API_KEY"), retry, timeout, url = Config.URL("N8N_URL"), webhookUrl }: ConfigOptions =
@@ -197,12 +164,7 @@ export const layerConfig = (
     })
   )
 
-/**
- * A client whose methods fail with the names of the missing settings, so that the server starts without them.
- *
- * @category layers
- * @since 0.1.0
- */
+/** A client whose methods fail with the names of the missing settings, so that the server starts without them. */
 export const layerUnconfigured = (missing: ReadonlyArray<string>): Layer.Layer<N8nClient> =>
   Layer.effect(
     N8nClient,

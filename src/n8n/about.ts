@@ -6,12 +6,7 @@ import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-/**
- * n8n's version, and what the API key may do.
- *
- * @category models
- * @since 0.1.0
- */
+/** n8n's version, and what the API key may do. */
 export interface About {
   /** Such as `2.41.1`; absent if the start page does not have it (the editor may be disabled). */
   readonly version: string | undefined
@@ -19,23 +14,13 @@ export interface About {
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
-/**
- * Whether the version is known to be 1.x.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether the version is known to be 1.x. */
 export const isV1 = (version: string | undefined): boolean => version !== undefined && Number.parseInt(version) < 2
 
 /** The release since which the API writes drafts, publishes a version and lists the history; drafts are as old as 2.0. */
 const draftsSince = [2, 40] as const
 
-/**
- * Whether the API writes drafts: before, a change of what is published takes effect at once. Unknown ones do.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Whether the API writes drafts: before, a change of what is published takes effect at once. Unknown ones do. */
 export const writesDrafts = (version: string | undefined): boolean => {
   if (version === undefined) return true
   const [major = 0, minor = 0] = version.split(".").map(Number)

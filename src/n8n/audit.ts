@@ -4,12 +4,7 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import { type Requests, sendJson } from "./requests.ts"
 
-/**
- * What an audit can look at.
- *
- * @category models
- * @since 0.1.0
- */
+/** What an audit can look at. */
 export type Category = "credentials" | "database" | "nodes" | "filesystem" | "instance"
 
 /** Where a finding is: `kind` is `credential`, `node`, `community` or `custom`, which have these keys. */
@@ -30,12 +25,7 @@ const Location = Schema.Struct({
   filePath: Schema.optionalKey(Schema.String)
 })
 
-/**
- * Where a finding is: a node of a workflow, a credential, or an installed package.
- *
- * @category models
- * @since 0.1.0
- */
+/** Where a finding is: a node of a workflow, a credential, or an installed package. */
 export type AuditLocation = typeof Location.Type
 
 /** One finding; `settings` and `nextVersions` (of the instance alone) are as n8n gives them. */
@@ -51,12 +41,7 @@ const Section = Schema.Struct({
 /** The findings of one category. */
 const Report = Schema.Struct({ risk: Schema.String, sections: Schema.Array(Section) })
 
-/**
- * The findings of one category, and what they put at risk.
- *
- * @category models
- * @since 0.1.0
- */
+/** The findings of one category, and what they put at risk. */
 export type AuditReport = typeof Report.Type
 
 /** n8n answers with an empty array if it found nothing. */

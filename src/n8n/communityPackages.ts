@@ -12,12 +12,7 @@ const CommunityPackage = Schema.Struct({
   failedLoading: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
-/**
- * An installed package of community nodes.
- *
- * @category models
- * @since 0.1.0
- */
+/** An installed package of community nodes. */
 export type CommunityPackage = typeof CommunityPackage.Type
 
 /** The endpoints of community packages. */

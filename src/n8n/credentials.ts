@@ -10,12 +10,7 @@ import { getJson, type Requests, sendJson } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
-/**
- * A credential without its values: id, name and type.
- *
- * @category models
- * @since 0.1.0
- */
+/** A credential without its values: id, name and type. */
 export type Credential = typeof Credential.Type
 
 const Credentials = pageOf(Credential)
@@ -23,12 +18,7 @@ const Credentials = pageOf(Credential)
 /** Whether n8n could use a credential: `message` is n8n's or the service's own, with secrets redacted. */
 const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
 
-/**
- * Whether n8n could use a credential, and what the service or n8n said, with secrets redacted.
- *
- * @category models
- * @since 0.1.0
- */
+/** Whether n8n could use a credential, and what the service or n8n said, with secrets redacted. */
 export type CredentialTest = typeof Tested.Type
 
 /**
@@ -52,20 +42,10 @@ const CredentialSchema = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/**
- * The fields of a type of credential, as a JSON Schema.
- *
- * @category models
- * @since 0.1.0
- */
+/** The fields of a type of credential, as a JSON Schema. */
 export type CredentialSchema = typeof CredentialSchema.Type
 
-/**
- * The values of a credential by field.
- *
- * @category models
- * @since 0.1.0
- */
+/** The values of a credential by field. */
 export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>
 
 /** The credential endpoints. No error, trace or log has a value. */

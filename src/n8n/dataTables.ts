@@ -10,12 +10,7 @@ import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
 /** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
-/**
- * The type of a column's values; `date` values are ISO 8601.
- *
- * @category models
- * @since 0.1.0
- */
+/** The type of a column's values; `date` values are ISO 8601. */
 export type ColumnType = typeof ColumnType.Type
 
 /** A column; `index` is its place, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not among them. */
@@ -27,12 +22,7 @@ const Column = Schema.Struct({
   index: Schema.optionalKey(Schema.Int)
 })
 
-/**
- * A column of a data table; `index` is its place, from 0.
- *
- * @category models
- * @since 0.1.0
- */
+/** A column of a data table; `index` is its place, from 0. */
 export type Column = typeof Column.Type
 
 /** A table; the order of `columns` is n8n's own, not that of their indexes. */
@@ -46,12 +36,7 @@ const Table = Schema.Struct({
   sizeBytes: Schema.optionalKey(Schema.Finite)
 })
 
-/**
- * A data table and its columns.
- *
- * @category models
- * @since 0.1.0
- */
+/** A data table and its columns. */
 export type DataTable = typeof Table.Type
 
 /** A row: n8n's own columns, and those of the table; what has no value is null. */
@@ -60,28 +45,13 @@ const Row = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/**
- * A row of a data table, by column; what has no value is null.
- *
- * @category models
- * @since 0.1.0
- */
+/** A row of a data table, by column; what has no value is null. */
 export type Row = typeof Row.Type
 
-/**
- * What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text. */
 export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"
 
-/**
- * Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition.
- *
- * @category models
- * @since 0.1.0
- */
+/** Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition. */
 export interface RowFilter {
   readonly type?: "and" | "or" | undefined
   readonly filters: ReadonlyArray<
@@ -89,12 +59,7 @@ export interface RowFilter {
   >
 }
 
-/**
- * A query for rows.
- *
- * @category models
- * @since 0.1.0
- */
+/** A query for rows. */
 export interface RowQuery {
   readonly filter?: RowFilter | undefined
   /** `column:asc` or `column:desc`. Default: in the order in which they were inserted. */
@@ -103,35 +68,20 @@ export interface RowQuery {
   readonly search?: string | undefined
 }
 
-/**
- * Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
 export interface TableQuery {
   readonly name?: string | undefined
   readonly projectId?: string | undefined
   readonly sortBy?: string | undefined
 }
 
-/**
- * New values for some rows.
- *
- * @category models
- * @since 0.1.0
- */
+/** New values for some rows. */
 export interface RowChange {
   readonly filter: RowFilter
   readonly data: Obj
 }
 
-/**
- * What a change would do to rows; a row that would be inserted has the `id` 0.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a change would do to rows; a row that would be inserted has the `id` 0. */
 export interface RowPreview {
   readonly before: ReadonlyArray<Row>
   readonly after: ReadonlyArray<Row>

@@ -11,12 +11,7 @@ import * as ExecutionHead from "./model/ExecutionHead.ts"
 import { pageOf, pages } from "./pages.ts"
 import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson } from "./requests.ts"
 
-/**
- * A query for executions, which must meet all conditions.
- *
- * @category models
- * @since 0.1.0
- */
+/** A query for executions, which must meet all conditions. */
 export interface Query {
   readonly workflowId?: string | undefined
   readonly status?: string | undefined
@@ -37,22 +32,12 @@ export interface Query {
     | undefined
 }
 
-/**
- * Options of reading; `ignoreDataSizeLimit` (2.x) also returns data that n8n withholds for its size.
- *
- * @category models
- * @since 0.1.0
- */
+/** Options of reading; `ignoreDataSizeLimit` (2.x) also returns data that n8n withholds for its size. */
 export interface ReadOptions {
   readonly ignoreDataSizeLimit?: boolean
 }
 
-/**
- * Reads the body of an execution; called again if the body breaks off and the request is retried.
- *
- * @category models
- * @since 0.1.0
- */
+/** Reads the body of an execution; called again if the body breaks off and the request is retried. */
 export type ConsumeExecution<A> = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target

@@ -32,12 +32,7 @@ const VersionContent = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/**
- * The nodes and connections of a workflow in one version.
- *
- * @category models
- * @since 0.1.0
- */
+/** The nodes and connections of a workflow in one version. */
 export type VersionContent = typeof VersionContent.Type
 
 /** The history endpoints. */

@@ -11,20 +11,10 @@ import { unreadableError } from "./HttpErrors.ts"
 import { elements, type Page, pageOf } from "./pages.ts"
 import { type Query, readJson, type Request, type Requests } from "./requests.ts"
 
-/**
- * An operation: its method and its path, such as `GET /tags/{tagId}`.
- *
- * @category models
- * @since 0.1.0
- */
+/** An operation: its method and its path, such as `GET /tags/{tagId}`. */
 export type Operation = keyof Operations
 
-/**
- * Input of an operation. A `body` in `Redacted` is repeated in no error; `seconds` is the timeout with the retries.
- *
- * @category models
- * @since 0.1.0
- */
+/** Input of an operation. A `body` in `Redacted` is repeated in no error; `seconds` is the timeout with the retries. */
 export type OperationInput<K extends Operation> =
   & { readonly [P in keyof Operations[K] as P extends "result" | "body" ? never : P]: Operations[K][P] }
   & (Operations[K] extends { body: infer B } ? { readonly body: B | Redacted.Redacted<B> }
@@ -32,31 +22,16 @@ export type OperationInput<K extends Operation> =
     : {})
   & { readonly seconds?: number }
 
-/**
- * Result of an operation as n8n describes it; the value may have more fields, and lack some.
- *
- * @category models
- * @since 0.1.0
- */
+/** Result of an operation as n8n describes it; the value may have more fields, and lack some. */
 export type OperationResult<K extends Operation> = Operations[K]["result"]
 
-/**
- * Failures of an operation: without an id in its path, it has no `NotFoundError`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Failures of an operation: without an id in its path, it has no `NotFoundError`. */
 export type OperationError<K extends Operation> = Operations[K] extends { path: unknown } ? Errors.N8nError
   : Errors.RequestError
 
 type Argument<I> = {} extends I ? [input?: I] : [input: I]
 
-/**
- * Operations that list something in pages.
- *
- * @category models
- * @since 0.1.0
- */
+/** Operations that list something in pages. */
 export type ListOperation = {
   [K in Operation]: "nextCursor" extends keyof OperationResult<K> ? K : never
 }[Operation]

@@ -34,23 +34,13 @@ export const pages = <A, E extends Errors.N8nError>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
-/**
- * Which page of a list; `limit` is 1 to 250.
- *
- * @category models
- * @since 0.1.0
- */
+/** Which page of a list; `limit` is 1 to 250. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/**
- * A page of a list as n8n gives it.
- *
- * @category models
- * @since 0.1.0
- */
+/** A page of a list as n8n gives it. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly nextCursor?: string | null

@@ -15,12 +15,7 @@ const Project = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/**
- * A project.
- *
- * @category models
- * @since 0.1.0
- */
+/** A project. */
 export type Project = typeof Project.Type
 
 /** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */
@@ -33,12 +28,7 @@ const Folder = Schema.Struct({
   path: Schema.optionalKey(Schema.Array(Schema.String))
 })
 
-/**
- * A folder of workflows and folders, without its contents.
- *
- * @category models
- * @since 0.1.0
- */
+/** A folder of workflows and folders, without its contents. */
 export type Folder = typeof Folder.Type
 
 const Projects = pageOf(Project)

@@ -26,12 +26,7 @@ import * as HttpErrors from "./HttpErrors.ts"
 import * as spans from "./spans.ts"
 import { WriteGuard } from "./WriteGuard.ts"
 
-/**
- * n8n's address and how to send requests to it.
- *
- * @category models
- * @since 0.1.0
- */
+/** n8n's address and how to send requests to it. */
 export interface Options {
   /** The address of the editor; a trailing slash or `/api/v1` is ignored. */
   readonly url: URL
@@ -54,12 +49,7 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
 }
 
-/**
- * Three retries after 200, 400 and 800 ms, each with 20 % jitter.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
 export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedule.exponential("200 millis").pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 3 }),
@@ -134,12 +124,7 @@ export type Consume<A> = (
   target: Errors.Target
 ) => Effect.Effect<A, HttpClientError.HttpClientError | Errors.N8nError>
 
-/**
- * Query parameters; `undefined` ones are omitted.
- *
- * @category models
- * @since 0.1.0
- */
+/** Query parameters; `undefined` ones are omitted. */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
 /** The failures of a request: what is not about one thing cannot be missing. */
@@ -195,31 +180,16 @@ export interface Requests {
   readonly webhooks: URL
 }
 
-/**
- * Whether n8n answered with one of these statuses.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.statusCode !== undefined && statuses.includes(error.statusCode)
 
-/**
- * Whether this n8n has no such endpoint: it is older than the operation.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether this n8n has no such endpoint: it is older than the operation. */
 export const isUnsupported = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" &&
   (error.statusCode === 405 || error.statusCode === 404 && error.errorDetails === HttpErrors.noRoute)
 
-/**
- * Whether n8n's licence does not include the operation.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether n8n's licence does not include the operation. */
 export const isUnlicensed = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && error.statusCode === 403 && HttpErrors.isAboutLicense(error.errorDetails)
 

@@ -4,12 +4,7 @@ import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import type { Query, Request, Requests } from "./requests.ts"
 
-/**
- * A request to a webhook.
- *
- * @category models
- * @since 0.1.0
- */
+/** A request to a webhook. */
 export interface Call {
   readonly method: Request["method"]
   readonly query?: Query | undefined
@@ -20,23 +15,13 @@ export interface Call {
   readonly seconds: number
 }
 
-/**
- * A webhook's answer, with any status.
- *
- * @category models
- * @since 0.1.0
- */
+/** A webhook's answer, with any status. */
 export interface Answer {
   readonly status: number
   readonly text: string
 }
 
-/**
- * Whether the webhook was not registered, so that nothing ran: publishing is asynchronous on 2.x.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether the webhook was not registered, so that nothing ran: publishing is asynchronous on 2.x. */
 export const isUnregistered = ({ status, text }: Answer): boolean => status === 404 && /not registered/.test(text)
 
 /** The operations on production webhooks. */

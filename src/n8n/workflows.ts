@@ -16,9 +16,6 @@ import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requ
 
 /**
  * A query for workflows, which must meet all conditions: `name` as a part, ignoring case and accents, and every tag.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Query {
   readonly active?: boolean | undefined
@@ -124,12 +121,7 @@ const decodeCursor = (cursor: string) =>
 /** Names change rarely, and each one takes a request for the whole workflow. */
 const nameTtl = "1 minute"
 
-/**
- * The name that n8n shows for executions of a deleted workflow.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The name that n8n shows for executions of a deleted workflow. */
 export const deletedWorkflow = "Deleted Workflow"
 
 const listTarget: Errors.Target = { operation: "list workflows" }

@@ -2,12 +2,7 @@
 import type { Obj } from "../base/Json.ts"
 import type { Port } from "../catalogue/types/Ports.ts"
 
-/**
- * Appearance of a node, from its type.
- *
- * @category models
- * @since 0.1.0
- */
+/** Appearance of a node, from its type. */
 export interface Look {
   /** Display name of the type, such as `HTTP Request`. */
   readonly label: string
@@ -19,12 +14,7 @@ export interface Look {
   readonly subtitle?: string
 }
 
-/**
- * Appearance of a node, or `undefined` if its type is unknown.
- *
- * @category models
- * @since 0.1.0
- */
+/** Appearance of a node, or `undefined` if its type is unknown. */
 export type LookOf = (node: Obj) => Look | undefined
 
 /** Appearance without any knowledge of types. */

@@ -74,12 +74,7 @@ const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   }]
 }
 
-/**
- * Picture of a workflow with an overlay.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Picture of a workflow with an overlay. */
 export const make = (
   workflow: Document,
   { lookOf = Look.unknown, overlay, showsSecrets = false }: Options = {}

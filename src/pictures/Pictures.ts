@@ -5,12 +5,7 @@ import * as Layout from "./Layout.ts"
 import * as Looks from "./Looks.ts"
 import * as Picture from "./Picture.ts"
 
-/**
- * Picture of a workflow with an overlay, ready to be drawn.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Picture of a workflow with an overlay, ready to be drawn. */
 export const make = Effect.fn("Pictures.make")(function*(
   workflow: Picture.Document,
   options: Pick<Picture.Options, "overlay" | "showsSecrets"> = {}

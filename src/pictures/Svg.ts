@@ -270,12 +270,7 @@ const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: str
   return { svg: entries.join(""), width: at - x }
 }
 
-/**
- * Options of the drawing.
- *
- * @category models
- * @since 0.1.0
- */
+/** Options of the drawing. */
 export interface Options {
   /** Whether to omit the title and legend, for pages that show them beside the picture. */
   readonly isBare?: boolean
@@ -291,9 +286,6 @@ const headerHeight = 76
  *
  * Nodes are focusable and have a label for screen readers; `data-node` is their key in the picture. The SVG loads nothing
  * and contains no script.
- *
- * @category functions
- * @since 0.1.0
  */
 export const render = (picture: Picture, { isBare = false }: Options = {}): string => {
   const bare = picture.nodes.map((node) => ({ node, box: { ...node.place ?? { x: 0, y: 0 }, ...geometry.size(node) } }))

@@ -7,12 +7,7 @@ import type * as Execution from "../executions/Execution.ts"
 import * as NodeExecution from "../executions/NodeExecution.ts"
 import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 
-/**
- * Titled part of a node's details.
- *
- * @category models
- * @since 0.1.0
- */
+/** Titled part of a node's details. */
 export interface Section {
   readonly title: string
   readonly text: string

@@ -1,12 +1,7 @@
 /** Sizes and ports of nodes as in n8n's editor, and the paths of links. */
 import type { Port } from "../n8n/model/Connections.ts"
 
-/**
- * Point on n8n's canvas; y grows downwards.
- *
- * @category models
- * @since 0.1.0
- */
+/** Point on n8n's canvas; y grows downwards. */
 export interface Point {
   readonly x: number
   readonly y: number

@@ -1,11 +1,6 @@
 /** Icons of nodes: a symbol of the function, or the initials of the app. */
 
-/**
- * Icon as strokes in a 24 × 24 square, with the hue that n8n uses.
- *
- * @category models
- * @since 0.1.0
- */
+/** Icon as strokes in a 24 × 24 square, with the hue that n8n uses. */
 export interface Glyph {
   readonly d?: string
   readonly initials?: string

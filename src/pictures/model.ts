@@ -8,20 +8,10 @@ import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
 import type * as Look from "./Look.ts"
 
-/**
- * Workflow of any origin; malformed parts are not drawn.
- *
- * @category models
- * @since 0.1.0
- */
+/** Workflow of any origin; malformed parts are not drawn. */
 export type Document = Obj
 
-/**
- * Information drawn on top of the workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** Information drawn on top of the workflow. */
 export type Overlay =
   | { readonly _tag: "Execution"; readonly execution: Execution.Execution }
   /** Difference from an earlier state. */
@@ -32,12 +22,7 @@ export type Overlay =
     readonly missingCredentials?: ReadonlyArray<MissingCredential>
   }
 
-/**
- * Status of a node in the overlay; `idle` did not run in the execution.
- *
- * @category models
- * @since 0.1.0
- */
+/** Status of a node in the overlay; `idle` did not run in the execution. */
 export type Status =
   | "success"
   | "error"
@@ -50,12 +35,7 @@ export type Status =
   | "renamed"
   | "warning"
 
-/**
- * Node of a picture.
- *
- * @category models
- * @since 0.1.0
- */
+/** Node of a picture. */
 export interface Node extends geometry.Shape {
   /** Key in the picture. */
   readonly id: string
@@ -82,23 +62,13 @@ export interface Node extends geometry.Shape {
   readonly sections: ReadonlyArray<details.Section>
 }
 
-/**
- * Input or output of a node.
- *
- * @category models
- * @since 0.1.0
- */
+/** Input or output of a node. */
 export interface Port extends Connections.Port {
   readonly name?: string
   readonly required?: boolean
 }
 
-/**
- * Link between two nodes of the picture, by their ids.
- *
- * @category models
- * @since 0.1.0
- */
+/** Link between two nodes of the picture, by their ids. */
 export interface Link {
   readonly from: string
   readonly output: Connections.Port
@@ -109,24 +79,14 @@ export interface Link {
   readonly items?: number
 }
 
-/**
- * Sticky note.
- *
- * @category models
- * @since 0.1.0
- */
+/** Sticky note. */
 export interface Note extends geometry.Box {
   readonly text: string
   /** n8n's colour number, 1 to 7. */
   readonly colour: number
 }
 
-/**
- * Picture of a workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** Picture of a workflow. */
 export interface Picture {
   readonly title: string
   /** Summary of the overlay in one line. */
@@ -141,12 +101,7 @@ export interface Picture {
   readonly focus?: string
 }
 
-/**
- * Options of a picture.
- *
- * @category models
- * @since 0.1.0
- */
+/** Options of a picture. */
 export interface Options {
   readonly overlay?: Overlay | undefined
   /** Appearance by node type; see `Looks.forWorkflows`. */

@@ -11,12 +11,7 @@ const entities: { readonly [sign: string]: string } = {
   "'": "&#39;"
 }
 
-/**
- * Text escaped as content or attribute value of XML and HTML.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Text escaped as content or attribute value of XML and HTML. */
 export const xml = (text: string): string =>
   text.toWellFormed().replace(impossible, "\uFFFD").replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 

@@ -66,12 +66,7 @@ const dark: Palette = {
 
 const declare = (palette: Palette) => Object.entries(palette).map(([name, colour]) => `--${name}:${colour}`).join(";")
 
-/**
- * CSS variables of both palettes; `data-theme` on the element overrides the system's preference.
- *
- * @category functions
- * @since 0.1.0
- */
+/** CSS variables of both palettes; `data-theme` on the element overrides the system's preference. */
 export const variables = (element: string): string =>
   `${element}{${declare(light)}}` +
   `@media(prefers-color-scheme:dark){${element}:not([data-theme=light]){${declare(dark)}}}` +
@@ -89,12 +84,7 @@ const marks = {
   renamed: "ren"
 }
 
-/**
- * Style of every picture, constant so that a page can allow it by its hash.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Style of every picture, constant so that a page can allow it by its hash. */
 export const style: string = [
   variables(".wf"),
   ".wf{font:16px Inter,system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",\"Noto Sans\",\"Noto Sans CJK JP\",sans-serif;background:var(--bg)}",

@@ -30,12 +30,7 @@ export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
 
-/**
- * How each workflow stands; reads `GET /workflows`, and `GET /workflows/{id}` of what changed. Writes nothing.
- *
- * @category functions
- * @since 0.1.0
- */
+/** How each workflow stands; reads `GET /workflows`, and `GET /workflows/{id}` of what changed. Writes nothing. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   const comparison = yield* Compare.make(folder, options)
   return reportOf((yield* select(comparison, options)).map(entryOf))

@@ -9,12 +9,7 @@ import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
 import * as State from "./state.ts"
 
-/**
- * How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file.
- *
- * @category models
- * @since 0.1.0
- */
+/** How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file. */
 export type Status =
   | "same"
   | "changed here"

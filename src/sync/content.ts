@@ -2,12 +2,7 @@
 import { createHash } from "node:crypto"
 import { arr, equals, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 
-/**
- * What else is kept in step when it is asked for.
- *
- * @category models
- * @since 0.1.0
- */
+/** What else is kept in step when it is asked for. */
 export type Extra = "pinData" | "staticData"
 
 /** The parts of a workflow that this n8n takes, without the id. */

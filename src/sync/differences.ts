@@ -7,12 +7,7 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import { type Entry, entryOf, type Options, select } from "./report.ts"
 
-/**
- * A workflow that both sides have, and differs.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow that both sides have, and differs. */
 export interface Difference extends Entry {
   /** Where `before` is: the side that did not change, or n8n where both did. */
   readonly from: "here" | "there"
@@ -21,23 +16,13 @@ export interface Difference extends Entry {
   readonly tags?: { readonly before: ReadonlyArray<string>; readonly after: ReadonlyArray<string> }
 }
 
-/**
- * How it is shown.
- *
- * @category models
- * @since 0.1.0
- */
+/** How it is shown. */
 export interface DiffOptions extends Options {
   /** Shows secrets as they are; else they are replaced, and only told to differ. */
   readonly showsSecrets?: boolean | undefined
 }
 
-/**
- * All workflows that are not the same, and of those that both sides have, what differs. Writes nothing.
- *
- * @category functions
- * @since 0.1.0
- */
+/** All workflows that are not the same, and of those that both sides have, what differs. Writes nothing. */
 export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
   const comparison = yield* Compare.make(folder, options)
   const items = (yield* select(comparison, options)).filter(({ status }) => status !== "same")

@@ -13,12 +13,7 @@ import * as content from "./content.ts"
 import { changedLine, entryOf, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
 import * as State from "./state.ts"
 
-/**
- * How a folder is pulled.
- *
- * @category models
- * @since 0.1.0
- */
+/** How a folder is pulled. */
 export interface PullOptions<R = never> extends Options {
   /** Removes files whose workflow n8n has no more, unless they changed. */
   readonly deletes?: boolean | undefined
@@ -134,9 +129,6 @@ const writeFile = Effect.fnUntraced(function*(
  *
  * All is read before anything is written. A file that changes is kept as a snapshot, and keeps its layout and whatever
  * else it holds. Killed at any moment, it leaves whole files, and the next pull goes on.
- *
- * @category functions
- * @since 0.1.0
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void } = options

@@ -15,12 +15,7 @@ import { changedLine, entryOf, type Options, type Outcome, reportOf, select, typ
 import * as State from "./state.ts"
 import * as writing from "./writing.ts"
 
-/**
- * How a folder is pushed.
- *
- * @category models
- * @since 0.1.0
- */
+/** How a folder is pushed. */
 export interface PushOptions<R = never> extends Options {
   /** Publishes what is pushed. Without it, on n8n 2.x, a published workflow goes on running as it was. */
   readonly publishes?: boolean | undefined
@@ -114,9 +109,6 @@ const follow = Effect.fnUntraced(function*(
  * are pushed, and nothing is written. Before each write the workflow is looked at again, and a snapshot is kept. The
  * state is written after each, so that a push that ends halfway goes on where it was. On n8n: `POST /workflows`,
  * `PUT /workflows/{id}`, its tags, `DELETE` and publishing only when asked.
- *
- * @category functions
- * @since 0.1.0
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options

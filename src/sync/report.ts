@@ -7,12 +7,7 @@ import { redact } from "../base/Redact.ts"
 import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import type * as Compare from "./comparison.ts"
 
-/**
- * One workflow of the folder or of n8n.
- *
- * @category models
- * @since 0.1.0
- */
+/** One workflow of the folder or of n8n. */
 export interface Entry {
   readonly status: Compare.Status
   /** n8n's; a new file has none. */
@@ -24,12 +19,7 @@ export interface Entry {
   readonly detail?: string
 }
 
-/**
- * What a pull or push did about one workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a pull or push did about one workflow. */
 export interface Outcome extends Entry {
   /** In a dry run: what would be done; `kept` is a conflict settled for the file. Absent where nothing was done. */
   readonly action?: "created" | "updated" | "removed" | "kept"
@@ -41,12 +31,7 @@ export interface Outcome extends Entry {
   readonly error?: Errors.N8nError
 }
 
-/**
- * All of them.
- *
- * @category models
- * @since 0.1.0
- */
+/** All of them. */
 export interface Report<A extends Entry = Entry> {
   readonly entries: ReadonlyArray<A>
   readonly counts: { readonly [status in Compare.Status]?: number }
@@ -58,23 +43,13 @@ export interface Report<A extends Entry = Entry> {
   readonly hasErrors: boolean
 }
 
-/**
- * What happens along the way.
- *
- * @category models
- * @since 0.1.0
- */
+/** What happens along the way. */
 export type Step =
   /** Literal secrets that are about to be written into a file. */
   | { readonly _tag: "Secrets"; readonly file: string; readonly warnings: ReadonlyArray<string> }
   | { readonly _tag: "Done"; readonly outcome: Outcome; readonly count: number; readonly total: number }
 
-/**
- * What every sync takes.
- *
- * @category models
- * @since 0.1.0
- */
+/** What every sync takes. */
 export interface Options extends Compare.Options {
   /** Only these: ids, or files as they are called in the folder. */
   readonly only?: ReadonlyArray<string> | undefined

@@ -43,23 +43,13 @@ export {
 } from "./n8nApi/N8nApi.ts"
 export { type Built, type Failed, failedExecution, succeededExecution } from "./runs.ts"
 
-/**
- * The n8n in memory, to be looked at and changed beside its client.
- *
- * @category services
- * @since 0.1.0
- */
+/** The n8n in memory, to be looked at and changed beside its client. */
 export class FakeN8n extends Context.Service<FakeN8n, N8nApi.N8nApi>()("effect-n8n-mcp/FakeN8n") {}
 
 /** A reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
-/**
- * A client of an in-memory n8n that holds `seed`, and that n8n; each build of the layer has its own.
- *
- * @category layers
- * @since 0.1.0
- */
+/** A client of an in-memory n8n that holds `seed`, and that n8n; each build of the layer has its own. */
 export const layer = (
   seed: N8nApi.Seed,
   options: N8nApi.Options = {}

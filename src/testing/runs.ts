@@ -3,12 +3,7 @@ import { type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type * as N8nApi from "./n8nApi/N8nApi.ts"
 
-/**
- * An execution to build.
- *
- * @category models
- * @since 0.1.0
- */
+/** An execution to build. */
 export interface Built {
   /** The workflow as it ran. */
   readonly workflow: N8nApi.Workflow
@@ -20,12 +15,7 @@ export interface Built {
   readonly items?: { readonly [node: string]: ReadonlyArray<Obj> }
 }
 
-/**
- * A failed execution to build.
- *
- * @category models
- * @since 0.1.0
- */
+/** A failed execution to build. */
 export interface Failed extends Built {
   /** The name of the node that failed. */
   readonly node: string
@@ -151,12 +141,7 @@ const build = (
   }
 }
 
-/**
- * An execution that failed at a node; the nodes on the way to it succeeded. It throws if no way leads there.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** An execution that failed at a node; the nodes on the way to it succeeded. It throws if no way leads there. */
 export const failedExecution = ({ description, message, node, ...built }: Failed): N8nApi.NewExecution => {
   const failing = nodesOf(built.workflow).find(({ name }) => name === node)
   return build(built, {
@@ -173,10 +158,5 @@ export const failedExecution = ({ description, message, node, ...built }: Failed
   })
 }
 
-/**
- * An execution that went well, along the first way through the workflow.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** An execution that went well, along the first way through the workflow. */
 export const succeededExecution = (built: Built): N8nApi.NewExecution => build(built, undefined)

@@ -16,12 +16,7 @@ const quoted = (text: string) => JSON.stringify(text)
 const quotedWords = (text: string) =>
   /\s/.test(text) ? quoted(text) : `${quoted(text)} and whatever else I typed after the command`
 
-/**
- * Asks a model why a run failed, and what would fix it.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Asks a model why a run failed, and what would fix it. */
 export const debugExecution = {
   name: "debug_execution",
   title: "Debug an execution",
@@ -47,12 +42,7 @@ export const debugExecution = {
 4. Propose the smallest change that fixes it, as workflow_edit operations. Show them with dryRun; change nothing before I agree.`
 } satisfies Prompt.Prompt
 
-/**
- * Asks a model to build a workflow, and to test it.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Asks a model to build a workflow, and to test it. */
 export const buildWorkflow = {
   name: "build_workflow",
   title: "Build a workflow",
@@ -71,12 +61,7 @@ export const buildWorkflow = {
 6. create_workflow_from_file brings it to n8n, unpublished. Tell me what it does and what to check before activate_workflow.`
 } satisfies Prompt.Prompt
 
-/**
- * Asks a model to review a workflow.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Asks a model to review a workflow. */
 export const reviewWorkflow = {
   name: "review_workflow",
   title: "Review a workflow",
@@ -98,10 +83,5 @@ export const reviewWorkflow = {
 4. List what you found, most important first: the node, what happens, and the workflow_edit operation that fixes it. Change nothing before I agree.`
 } satisfies Prompt.Prompt
 
-/**
- * All of them.
- *
- * @category constants
- * @since 0.1.0
- */
+/** All of them. */
 export const all = [debugExecution, buildWorkflow, reviewWorkflow] as const

@@ -45,12 +45,7 @@ const nodeTypes = (prefix: string) =>
       Effect.map(({ nodes }) => nodes.map(({ id }) => id))
     )
 
-/**
- * A workflow on n8n, by id: `n8n://workflow/{id}`.
- *
- * @category resources
- * @since 0.1.0
- */
+/** A workflow on n8n, by id: `n8n://workflow/{id}`. */
 export const workflow = Resource.ofTool({
   name: "workflow",
   title: "Workflow",
@@ -69,12 +64,7 @@ export const workflow = Resource.ofTool({
     )
 })
 
-/**
- * A run of a workflow, by id: `n8n://execution/{id}`.
- *
- * @category resources
- * @since 0.1.0
- */
+/** A run of a workflow, by id: `n8n://execution/{id}`. */
 export const execution = Resource.ofTool({
   name: "execution",
   title: "Execution",
@@ -84,12 +74,7 @@ export const execution = Resource.ofTool({
   complete: executionIds
 })
 
-/**
- * A type of node: `n8n://node/{type}`.
- *
- * @category resources
- * @since 0.1.0
- */
+/** A type of node: `n8n://node/{type}`. */
 export const node = Resource.ofTool({
   name: "node",
   title: "Node type",
@@ -101,12 +86,7 @@ export const node = Resource.ofTool({
 
 const topics = Guides.all.map(({ topic }) => topic)
 
-/**
- * How n8n does something, as Markdown: `n8n://guide/{topic}`.
- *
- * @category resources
- * @since 0.1.0
- */
+/** How n8n does something, as Markdown: `n8n://guide/{topic}`. */
 export const guide: Resource.Resource<never> = {
   name: "guide",
   title: "Guide",
@@ -131,10 +111,5 @@ export const guide: Resource.Resource<never> = {
   complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
 }
 
-/**
- * All of them.
- *
- * @category constants
- * @since 0.1.0
- */
+/** All of them. */
 export const all = [workflow, execution, node, guide] as const

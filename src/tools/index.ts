@@ -27,12 +27,7 @@ export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
-/**
- * The tools by what they are for; `--toolsets` takes these names.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The tools by what they are for; `--toolsets` takes these names. */
 export const toolsets = {
   workflows,
   files,
@@ -49,20 +44,10 @@ export const toolsets = {
   sync
 } as const
 
-/**
- * Toolsets that are served only when they are asked for.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Toolsets that are served only when they are asked for. */
 export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
-/**
- * Those that are served unless others are asked for, in the order in which clients see them.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Those that are served unless others are asked for, in the order in which clients see them. */
 export const byDefault = [
   ...toolsets.workflows,
   ...toolsets.files,
@@ -77,10 +62,5 @@ export const byDefault = [
   ...toolsets.security
 ] as const
 
-/**
- * All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists.
- *
- * @category constants
- * @since 0.1.0
- */
+/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
 export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.projects, ...toolsets.sync] as const

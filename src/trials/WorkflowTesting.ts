@@ -37,12 +37,7 @@ import * as Replay from "./Replay.ts"
 import * as TestCopies from "./TestCopies.ts"
 import * as TestCopy from "./TestCopy.ts"
 
-/**
- * Options of a test.
- *
- * @category models
- * @since 0.1.0
- */
+/** Options of a test. */
 export interface Options {
   readonly testData?: unknown
   /** How long it may run, in milliseconds. */
@@ -63,20 +58,10 @@ export interface Options {
   readonly mode: "copy" | "live"
 }
 
-/**
- * Items by node, or lists of them by output; plain objects are items too.
- *
- * @category models
- * @since 0.1.0
- */
+/** Items by node, or lists of them by output; plain objects are items too. */
 export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
 
-/**
- * The result of a test.
- *
- * @category models
- * @since 0.1.0
- */
+/** The result of a test. */
 export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
   /** The execution, without the nodes added to the copy. */
@@ -413,12 +398,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   } satisfies TestResult
 })
 
-/**
- * Runs a workflow and returns when its execution has ended or waits, or the timeout has passed.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Runs a workflow and returns when its execution has ended or waits, or the timeout has passed. */
 export const run = Effect.fn("WorkflowTesting.run")((workflowId: string, options: Options) =>
   options.mode === "live" ? runLive(workflowId, options) : runCopy(workflowId, options)
 )

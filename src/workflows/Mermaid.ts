@@ -17,9 +17,6 @@ const mermaidText = (text: string) =>
  * **Details**
  *
  * Disabled nodes are dashed; links of sub-nodes are dotted; ports other than `main[0]` are labelled.
- *
- * @category functions
- * @since 0.1.0
  */
 export const flowchart = (
   nodes: ReadonlyArray<Connections.NodeShape & { readonly name: string; readonly disabled?: boolean | null }>,

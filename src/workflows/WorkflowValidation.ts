@@ -11,12 +11,7 @@ import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
 
-/**
- * What is wrong with a workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** What is wrong with a workflow. */
 export interface Validation {
   /** Whether there are no errors; credentials may be missing. */
   readonly valid: boolean
@@ -41,21 +36,11 @@ const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<P
     )
 }
 
-/**
- * Messages as warnings about the whole workflow.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Messages as warnings about the whole workflow. */
 export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem> =>
   messages.map((message) => ({ severity: "warning", path: "", message }))
 
-/**
- * Everything that is wrong with a workflow; `connected` is the release of the n8n it is for.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Everything that is wrong with a workflow; `connected` is the release of the n8n it is for. */
 export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   input: unknown,
   connected?: string
@@ -72,12 +57,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   } satisfies Validation
 })
 
-/**
- * The same for the connected n8n, which also knows the workflows that are called.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The same for the connected n8n, which also knows the workflows that are called. */
 export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(input: unknown) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   const validation = yield* validate(input, release)

@@ -11,9 +11,6 @@ import type { Obj } from "../Json.ts"
  * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
  * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the offset
  * in the source.
- *
- * @category errors
- * @since 0.1.0
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly kind: "syntax" | "refused" | "reference" | "type" | "budget"

@@ -2,12 +2,7 @@
 import { str } from "../Json.ts"
 import { memoize } from "./memoize.ts"
 
-/**
- * The replacement for a secret. A write that contains it must keep the stored value.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The replacement for a secret. A write that contains it must keep the stored value. */
 export const marker = "[redacted]"
 
 /** A cheap and broad first test, which most names and texts fail. */

@@ -45,9 +45,6 @@ const quotesAround = (json: string, at: number) => {
 /**
  * Whether redaction may change anything in a value with this JSON; `false` is certain. It is faster than parsing and
  * redacting the value.
- *
- * @category functions
- * @since 0.1.0
  */
 export const mayHold = (json: string): boolean => {
   const lower = json.toLowerCase()

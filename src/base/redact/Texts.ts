@@ -214,8 +214,5 @@ const isClean = memoize((text) => redact(text) === text)
  * Redacted are known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
  * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
  * base64). n8n expressions (`{{ … }}`) are kept.
- *
- * @category functions
- * @since 0.1.0
  */
 export const redactText = (text: string): string => text.length <= longestKnown && isClean(text) ? text : redact(text)

@@ -8,12 +8,7 @@ import * as NodeType from "../types/NodeType.ts"
 import * as ItemFields from "./itemFields.ts"
 import * as NodeFiles from "./nodeFiles.ts"
 
-/**
- * Unreadable package; the server does not start.
- *
- * @category errors
- * @since 0.1.0
- */
+/** Unreadable package; the server does not start. */
 export class UnreadablePackage extends Data.TaggedError("UnreadablePackage")<{ readonly message: string }> {}
 
 /** Package of node types. */

@@ -16,12 +16,7 @@ export interface Issue extends Remark {
   readonly name: string
 }
 
-/**
- * Suggestion for an invalid name or value: the nearest candidates, or the first ones.
- *
- * @category models
- * @since 0.1.0
- */
+/** Suggestion for an invalid name or value: the nearest candidates, or the first ones. */
 export type Suggest = (name: string, candidates: Iterable<string>) => string
 
 /** Short form of a value. */

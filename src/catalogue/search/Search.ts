@@ -10,12 +10,7 @@ import { joined, make as makeWords, spaced, stem, type WordLists, type Words, wo
 
 export type { Row } from "./document.ts"
 
-/**
- * What is searched for; at least one of the words.
- *
- * @category models
- * @since 0.1.0
- */
+/** What is searched for; at least one of the words. */
 export interface Query {
   /** Names, words, or a type. */
   readonly keyword?: string | undefined
@@ -26,12 +21,7 @@ export interface Query {
   readonly limit: number
 }
 
-/**
- * The types that match, best first.
- *
- * @category models
- * @since 0.1.0
- */
+/** The types that match, best first. */
 export interface Hits {
   /** How many match in all; `nodes` has the best of them. */
   readonly count: number

@@ -3,12 +3,7 @@ import * as NodeType from "../types/NodeType.ts"
 import * as ToolVariant from "../types/ToolVariant.ts"
 import { joined, spaced, type Words } from "./words.ts"
 
-/**
- * What an answer says of a type; the last rows of a long one say less.
- *
- * @category models
- * @since 0.1.0
- */
+/** What an answer says of a type; the last rows of a long one say less. */
 export interface Row {
   /** The type: `n8n-nodes-base.httpRequest`. */
   readonly id: string

@@ -34,12 +34,7 @@ export const Mode = Schema.Struct({
 })
 export type Mode = typeof Mode.Type
 
-/**
- * A value to choose, of `options` and `multiOptions`.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** A value to choose, of `options` and `multiOptions`. */
 export const Choice = Schema.Struct({
   name: Schema.String,
   value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]),
@@ -50,9 +45,6 @@ export type Choice = typeof Choice.Type
 
 /**
  * Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Group {
   readonly name: string
@@ -67,9 +59,6 @@ export interface Group {
  *
  * `options` holds choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
  * repeat: parameters of one name are shown under different conditions.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Property {
   readonly name: string
@@ -208,12 +197,7 @@ export const Description = Schema.Struct({
 })
 export type Description = typeof Description.Type
 
-/**
- * A type of node with all its versions.
- *
- * @category models
- * @since 0.1.0
- */
+/** A type of node with all its versions. */
 export interface NodeType {
   /** As workflows name it: `n8n-nodes-base.httpRequest`. */
   readonly type: string

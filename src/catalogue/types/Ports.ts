@@ -17,9 +17,6 @@ export interface Port extends Connections.Port {
 
 /**
  * Evaluates one of n8n's own expressions, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` where it fails.
- *
- * @category models
- * @since 0.1.0
  */
 export type Evaluate = (
   expression: string,

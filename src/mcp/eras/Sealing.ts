@@ -17,24 +17,14 @@ import { type Obj, obj, str } from "../../base/Json.ts"
  */
 export const maxAge = 15 * 60_000
 
-/**
- * Seals and opens texts; `about` is the subject of a text and not part of it.
- *
- * @category models
- * @since 0.1.0
- */
+/** Seals and opens texts; `about` is the subject of a text and not part of it. */
 export interface Sealing {
   readonly seal: (content: Obj, about: string) => Effect.Effect<string>
   /** Content of a text that is authentic, about this subject, not expired and unused. */
   readonly open: (sealed: string, about: string) => Effect.Effect<Obj | undefined>
 }
 
-/**
- * State that the processes of a server share.
- *
- * @category models
- * @since 0.1.0
- */
+/** State that the processes of a server share. */
 export interface Options {
   /** 32 random bytes. */
   readonly key: Redacted.Redacted<Uint8Array>
@@ -44,12 +34,7 @@ export interface Options {
 
 const bytesOf = (text: string) => Buffer.from(text, "base64url")
 
-/**
- * Seals with HMAC-SHA256.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Seals with HMAC-SHA256. */
 export const make = ({ key, use }: Options): Sealing => {
   const mac = (body: string, about: string) =>
     createHmac("sha256", Redacted.value(key)).update(JSON.stringify([body, about])).digest()
@@ -76,12 +61,7 @@ export const make = ({ key, use }: Options): Sealing => {
   }
 }
 
-/**
- * Sealing for one process, with a key that ends with it.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Sealing for one process, with a key that ends with it. */
 export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
   const used = new Map<string, number>()
   return make({
@@ -100,9 +80,6 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
  * **Details**
  *
  * The folder is created at first use. If it cannot be written, this process seals on its own and logs a warning.
- *
- * @category functions
- * @since 0.1.0
  */
 export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {

@@ -5,24 +5,14 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import type { Caller } from "../McpTransport.ts"
 import * as Refusal from "./refusal.ts"
 
-/**
- * Valid token and its client. A client may have several, so that one can be replaced.
- *
- * @category models
- * @since 0.1.0
- */
+/** Valid token and its client. A client may have several, so that one can be replaced. */
 export interface Grant {
   readonly token: Redacted.Redacted<string>
   /** The caller's name for `McpServer`. */
   readonly client: string | undefined
 }
 
-/**
- * Caller with access.
- *
- * @category models
- * @since 0.1.0
- */
+/** Caller with access. */
 export interface Known extends Caller {
   /** Key of the token, or of the person behind several; limits count by it. */
   readonly key: string
@@ -30,12 +20,7 @@ export interface Known extends Caller {
   readonly writeRefusal?: Refusal.Refusal
 }
 
-/**
- * Returns the caller of an `Authorization` header, or the refusal.
- *
- * @category models
- * @since 0.1.0
- */
+/** Returns the caller of an `Authorization` header, or the refusal. */
 export type Access = (authorization: string | undefined) => Effect.Effect<Known, Refusal.Refusal>
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
@@ -58,9 +43,6 @@ const unknown: Access = (authorization) => Effect.fail(Refusal.unauthorized(auth
  * **Details**
  *
  * All digests are compared in constant time, so that the duration reveals nothing about a token.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (grants: ReadonlyArray<Grant>, openTo: string | undefined, others?: Access): Access => {
   const known = grants.map(({ client, token }) => {

@@ -30,12 +30,7 @@ import * as Refusal from "./refusal.ts"
 import * as RequestBody from "./requestBody.ts"
 import { cors, type Health, health, posted } from "./route.ts"
 
-/**
- * Access, limits and host names of the server.
- *
- * @category models
- * @since 0.1.0
- */
+/** Access, limits and host names of the server. */
 export interface Options extends Gate.Options, Hosts.Names, Health {
   /** Store of rate limits; by default in this process only. */
   readonly limits?: Layer.Layer<RateLimiter.RateLimiterStore> | undefined
@@ -78,12 +73,7 @@ const checkSource = (names: Hosts.Names) =>
     }
   })
 
-/**
- * Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused. */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
   Layer.effect(
     McpTransport,

@@ -93,12 +93,7 @@ const make = ({ linger = lingerMillis, maxConnections }: Options): Server => {
   return server
 }
 
-/**
- * Address and limits of the server.
- *
- * @category models
- * @since 0.1.0
- */
+/** Address and limits of the server. */
 export interface Options {
   readonly host: string
   readonly port: number
@@ -108,12 +103,7 @@ export interface Options {
   readonly linger?: number
 }
 
-/**
- * Listens; at shutdown it accepts no connections, waits some seconds for calls in flight, then closes the rest.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Listens; at shutdown it accepts no connections, waits some seconds for calls in flight, then closes the rest. */
 export const layer = (options: Options): Layer.Layer<HttpServer.HttpServer, ServeError> =>
   Layer.unwrap(Effect.sync(() => {
     const server = make(options)

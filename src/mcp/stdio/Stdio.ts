@@ -220,10 +220,5 @@ export const layerStreams = (
     }, Effect.scoped)
   })
 
-/**
- * Serves on the process's stdin and stdout.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Serves on the process's stdin and stdout. */
 export const layer: Layer.Layer<McpTransport> = layerStreams(process.stdin, process.stdout)

@@ -14,35 +14,20 @@ const Target = Schema.Struct({
   index: Schema.optionalKey(Schema.Finite)
 })
 
-/**
- * Connections as n8n stores them; unused outputs are `null` or empty.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** Connections as n8n stores them; unused outputs are `null` or empty. */
 export const Connections = Schema.Record(
   Schema.String,
   Schema.Record(Schema.String, Schema.NullOr(Schema.Array(Schema.NullOr(Schema.Array(Target)))))
 )
 export type Connections = typeof Connections.Type
 
-/**
- * One output or input of a node.
- *
- * @category models
- * @since 0.1.0
- */
+/** One output or input of a node. */
 export interface Port {
   readonly type: string
   readonly index: number
 }
 
-/**
- * One connection.
- *
- * @category models
- * @since 0.1.0
- */
+/** One connection. */
 export interface Link {
   readonly from: string
   readonly output: Port
@@ -50,22 +35,12 @@ export interface Link {
   readonly input: Port
 }
 
-/**
- * A connection and its path in the workflow, such as `connections.A.main[0][1]`.
- *
- * @category models
- * @since 0.1.0
- */
+/** A connection and its path in the workflow, such as `connections.A.main[0][1]`. */
 export interface PlacedLink extends Link {
   readonly at: string
 }
 
-/**
- * The link that an entry of an output describes; `undefined` if it describes none.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The link that an entry of an output describes; `undefined` if it describes none. */
 export const linkOf = (from: string, output: Port, entry: unknown): Link | undefined => {
   const target = obj(entry)
   const to = str(target?.["node"])
@@ -77,12 +52,7 @@ export const linkOf = (from: string, output: Port, entry: unknown): Link | undef
   }
 }
 
-/**
- * All connections with their paths, in n8n's order, including links to missing nodes; malformed ones are omitted.
- *
- * @category functions
- * @since 0.1.0
- */
+/** All connections with their paths, in n8n's order, including links to missing nodes; malformed ones are omitted. */
 export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
   Object.entries(obj(connections) ?? {}).flatMap(([from, types]) =>
     Object.entries(obj(types) ?? {}).flatMap(([type, outputs]) =>
@@ -95,56 +65,26 @@ export const placedLinks = (connections: unknown): ReadonlyArray<PlacedLink> =>
     )
   )
 
-/**
- * All connections, as {@link placedLinks} without their paths.
- *
- * @category functions
- * @since 0.1.0
- */
+/** All connections, as {@link placedLinks} without their paths. */
 export const links = (connections: unknown): ReadonlyArray<Link> =>
   placedLinks(connections).map(({ at: _, ...link }) => link)
 
-/**
- * Whether both have the same type and index.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether both have the same type and index. */
 export const samePort = (left: Port, right: Port) => left.type === right.type && left.index === right.index
 
-/**
- * Whether both connect the same ports of the same nodes.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether both connect the same ports of the same nodes. */
 export const sameLink = (left: Link, right: Link): boolean =>
   left.from === right.from && left.to === right.to && samePort(left.output, right.output) &&
   samePort(left.input, right.input)
 
-/**
- * The label of a port: `main[1]`, or `ai_tool` for the first port of another type.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The label of a port: `main[1]`, or `ai_tool` for the first port of another type. */
 export const portLabel = ({ index, type }: Port): string => type === "main" || index > 0 ? `${type}[${index}]` : type
 
-/**
- * Whether both ends are the first main port, the default that answers omit.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether both ends are the first main port, the default that answers omit. */
 export const isPlain = ({ input, output }: Link): boolean =>
   input.type === "main" && input.index === 0 && output.type === "main" && output.index === 0
 
-/**
- * The properties of a node that its ports depend on.
- *
- * @category models
- * @since 0.1.0
- */
+/** The properties of a node that its ports depend on. */
 export interface NodeShape {
   readonly type: string
   readonly typeVersion?: number
@@ -152,20 +92,12 @@ export interface NodeShape {
   readonly onError?: string | null
 }
 
-/**
- * Whether the node has an error output, which comes after its others.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether the node has an error output, which comes after its others. */
 export const hasErrorOutput = (node: NodeShape): boolean => node.onError === "continueErrorOutput"
 
 /**
  * The names that n8n shows on a node's main outputs (`true`, `loop`, a Switch rule's name), without the error output;
  * `undefined` if its outputs are not known.
- *
- * @category models
- * @since 0.1.0
  */
 export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined> | undefined
 
@@ -176,9 +108,6 @@ export type OutputNames = (node: NodeShape) => ReadonlyArray<string | undefined>
  *
  * `count` is the number of main outputs as far as it is known: if the node's outputs are not known, the last of them is
  * taken for the error output.
- *
- * @category functions
- * @since 0.1.0
  */
 export const outputName = (
   node: NodeShape,
@@ -191,21 +120,11 @@ export const outputName = (
   return hasErrorOutput(node) && index === (names?.length ?? Math.max(1, count - 1)) ? "error" : names?.[index]
 }
 
-/**
- * The number of main outputs of a node up to the last connected one.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The number of main outputs of a node up to the last connected one. */
 export const connectedOutputs = (out: ReadonlyArray<Link>): number =>
   out.reduce((count, { output }) => output.type === "main" ? Math.max(count, output.index + 1) : count, 0)
 
-/**
- * One row of a connection graph.
- *
- * @category models
- * @since 0.1.0
- */
+/** One row of a connection graph. */
 export interface GraphNode {
   readonly node: string
   readonly id: string
@@ -220,12 +139,7 @@ export interface GraphNode {
   }>
 }
 
-/**
- * A node as links see it, with the name that they use.
- *
- * @category models
- * @since 0.1.0
- */
+/** A node as links see it, with the name that they use. */
 export type NamedShape = NodeShape & { readonly name: string }
 
 /** A function that describes the ports of links from one node. */
@@ -237,12 +151,7 @@ const describePorts = (node: NodeShape | undefined, out: ReadonlyArray<Link>, na
   }
 }
 
-/**
- * The nodes with links whose ports answers show: only their outputs need names.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The nodes with links whose ports answers show: only their outputs need names. */
 export const withPorts = <A extends NamedShape>(
   nodes: ReadonlyArray<A>,
   connections: Connections
@@ -253,12 +162,7 @@ export const withPorts = <A extends NamedShape>(
 
 const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
 
-/**
- * The neighbours of each node, in the workflow's order.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The neighbours of each node, in the workflow's order. */
 export const graph = (
   nodes: ReadonlyArray<NamedShape & { readonly id?: string }>,
   connections: Connections,
@@ -282,12 +186,7 @@ export const graph = (
   })
 }
 
-/**
- * Connections by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Connections by source, without ports that are `main[0]`: `{Source: [{to, output?, name?, input?}]}`. */
 export const simplify = (nodes: ReadonlyArray<NamedShape>, connections: Connections, namesOf: OutputNames) => {
   const shapes = new Map(nodes.map((node) => [node.name, node]))
   return Object.fromEntries(

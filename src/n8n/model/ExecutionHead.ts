@@ -1,12 +1,7 @@
 /** An execution without its data. */
 import * as Schema from "effect/Schema"
 
-/**
- * An entry of `GET /executions`. Times are ISO 8601; any status is accepted, since n8n may add more.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** An entry of `GET /executions`. Times are ISO 8601; any status is accepted, since n8n may add more. */
 export const Listed = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.Union([Schema.String, Schema.Finite]),
@@ -21,12 +16,7 @@ export const Listed = Schema.StructWithRest(
 )
 export type Listed = typeof Listed.Type
 
-/**
- * The milliseconds between start and stop; `null` while it runs.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The milliseconds between start and stop; `null` while it runs. */
 export const duration = (execution: Listed): number | null => {
   const from = Date.parse(execution.startedAt ?? "")
   const to = Date.parse(execution.stoppedAt ?? "")
@@ -35,10 +25,5 @@ export const duration = (execution: Listed): number | null => {
 
 const over: ReadonlySet<string> = new Set(["success", "error", "canceled", "crashed"])
 
-/**
- * Whether an execution with this status has ended and will not change any more.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether an execution with this status has ended and will not change any more. */
 export const isOver = (status: string): boolean => over.has(status)

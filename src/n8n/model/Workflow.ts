@@ -9,9 +9,6 @@ import * as Connections from "./Connections.ts"
  * **Details**
  *
  * `typeVersion` decides which parameters there are and what they mean; `onError` is `stopWorkflow` when absent.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Node = Schema.StructWithRest(
   Schema.Struct({
@@ -42,12 +39,7 @@ const head = {
   tags: Schema.optionalKey(Schema.NullOr(Schema.Array(Tag)))
 }
 
-/**
- * The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** The answer of `GET /workflows/{id}`. Keys that this schema does not name are kept: a write must not lose them. */
 export const Workflow = Schema.StructWithRest(
   Schema.Struct({
     ...head,
@@ -64,9 +56,6 @@ export type Workflow = typeof Workflow.Type
 /**
  * An entry of `GET /workflows`. n8n lists whole workflows, but their nodes and connections are not decoded: that would
  * take as long as parsing the JSON.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const Listed = Schema.Struct({
   ...head,
@@ -77,12 +66,7 @@ export const Listed = Schema.Struct({
 })
 export type Listed = typeof Listed.Type
 
-/**
- * The names of a workflow's tags.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The names of a workflow's tags. */
 export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> =>
   (workflow.tags ?? []).map((tag) => tag.name)
 
@@ -95,9 +79,6 @@ const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connec
  *
  * Only n8n 2.x has drafts. A draft with the same content as the published version, such as after undoing a change, does
  * not count.
- *
- * @category schemas
- * @since 0.1.0
  */
 export const hasDraft = (workflow: Workflow): boolean => {
   if (!workflow.active || !awaitsPublishing(workflow)) return false
@@ -106,32 +87,17 @@ export const hasDraft = (workflow: Workflow): boolean => {
   return runs === undefined || !equals([runs.nodes, runs.connections], [nodes, connections])
 }
 
-/**
- * Whether publishing the workflow would change which version runs: it is not published, or another version is.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Whether publishing the workflow would change which version runs: it is not published, or another version is. */
 export const awaitsPublishing = ({ active, activeVersionId, versionId }: Listed): boolean =>
   !active || typeof activeVersionId === "string" && activeVersionId !== versionId
 
-/**
- * The workflow with the nodes and connections that run; `undefined` where n8n does not say what does.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The workflow with the nodes and connections that run; `undefined` where n8n does not say what does. */
 export const running = (workflow: Workflow): Workflow | undefined => {
   const version = Schema.decodeUnknownOption(Published)(workflow["activeVersion"])
   return version._tag === "None" ? undefined : { ...workflow, ...version.value }
 }
 
-/**
- * The settings that every write must repeat: n8n merges settings, but 1.x resets these unless they are named.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The settings that every write must repeat: n8n merges settings, but 1.x resets these unless they are named. */
 export const settingsToName = ({ settings }: Workflow): Obj =>
   Object.fromEntries(
     Object.entries(obj(settings) ?? {}).filter(([key]) => key === "callerPolicy" || key === "availableInMCP")

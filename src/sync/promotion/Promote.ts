@@ -29,9 +29,6 @@ const foreseen = ({ entry }: Plan.Task): Promotion => ({
  * **Gotchas**
  *
  * A workflow of the second n8n that merely has the same name is never overwritten unless it is bound.
- *
- * @category functions
- * @since 0.1.0
  */
 export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   userPath: string,

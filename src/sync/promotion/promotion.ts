@@ -7,21 +7,11 @@ import type * as content from "../content.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 
-/**
- * What stands for what: by id or name on the first n8n, an id or name on the second.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** What stands for what: by id or name on the first n8n, an id or name on the second. */
 export const Bindings = Schema.Struct({ credentials: Names, workflows: Names, tables: Names })
 export type Bindings = typeof Bindings.Type
 
-/**
- * Something that stands in the way.
- *
- * @category models
- * @since 0.1.0
- */
+/** Something that stands in the way. */
 export interface Obstacle {
   /** The workflow and node on the first n8n. */
   readonly workflow: string
@@ -30,12 +20,7 @@ export interface Obstacle {
   readonly reason: string
 }
 
-/**
- * What a promotion did about one workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a promotion did about one workflow. */
 export interface Promotion {
   readonly id: string
   readonly name: string
@@ -51,12 +36,7 @@ export interface Promotion {
   readonly error?: Errors.N8nError
 }
 
-/**
- * All of it.
- *
- * @category models
- * @since 0.1.0
- */
+/** All of it. */
 export interface PromotionReport {
   readonly entries: ReadonlyArray<Promotion>
   /** While there is one, nothing is written. */
@@ -65,12 +45,7 @@ export interface PromotionReport {
   readonly hasErrors: boolean
 }
 
-/**
- * What is promoted, and how.
- *
- * @category models
- * @since 0.1.0
- */
+/** What is promoted, and how. */
 export interface PromoteOptions<R = never> {
   readonly from: Client
   readonly to: Client

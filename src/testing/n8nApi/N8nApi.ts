@@ -52,12 +52,7 @@ export type {
   Workflow
 } from "./state.ts"
 
-/**
- * A request as received; `body` is the parsed JSON.
- *
- * @category models
- * @since 0.1.0
- */
+/** A request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
@@ -65,20 +60,10 @@ export interface RecordedRequest {
   readonly body?: unknown
 }
 
-/**
- * A broken connection: if a hook fails with it, the client gets no answer.
- *
- * @category errors
- * @since 0.1.0
- */
+/** A broken connection: if a hook fails with it, the client gets no answer. */
 export class Disconnected extends Data.TaggedError("Disconnected") {}
 
-/**
- * Options of the simulated n8n.
- *
- * @category models
- * @since 0.1.0
- */
+/** Options of the simulated n8n. */
 export interface Options {
   /** The major version. Default: "2". */
   readonly version?: "2" | "1"
@@ -106,12 +91,7 @@ export interface Options {
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
-/**
- * A simulated n8n: its client, the requests so far, and direct access to its workflows.
- *
- * @category models
- * @since 0.1.0
- */
+/** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
@@ -197,12 +177,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
   ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
 })
 
-/**
- * Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
     const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
@@ -282,11 +257,6 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     return n8n
   })
 
-/**
- * The client of a simulated n8n; each build of the layer has its own.
- *
- * @category layers
- * @since 0.1.0
- */
+/** The client of a simulated n8n; each build of the layer has its own. */
 export const layer = (seed: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, Effect.map(make(seed, options), ({ client }) => client))

@@ -1,12 +1,7 @@
 /** The state of a simulated n8n, and its generated ids and dates. */
 import * as Json from "../../base/Json.ts"
 
-/**
- * A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads. */
 export interface Workflow {
   readonly id: string
   readonly name: string
@@ -17,12 +12,7 @@ export interface Workflow {
   readonly [key: string]: unknown
 }
 
-/**
- * An execution as `GET /executions/{id}?includeData=true` returns it.
- *
- * @category models
- * @since 0.1.0
- */
+/** An execution as `GET /executions/{id}?includeData=true` returns it. */
 export interface Execution {
   readonly id: string
   readonly workflowId: string
@@ -31,12 +21,7 @@ export interface Execution {
   readonly [key: string]: unknown
 }
 
-/**
- * An execution that is not stored yet.
- *
- * @category models
- * @since 0.1.0
- */
+/** An execution that is not stored yet. */
 export interface NewExecution {
   /** Default: the next free one. */
   readonly id?: string
@@ -47,12 +32,7 @@ export interface NewExecution {
   readonly [key: string]: unknown
 }
 
-/**
- * A credential as `GET /credentials` lists it: its secrets never leave n8n.
- *
- * @category models
- * @since 0.1.0
- */
+/** A credential as `GET /credentials` lists it: its secrets never leave n8n. */
 export interface Credential {
   readonly id: string
   readonly name: string
@@ -60,12 +40,7 @@ export interface Credential {
   readonly [key: string]: unknown
 }
 
-/**
- * A data table with its rows; what a row lacks is null, and its id is its place, from 1.
- *
- * @category models
- * @since 0.1.0
- */
+/** A data table with its rows; what a row lacks is null, and its id is its place, from 1. */
 export interface DataTable {
   readonly id: string
   readonly name: string
@@ -73,12 +48,7 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
-/**
- * A project with its folders, as n8n lists them.
- *
- * @category models
- * @since 0.1.0
- */
+/** A project with its folders, as n8n lists them. */
 export interface Project {
   readonly id: string
   readonly name: string
@@ -86,12 +56,7 @@ export interface Project {
   readonly folders?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly [key: string]: unknown }>
 }
 
-/**
- * An installed package as `GET /community-packages` lists it.
- *
- * @category models
- * @since 0.1.0
- */
+/** An installed package as `GET /community-packages` lists it. */
 export interface CommunityPackage {
   readonly packageName: string
   readonly installedVersion: string
@@ -112,9 +77,6 @@ export interface CommunityPackage {
  *
  * An execution whose workflow is not in the seed is listed too. The real n8n deletes executions with their workflow,
  * but tests need the moment in between.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Seed {
   readonly workflows: ReadonlyArray<Workflow>
@@ -126,22 +88,12 @@ export interface Seed {
   readonly projects?: ReadonlyArray<Project>
 }
 
-/**
- * Any JSON object.
- *
- * @category models
- * @since 0.1.0
- */
+/** Any JSON object. */
 export interface Obj {
   readonly [key: string]: unknown
 }
 
-/**
- * A node; a stored one always has an id.
- *
- * @category models
- * @since 0.1.0
- */
+/** A node; a stored one always has an id. */
 export interface Node extends Obj {
   readonly id?: string
   readonly name?: string
@@ -155,12 +107,7 @@ export interface Content {
   readonly nodeGroups: ReadonlyArray<Obj>
 }
 
-/**
- * A workflow with all fields that the API needs.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow with all fields that the API needs. */
 export interface Stored extends Workflow, Content {
   readonly active: boolean
   readonly activeVersionId: string | null

@@ -8,12 +8,7 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `GET /credentials/schema/{type}`, then `POST /credentials`; served only with `--credential-env`.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /credentials/schema/{type}`, then `POST /credentials`; served only with `--credential-env`. */
 export const credentialCreate = Tool.make({
   name: "credential_create",
   title: "Create credential",

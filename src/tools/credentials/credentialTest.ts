@@ -10,12 +10,7 @@ const tooOld = new Errors.ValidationError({
   hint: "A person tests it in n8n: opening the credential there and saving it does. n8n 2.x of 2026 can."
 })
 
-/**
- * `POST /credentials/{id}/test` (2.x).
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /credentials/{id}/test` (2.x). */
 export const credentialTest = Tool.make({
   name: "credential_test",
   title: "Test credential",

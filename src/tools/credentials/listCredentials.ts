@@ -41,12 +41,7 @@ const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
   return { credentials: [...known.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
 })
 
-/**
- * `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x those in `GET /workflows`.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x those in `GET /workflows`. */
 export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",

@@ -9,12 +9,7 @@ import * as parameters from "../shared/Parameters.ts"
 /** The one node that an operation added. */
 const addedNode = ({ added: [node] }: WorkflowEdit.Edited) => node ?? { id: "", name: "" }
 
-/**
- * Adds a node.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Adds a node. */
 export const nodeAdd = Tool.make({
   name: "node_add",
   title: "Add node",

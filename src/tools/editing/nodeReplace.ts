@@ -7,12 +7,7 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/**
- * Replaces a node with one of another type.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Replaces a node with one of another type. */
 export const nodeReplace = Tool.make({
   name: "node_replace",
   title: "Replace node",

@@ -41,12 +41,7 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   return { errors, warnings: problems.length - errors }
 }
 
-/**
- * Checks a workflow as n8n does, and beyond.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Checks a workflow as n8n does, and beyond. */
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",

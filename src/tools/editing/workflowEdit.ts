@@ -20,12 +20,7 @@ const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each:
   return after.filter((each) => !known.has(key(each)))
 }
 
-/**
- * Several changes, all or nothing.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",

@@ -58,12 +58,7 @@ const shownSide = ({ count, slot }: ItemComparison.Side) => ({
   items: count
 })
 
-/**
- * What differs between the items of two nodes.
- *
- * @category tools
- * @since 0.1.0
- */
+/** What differs between the items of two nodes. */
 export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",

@@ -12,12 +12,7 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-/**
- * `GET /executions/{id}` as a summary, the failure first.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /executions/{id}` as a summary, the failure first. */
 export const getExecution = Tool.make({
   name: "get_execution",
   title: "Get execution summary",

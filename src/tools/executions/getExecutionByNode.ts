@@ -35,12 +35,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   return execution
 })
 
-/**
- * One run of one node of an execution: items in, items out, parameters, error.
- *
- * @category tools
- * @since 0.1.0
- */
+/** One run of one node of an execution: items in, items out, parameters, error. */
 export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",

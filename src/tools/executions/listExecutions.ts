@@ -105,12 +105,7 @@ const isoTime = (name: string, description: string) =>
 
 const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
 
-/**
- * `GET /executions`, newest first, with the names of their workflows; or how often they failed, and of what.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /executions`, newest first, with the names of their workflows; or how often they failed, and of what. */
 export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",

@@ -4,12 +4,7 @@ import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/**
- * `POST /executions/{id}/retry`; a new execution, which has ended when this answers.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /executions/{id}/retry`; a new execution, which has ended when this answers. */
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",

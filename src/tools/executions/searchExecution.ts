@@ -37,12 +37,7 @@ const outputNames = (execution: Execution.Execution, matches: ReadonlyArray<Item
   })
 }
 
-/**
- * One pass over all items that nodes put out.
- *
- * @category tools
- * @since 0.1.0
- */
+/** One pass over all items that nodes put out. */
 export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search an execution's items",

@@ -5,12 +5,7 @@ import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/**
- * `POST /executions/{id}/stop` (2.x).
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /executions/{id}/stop` (2.x). */
 export const stopExecution = Tool.make({
   name: "stop_execution",
   title: "Stop execution",

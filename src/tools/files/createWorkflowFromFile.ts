@@ -7,12 +7,7 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `POST /workflows` of a file, unpublished.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /workflows` of a file, unpublished. */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",

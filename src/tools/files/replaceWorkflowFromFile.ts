@@ -13,12 +13,7 @@ import * as writing from "../shared/Writing.ts"
 /** The file's id, state and tags are not this workflow's. */
 const notOfTheFile = new Set(["id", "active", "tags", "versionId"])
 
-/**
- * `PUT /workflows/{id}` of a file: everything but id, state and tags.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `PUT /workflows/{id}` of a file: everything but id, state and tags. */
 export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",

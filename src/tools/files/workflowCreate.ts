@@ -8,12 +8,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * A new workflow is kept from its first moment: nothing lives only in memory.
- *
- * @category tools
- * @since 0.1.0
- */
+/** A new workflow is kept from its first moment: nothing lives only in memory. */
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",

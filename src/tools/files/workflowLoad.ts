@@ -4,12 +4,7 @@ import { defined, obj } from "../../base/Json.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/**
- * A workflow's JSON, from wherever it is.
- *
- * @category tools
- * @since 0.1.0
- */
+/** A workflow's JSON, from wherever it is. */
 export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",

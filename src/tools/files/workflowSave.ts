@@ -44,12 +44,7 @@ const onlyWorkflow = (data: Obj) => {
   )
 }
 
-/**
- * Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
 export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",

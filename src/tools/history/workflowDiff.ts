@@ -44,12 +44,7 @@ const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
 /** 1,500 tokens; a node that is asked for has the room of any answer. */
 const maxChars = 2_200
 
-/**
- * What differs between two states of a workflow, or two workflows.
- *
- * @category tools
- * @since 0.1.0
- */
+/** What differs between two states of a workflow, or two workflows. */
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",

@@ -137,12 +137,7 @@ const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: numb
   return rows.slice(0, limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
 })
 
-/**
- * n8n's own versions (2.x) and the snapshots of before our writes, in one list.
- *
- * @category tools
- * @since 0.1.0
- */
+/** n8n's own versions (2.x) and the snapshots of before our writes, in one list. */
 export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",

@@ -155,12 +155,7 @@ const restoreFile = Effect.fnUntraced(function*(
   return { id, name: str(name) ?? id, active: active === true }
 })
 
-/**
- * Writes an earlier version; what it overwrites is kept as any write's is.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Writes an earlier version; what it overwrites is kept as any write's is. */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
   title: "Restore workflow",

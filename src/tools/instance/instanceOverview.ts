@@ -112,12 +112,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   return { about, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
-/**
- * `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
 export const instanceOverview = Tool.make({
   name: "instance_overview",
   title: "Instance overview",

@@ -34,12 +34,7 @@ const missingError = (type: string, { candidates, field, of, value }: NodeDetail
   })
 }
 
-/**
- * One type of node from the catalogue: what it is for, and the parameters that apply.
- *
- * @category tools
- * @since 0.1.0
- */
+/** One type of node from the catalogue: what it is for, and the parameters that apply. */
 export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",

@@ -20,12 +20,7 @@ const Row = Schema.Struct({
   )
 })
 
-/**
- * Node types by what they do, from the catalogue; of the connected n8n only its version is asked.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Node types by what they do, from the catalogue; of the connected n8n only its version is asked. */
 export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",

@@ -22,12 +22,7 @@ const Row = Schema.Struct({
 /** As many as are read; an n8n rarely has as many. */
 const maxRows = 1_000
 
-/**
- * `GET /projects`, or `GET /projects/{id}/folders`.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /projects`, or `GET /projects/{id}/folders`. */
 export const projectList = Tool.make({
   name: "project_list",
   title: "List projects",

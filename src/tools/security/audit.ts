@@ -51,12 +51,7 @@ const spots = ({ places }: Audit.Finding) => places.reduce((sum, { at }) => sum 
 /** Characters of an answer: what is grave stands first. */
 const maxChars = 7_000
 
-/**
- * `POST /audit`, and a look into all workflows or one.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /audit`, and a look into all workflows or one. */
 export const audit = Tool.make({
   name: "audit",
   title: "Security audit",

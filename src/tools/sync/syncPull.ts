@@ -7,12 +7,7 @@ import * as entries from "./entries.ts"
 const settle =
   "both: left as it was, for it changed on both sides. Ask the user which to keep, then call again with resolve and only."
 
-/**
- * From n8n into files.
- *
- * @category tools
- * @since 0.1.0
- */
+/** From n8n into files. */
 export const syncPull = Tool.make({
   name: "sync_pull",
   title: "Pull workflows",

@@ -7,12 +7,7 @@ import * as entries from "./entries.ts"
 const settle =
   "Nothing was pushed: both means that n8n's changes would be lost. Ask the user which to keep, then sync_pull with resolve and only."
 
-/**
- * From files to n8n.
- *
- * @category tools
- * @since 0.1.0
- */
+/** From files to n8n. */
 export const syncPush = Tool.make({
   name: "sync_push",
   title: "Push workflows",

@@ -5,12 +5,7 @@ import * as entries from "./entries.ts"
 
 const settle = "both: it changed on both sides. workflow_diff(a: id, b: file) shows how."
 
-/**
- * How a folder stands to n8n.
- *
- * @category tools
- * @since 0.1.0
- */
+/** How a folder stands to n8n. */
 export const syncStatus = Tool.make({
   name: "sync_status",
   title: "Sync status",

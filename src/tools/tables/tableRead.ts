@@ -23,12 +23,7 @@ const shown = (table: DataTable): typeof TableRow.Type => ({
   columns: Object.fromEntries(Table.columnsOf(table))
 })
 
-/**
- * `GET /data-tables`, `GET /data-tables/{id}/rows` (2.x).
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /data-tables`, `GET /data-tables/{id}/rows` (2.x). */
 export const tableRead = Tool.make({
   name: "table_read",
   title: "Read data table",

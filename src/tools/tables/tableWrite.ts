@@ -54,12 +54,7 @@ const phrases: Readonly<
   dropColumn: ["drop", "Dropped", (count, table) => `a column of ${table} with its values in ${counted(count, "row")}`]
 }
 
-/**
- * The endpoints of `/data-tables` (2.x) that write.
- *
- * @category tools
- * @since 0.1.0
- */
+/** The endpoints of `/data-tables` (2.x) that write. */
 export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",

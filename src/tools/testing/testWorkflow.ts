@@ -158,12 +158,7 @@ const nextItems = ({ data, executionId }: Output) => (path: string, kept: number
     ? Hints.executionByNode(executionId, data.node, { itemOffset: kept })
     : undefined
 
-/**
- * Runs a workflow as a temporary copy.
- *
- * @category tools
- * @since 0.1.0
- */
+/** Runs a workflow as a temporary copy. */
 export const testWorkflow = Tool.make({
   name: "test_workflow",
   title: "Test workflow",

@@ -4,12 +4,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `POST /workflows/{id}/publish` (`/activate` on 1.x); answers once it has taken effect.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /workflows/{id}/publish` (`/activate` on 1.x); answers once it has taken effect. */
 export const activateWorkflow = Tool.make({
   name: "activate_workflow",
   title: "Publish workflow",

@@ -5,12 +5,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `POST /workflows`, then its tags, then publishing it.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /workflows`, then its tags, then publishing it. */
 export const createWorkflow = Tool.make({
   name: "create_workflow",
   title: "Create workflow",

@@ -4,12 +4,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `POST /workflows/{id}/unpublish` (`/deactivate` on 1.x); answers once it has taken effect.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `POST /workflows/{id}/unpublish` (`/deactivate` on 1.x); answers once it has taken effect. */
 export const deactivateWorkflow = Tool.make({
   name: "deactivate_workflow",
   title: "Unpublish workflow",

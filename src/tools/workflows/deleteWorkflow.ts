@@ -7,12 +7,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `DELETE /workflows/{id}`, or `POST /workflows/{id}/archive`; a published one is unpublished. Its snapshot stays.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `DELETE /workflows/{id}`, or `POST /workflows/{id}/archive`; a published one is unpublished. Its snapshot stays. */
 export const deleteWorkflow = Tool.make({
   name: "delete_workflow",
   title: "Delete workflow",

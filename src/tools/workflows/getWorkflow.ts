@@ -72,12 +72,7 @@ const summaryOf = (node: Workflow.Node) =>
     disabled: node.disabled === true ? true : undefined
   })
 
-/**
- * `GET /workflows/{id}`, without parameters unless `nodes` names some.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /workflows/{id}`, without parameters unless `nodes` names some. */
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",

@@ -28,12 +28,7 @@ const GraphNode = Schema.Struct({
   )
 })
 
-/**
- * `GET /workflows/{id}` as a graph: who feeds whom, through which ports.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /workflows/{id}` as a graph: who feeds whom, through which ports. */
 export const getWorkflowConnections = Tool.make({
   name: "get_workflow_connections",
   title: "Get workflow connections",

@@ -28,12 +28,7 @@ const Row = Schema.Struct({
 /** How many nodes that use something are named. */
 const maxNodes = 10
 
-/**
- * `GET /workflows`: ids, names and whether they run; archived ones only with `raw`.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `GET /workflows`: ids, names and whether they run; archived ones only with `raw`. */
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",

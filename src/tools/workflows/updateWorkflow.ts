@@ -5,12 +5,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/**
- * `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value.
- *
- * @category tools
- * @since 0.1.0
- */
+/** `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value. */
 export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",

@@ -8,12 +8,7 @@ import type { Evaluate } from "../../catalogue/types/Ports.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
 
-/**
- * What the checks look up.
- *
- * @category models
- * @since 0.1.0
- */
+/** What the checks look up. */
 export interface Lookups {
   /** The type, be it a tool that n8n makes of another; `undefined` where there is none of this name. */
   readonly find: (type: string) => NodeType.NodeType | undefined

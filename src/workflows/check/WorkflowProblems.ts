@@ -37,12 +37,7 @@ const sorted = (problems: ReadonlyArray<Problem>) =>
     ...problems.filter(({ severity }) => severity === "warning")
   ])
 
-/**
- * Result of checking a workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** Result of checking a workflow. */
 export interface Findings {
   /** Errors first, each in the order of the checks: shape, types, connections, single nodes, what never runs. */
   readonly problems: ReadonlyArray<Problem>
@@ -56,9 +51,6 @@ export interface Findings {
  *
  * Errors are what n8n refuses to store or to publish, what its editor marks red, and what fails whenever it runs.
  * Disabled nodes have only the problems that n8n itself reports of them. Identical fixes are listed once.
- *
- * @category functions
- * @since 0.1.0
  */
 export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   const checked = Checked.make(workflow, lookups)
@@ -74,12 +66,7 @@ export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   }
 }
 
-/**
- * The problems alone.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The problems alone. */
 export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> =>
   check(workflow, lookups).problems
 
@@ -107,9 +94,6 @@ export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray
  *   (problems) => problems.map(({ message, path, severity }) => `${severity} ${path}: ${message}`)
  * )
  * ```
- *
- * @category functions
- * @since 0.1.0
  */
 export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
   Effect.map(JavaScript.parser, (parse) => {

@@ -3,22 +3,12 @@ import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as valueDiff from "./valueDiff.ts"
 
-/**
- * Workflow of any origin; parts that are not in n8n's form are not compared.
- *
- * @category models
- * @since 0.1.0
- */
+/** Workflow of any origin; parts that are not in n8n's form are not compared. */
 export interface Document {
   readonly [key: string]: unknown
 }
 
-/**
- * Change of one node; `moved` if only its position differs.
- *
- * @category models
- * @since 0.1.0
- */
+/** Change of one node; `moved` if only its position differs. */
 export interface NodeDiff {
   /** Name after the change, or before it for a removed node. */
   readonly name: string
@@ -30,12 +20,7 @@ export interface NodeDiff {
   readonly position?: valueDiff.Change
 }
 
-/**
- * All differences, untruncated.
- *
- * @category models
- * @since 0.1.0
- */
+/** All differences, untruncated. */
 export interface WorkflowDiff {
   readonly nodes: ReadonlyArray<NodeDiff>
   /** Nodes have their names after the change; removed nodes have their former name, see {@link plainName}. */
@@ -206,12 +191,7 @@ const nodeDiff = ([before, after]: Pair): NodeDiff | undefined => {
 /** Prefix of a removed node's name that now belongs to another node. */
 const removedMark = "\u0000"
 
-/**
- * Name of a link's end without the mark of a removed node whose name another node has now.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Name of a link's end without the mark of a removed node whose name another node has now. */
 export const plainName = (name: string): string => name.startsWith(removedMark) ? name.slice(1) : name
 
 const namesOf = (nodes: ReadonlyArray<NodeDiff>, change: NodeDiff["change"]) =>
@@ -226,12 +206,7 @@ const newNames = (nodes: ReadonlyArray<NodeDiff>): ReadonlyMap<string, string> =
   ])
 }
 
-/**
- * Differences from `before` to `after`.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Differences from `before` to `after`. */
 export const make = (before: Document, after: Document): WorkflowDiff => {
   const { added, pairs, removed } = match(before, after)
   const nodes = [

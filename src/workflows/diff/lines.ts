@@ -16,12 +16,7 @@ const fieldNames = (change: valueDiff.Change | undefined) => [
   )
 ]
 
-/**
- * Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Differences in one line, such as `added 'Slack', changed 'Net amount' (jsCode), 2 connections`, or `nothing`. */
 export const line = ({ links, nodes, rest }: WorkflowDiff): string => {
   const named = (change: NodeDiff["change"]) => nodes.filter((node) => node.change === change)
   const changed = named("changed")
@@ -53,12 +48,7 @@ const inQuotes = (text: string) => {
 const inLine = (value: unknown, excerpt: string) =>
   value === undefined ? "none" : typeof value === "string" ? inQuotes(excerpt) : excerpt
 
-/**
- * Change of a value in one line: excerpts around the difference, before and after.
- *
- * @category functions
- * @since 0.1.0
- */
+/** Change of a value in one line: excerpts around the difference, before and after. */
 export const around = (before: unknown, after: unknown, room = 160): string => {
   for (let piece = Math.floor((room - 8) / 2);; piece -= 8) {
     const [from, to] = TextDiff.excerpts(asText(before), asText(after), piece)
@@ -82,9 +72,6 @@ const fieldsBetween = (before: unknown, after: unknown, path: string) => {
  * **Details**
  *
  * Secrets are redacted here, because redaction depends on the path, which a single line lacks.
- *
- * @category functions
- * @since 0.1.0
  */
 export const lines = (before: unknown, after: unknown, path = "", room = 160): ReadonlyArray<string> => {
   const visible = fieldsBetween(redact(before), redact(after), path)
@@ -110,12 +97,7 @@ const detail = (before: Document, after: Document, { formerName, name }: NodeDif
 /** Maximum length of the change that a line shows. */
 const lineRoom = 100
 
-/**
- * The {@link line} of two versions, with an excerpt if a single value of one node differs.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The {@link line} of two versions, with an excerpt if a single value of one node differs. */
 export const step = (before: Document, after: Document): string => {
   const diff = make(before, after)
   const [only, ...others] = diff.nodes.filter(({ change }) => change !== "moved")
@@ -125,12 +107,7 @@ export const step = (before: Document, after: Document): string => {
   return isOne && count === 1 ? `changed '${only.name}' (${first})` : line(diff)
 }
 
-/**
- * The {@link line} with the first difference of the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`.
- *
- * @category functions
- * @since 0.1.0
- */
+/** The {@link line} with the first difference of the first nodes, such as `…; Price: jsCode: "net" → "net * 2"`. */
 export const summary = (before: Document, after: Document): string => {
   const diff = make(before, after)
   const details = diff.nodes.flatMap((node) =>

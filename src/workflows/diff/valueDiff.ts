@@ -4,54 +4,29 @@ import * as Equal from "effect/Equal"
 import { type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 
-/**
- * Change of one value; `undefined` on a side means that the value is missing.
- *
- * @category models
- * @since 0.1.0
- */
+/** Change of one value; `undefined` on a side means that the value is missing. */
 export type Change = Replace | ObjectChange | ArrayChange
 
-/**
- * Replacement of a value by another.
- *
- * @category models
- * @since 0.1.0
- */
+/** Replacement of a value by another. */
 export interface Replace {
   readonly _tag: "Replace"
   readonly before: unknown
   readonly after: unknown
 }
 
-/**
- * Changes of some keys of an object.
- *
- * @category models
- * @since 0.1.0
- */
+/** Changes of some keys of an object. */
 export interface ObjectChange {
   readonly _tag: "Object"
   readonly keys: ReadonlyArray<readonly [key: string, change: Change]>
 }
 
-/**
- * Changed, removed and added elements of a list.
- *
- * @category models
- * @since 0.1.0
- */
+/** Changed, removed and added elements of a list. */
 export interface ArrayChange {
   readonly _tag: "Array"
   readonly elements: ReadonlyArray<ElementChange>
 }
 
-/**
- * Change of an element with its index on each side; a removed element has only `before`, an added one only `after`.
- *
- * @category models
- * @since 0.1.0
- */
+/** Change of an element with its index on each side; a removed element has only `before`, an added one only `after`. */
 export interface ElementChange {
   readonly before: number | undefined
   readonly after: number | undefined

@@ -5,12 +5,7 @@ import { type Document, make, plainName, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
-/**
- * One changed value: before and after, shortened around the change, or the hunks of a unified diff for a long text.
- *
- * @category models
- * @since 0.1.0
- */
+/** One changed value: before and after, shortened around the change, or the hunks of a unified diff for a long text. */
 export interface FieldView {
   readonly path: string
   readonly before?: unknown
@@ -18,12 +13,7 @@ export interface FieldView {
   readonly diff?: string
 }
 
-/**
- * Change of a node, for readers.
- *
- * @category models
- * @since 0.1.0
- */
+/** Change of a node, for readers. */
 export interface NodeView {
   readonly node: string
   readonly change: "added" | "removed" | "changed" | "renamed"
@@ -32,12 +22,7 @@ export interface NodeView {
   readonly fields?: ReadonlyArray<FieldView>
 }
 
-/**
- * Differences, for readers.
- *
- * @category models
- * @since 0.1.0
- */
+/** Differences, for readers. */
 export interface View {
   /** Whether nothing but positions differs. */
   readonly same: boolean
@@ -52,12 +37,7 @@ export interface View {
   readonly other?: ReadonlyArray<FieldView>
 }
 
-/**
- * Name in the editor of the output that a link starts from, such as `true` of an If, if it has one.
- *
- * @category models
- * @since 0.1.0
- */
+/** Name in the editor of the output that a link starts from, such as `true` of an If, if it has one. */
 export type PortName = (
   link: Connections.Link,
   state: "before" | "after"
@@ -102,9 +82,6 @@ const fieldView = (isWhole: boolean) => ({ after, before, path }: valueDiff.Fiel
  * **Details**
  *
  * `portName` supplies the names of ports in the editor. With `node`, only that node is shown, with its long texts in full.
- *
- * @category functions
- * @since 0.1.0
  */
 export const view = (
   { links, nodes, rest }: WorkflowDiff,
@@ -147,10 +124,5 @@ export const view = (
   })
 }
 
-/**
- * Whether both states are equal apart from the positions of nodes.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Whether both states are equal apart from the positions of nodes. */
 export const isSame = (before: Document, after: Document): boolean => view(make(before, after)).same

@@ -33,9 +33,6 @@ export type { CodeOptions, Keep, Written } from "./write.ts"
  * **Details**
  *
  * A path may be a draft's id: `draft-plan` is `plan.json` directly under the first root.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Service {
   /** What snapshots of what is here are kept under. */
@@ -116,20 +113,10 @@ export interface Service {
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 
-/**
- * The files under the roots.
- *
- * @category services
- * @since 0.1.0
- */
+/** The files under the roots. */
 export class WorkflowFiles extends Context.Service<WorkflowFiles, Service>()("effect-n8n-mcp/WorkflowFiles") {}
 
-/**
- * Where files may be read and written.
- *
- * @category models
- * @since 0.1.0
- */
+/** Where files may be read and written. */
 export interface Options {
   /** Absolute paths of folders, one at least; that they exist is checked at each use. */
   readonly roots: ReadonlyArray<string>
@@ -144,12 +131,7 @@ const fileOf = (path: string) => {
   return name === undefined ? path : `${name}.json`
 }
 
-/**
- * Works under the roots. One that does not exist fails the call, not the layer.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Works under the roots. One that does not exist fails the call, not the layer. */
 export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     WorkflowFiles,

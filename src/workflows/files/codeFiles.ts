@@ -34,12 +34,7 @@ const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.v
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 
-/**
- * What of a file's JSON is in files beside it.
- *
- * @category models
- * @since 0.1.0
- */
+/** What of a file's JSON is in files beside it. */
 export interface Beside {
   /** The text of the workflow's own file, with references. */
   readonly raw: string

@@ -9,12 +9,7 @@
 import { arr, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as names from "./names.ts"
 
-/**
- * Where code stands in a workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** Where code stands in a workflow. */
 export interface CodePlace {
   /** From the workflow: `["nodes", 2, "parameters", "jsCode"]`. */
   readonly path: ReadonlyArray<string | number>
@@ -22,12 +17,7 @@ export interface CodePlace {
   readonly extension: string
 }
 
-/**
- * Finds the code in a workflow.
- *
- * @category models
- * @since 0.1.0
- */
+/** Finds the code in a workflow. */
 export type CodePlaces = (workflow: Obj) => ReadonlyArray<CodePlace>
 
 /** A place and the file that its code is in. */

@@ -12,12 +12,7 @@ import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
 import { refuse, type Target, unreadable, unwritable } from "./refusals.ts"
 
-/**
- * A folder under a files root. Its files go by paths relative to it.
- *
- * @category models
- * @since 0.1.0
- */
+/** A folder under a files root. Its files go by paths relative to it. */
 export interface WorkflowFolder {
   /** Its real path, or the one that it would have. */
   readonly path: string

@@ -10,12 +10,7 @@ import * as Locate from "./locate.ts"
 import { isListed, parse } from "./read.ts"
 import { changed, isJson, maxBytes, refuseAt, type Target, tooLarge, unreadable } from "./refusals.ts"
 
-/**
- * A workflow in a file.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow in a file. */
 export interface Listed {
   /** The one that its n8n gave it, when the file has one. */
   readonly id?: string
@@ -26,12 +21,7 @@ export interface Listed {
   readonly lastModified: string
 }
 
-/**
- * Some of the workflows that there are.
- *
- * @category models
- * @since 0.1.0
- */
+/** Some of the workflows that there are. */
 export interface Listing {
   readonly workflows: ReadonlyArray<Listed>
   /** Of all pages. */
@@ -41,12 +31,7 @@ export interface Listing {
   readonly unreadableCount: number
 }
 
-/**
- * Which of them; without `limit` all.
- *
- * @category models
- * @since 0.1.0
- */
+/** Which of them; without `limit` all. */
 export interface Page {
   readonly offset?: number | undefined
   readonly limit?: number | undefined

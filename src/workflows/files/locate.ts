@@ -32,12 +32,7 @@ const maxLinks = 40
 export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
   [dev, Option.getOrUndefined(ino), size, Option.getOrUndefined(mtime)?.getTime()].join()
 
-/**
- * Folders that tools keep for themselves: nothing new goes there, and searches pass them by.
- *
- * @category guards
- * @since 0.1.0
- */
+/** Folders that tools keep for themselves: nothing new goes there, and searches pass them by. */
 export const isApart = (name: string) => name === "node_modules" || name.startsWith(".")
 
 /** Follows paths below these roots. */

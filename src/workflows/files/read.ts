@@ -10,12 +10,7 @@ import * as JsonText from "./JsonText.ts"
 import * as Locate from "./locate.ts"
 import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./refusals.ts"
 
-/**
- * A file's content.
- *
- * @category models
- * @since 0.1.0
- */
+/** A file's content. */
 export interface WorkflowFile {
   /** Where it really is: absolute, without links. */
   readonly path: string
@@ -94,12 +89,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
   )
 })
 
-/**
- * An object with a list of nodes: what may be overwritten.
- *
- * @category guards
- * @since 0.1.0
- */
+/** An object with a list of nodes: what may be overwritten. */
 export const isWorkflow = (value: unknown): boolean => Array.isArray(obj(value)?.["nodes"])
 
 /** A workflow that n8n would know as one. */

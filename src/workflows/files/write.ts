@@ -30,32 +30,17 @@ import {
   unwritable
 } from "./refusals.ts"
 
-/**
- * A file that was written; `before` is what it replaced.
- *
- * @category models
- * @since 0.1.0
- */
+/** A file that was written; `before` is what it replaced. */
 export interface Written {
   readonly path: string
   readonly before: string | undefined
   readonly after: string
 }
 
-/**
- * Runs before a file is replaced, with its text and real path; its failure keeps the file as it is.
- *
- * @category models
- * @since 0.1.0
- */
+/** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
 
-/**
- * How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is.
- *
- * @category models
- * @since 0.1.0
- */
+/** How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is. */
 export interface CodeOptions {
   readonly code?: CodePlaces | "join" | undefined
 }

@@ -18,12 +18,7 @@ import * as Errors from "../../base/Errors.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 
-/**
- * What is told of a kept state.
- *
- * @category schemas
- * @since 0.1.0
- */
+/** What is told of a kept state. */
 export const Snapshot = Schema.Struct({
   /** Its name among the versions of its workflow, such as `snapshot-20261121T224512123Z-ab12cd`; newer sort higher. */
   version: Schema.String,
@@ -40,23 +35,13 @@ export const Snapshot = Schema.Struct({
 })
 export type Snapshot = typeof Snapshot.Type
 
-/**
- * A workflow as n8n gave it.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow as n8n gave it. */
 export interface Workflow {
   readonly id: string
   readonly [key: string]: unknown
 }
 
-/**
- * Keeps and gives back.
- *
- * @category models
- * @since 0.1.0
- */
+/** Keeps and gives back. */
 export interface Service {
   /**
    * Keeps the workflow as it is now, whole; of each workflow the last {@link maxKept} stay.
@@ -88,27 +73,14 @@ export interface Service {
   readonly owner: (instance: Instance, version: string) => Effect.Effect<string | undefined>
 }
 
-/**
- * The kept states. Like the executions it holds no client: the call says of which n8n.
- *
- * @category services
- * @since 0.1.0
- */
+/** The kept states. Like the executions it holds no client: the call says of which n8n. */
 export class Snapshots extends Context.Service<Snapshots, Service>()("effect-n8n-mcp/Snapshots") {}
 
-/**
- * How many states of one workflow are kept.
- *
- * @category constants
- * @since 0.1.0
- */
+/** How many states of one workflow are kept. */
 export const maxKept = 20
 
 /**
  * `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored.
- *
- * @category functions
- * @since 0.1.0
  */
 export const defaultFolder = (env: { readonly [name: string]: string | undefined }): string => {
   const state = env["XDG_STATE_HOME"] ?? ""
@@ -192,12 +164,7 @@ const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === 
 const folderName = (label: string, key: string) =>
   `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`
 
-/**
- * Where states are kept.
- *
- * @category models
- * @since 0.1.0
- */
+/** Where states are kept. */
 export interface Options {
   /** An absolute path; made when needed, for this user only. */
   readonly folder: string
@@ -210,9 +177,6 @@ export interface Options {
  *
  * Folders are 0700 and files 0600, since workflows can hold secrets. A file is there whole or not at all, and any
  * number of processes may write.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
@@ -318,12 +282,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
     })
   )
 
-/**
- * Keeps states as long as the process lives, for tests and the demo.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Keeps states as long as the process lives, for tests and the demo. */
 export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
   type Kept = { readonly snapshot: Snapshot; readonly workflow: unknown }
   const all = new Map<string, ReadonlyArray<Kept>>()

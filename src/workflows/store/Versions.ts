@@ -13,12 +13,7 @@ import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Reference from "../Reference.ts"
 import { Snapshots } from "./Snapshots.ts"
 
-/**
- * A workflow in one of its versions.
- *
- * @category models
- * @since 0.1.0
- */
+/** A workflow in one of its versions. */
 export interface State {
   /** Whole, but for what belongs to what runs now; of n8n's versions all but nodes, links and groups is of today. */
   readonly workflow: Workflow.Workflow
@@ -26,12 +21,7 @@ export interface State {
   readonly notes: ReadonlyArray<string>
 }
 
-/**
- * Reads versions.
- *
- * @category models
- * @since 0.1.0
- */
+/** Reads versions. */
 export interface Service {
   /**
    * The workflow in one version: `published`, an id of n8n's, or a snapshot's; the last also of a deleted workflow.
@@ -48,12 +38,7 @@ export interface Service {
   readonly note: (id: string, versions: ReadonlyArray<string>) => Effect.Effect<void, never, N8nClient>
 }
 
-/**
- * The versions. Like the snapshots it holds no client: the call says of which n8n.
- *
- * @category services
- * @since 0.1.0
- */
+/** The versions. Like the snapshots it holds no client: the call says of which n8n. */
 export class Versions extends Context.Service<Versions, Service>()("effect-n8n-mcp/Versions") {}
 
 /** Whole workflows are large: as many as are compared at once. */
@@ -125,12 +110,7 @@ const decodeWorkflow = Schema.decodeUnknownEffect(Workflow.Workflow)
 const isUnknown = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ? error.resourceType !== "Workflow" : hasStatus(404, 405)(error)
 
-/**
- * Keeps what was read of versions, since they never change.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Keeps what was read of versions, since they never change. */
 export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
   Versions,
   Effect.gen(function*() {

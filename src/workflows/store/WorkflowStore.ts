@@ -26,12 +26,7 @@ import type { Modification, Modified, Patch, UpdateOptions, Written } from "./wr
 
 export type { Modification, Modified, Patch, UpdateOptions, Written }
 
-/**
- * An update that is not written yet: what it will change, to show to a person or to decide by.
- *
- * @category models
- * @since 0.1.0
- */
+/** An update that is not written yet: what it will change, to show to a person or to decide by. */
 export interface Plan {
   /** The workflow that it is planned for, as it was read. */
   readonly before: Workflow.Workflow
@@ -46,12 +41,7 @@ export interface Plan {
   readonly options: UpdateOptions
 }
 
-/**
- * A write, and why it may fail.
- *
- * @category models
- * @since 0.1.0
- */
+/** A write, and why it may fail. */
 export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
@@ -61,9 +51,6 @@ export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
  *
  * Every method asks for the `N8nClient` when it is called: one process serves several n8n, with one set of locks and
  * snapshots, and which n8n a write goes to is known only by its call.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Service {
   /** Creates a workflow; what fails after it exists is a warning that says what exists. */
@@ -130,20 +117,10 @@ export interface Service {
   readonly setActive: (id: string, active: boolean) => Writing
 }
 
-/**
- * The way to write a workflow.
- *
- * @category services
- * @since 0.1.0
- */
+/** The way to write a workflow. */
 export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("effect-n8n-mcp/WorkflowStore") {}
 
-/**
- * Writes workflows; needs the snapshots of what was before, and the versions that new nodes get.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Writes workflows; needs the snapshots of what was before, and the versions that new nodes get. */
 export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
   WorkflowStore,
   Effect.gen(function*() {

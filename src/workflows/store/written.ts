@@ -1,12 +1,7 @@
 /** How workflows are written, and what comes of it. */
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 
-/**
- * What a write came to.
- *
- * @category models
- * @since 0.1.0
- */
+/** What a write came to. */
 export interface Written {
   /** As read back. */
   readonly workflow: Workflow.Workflow
@@ -18,23 +13,13 @@ export interface Written {
   readonly published?: boolean
 }
 
-/**
- * The parts of a workflow that a change names; the rest keeps its value.
- *
- * @category models
- * @since 0.1.0
- */
+/** The parts of a workflow that a change names; the rest keeps its value. */
 export interface Patch {
   readonly name?: string
   readonly [key: string]: unknown
 }
 
-/**
- * How a workflow is written.
- *
- * @category models
- * @since 0.1.0
- */
+/** How a workflow is written. */
 export interface UpdateOptions {
   /** For the snapshot: which tool. */
   readonly operation: string
@@ -51,23 +36,13 @@ export interface UpdateOptions {
   readonly isDraft?: boolean | undefined
 }
 
-/**
- * What was made of a workflow: the parts that become different, and anything else for the caller.
- *
- * @category models
- * @since 0.1.0
- */
+/** What was made of a workflow: the parts that become different, and anything else for the caller. */
 export interface Modification<A> {
   readonly patch: Patch
   readonly result: A
 }
 
-/**
- * A change that was written; `before` is the workflow that it was made to.
- *
- * @category models
- * @since 0.1.0
- */
+/** A change that was written; `before` is the workflow that it was made to. */
 export interface Modified<A> extends Written {
   readonly before: Workflow.Workflow
   readonly result: A
