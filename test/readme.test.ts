@@ -20,7 +20,13 @@ const read = (page: string) => readFileSync(join(root, page), "utf8")
 
 const docs = ".github/docs"
 
-const pages = ["README.md", ...readdirSync(join(root, docs)).map((name) => `${docs}/${name}`)]
+const pages = [
+  "README.md",
+  ".github/CONTRIBUTING.md",
+  ".github/SECURITY.md",
+  ...readdirSync(join(root, docs), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md")).map((name) => `${docs}/${name}`)
+]
 
 const isWriting = ({ annotations }: { readonly annotations: { readonly readOnlyHint: boolean } }) =>
   annotations.readOnlyHint ? "" : " ✎"

@@ -48,7 +48,7 @@ export const validateWorkflow = Tool.make({
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work; each problem has its fix. missingCredentials: to set before publishing. outdated: nodes with a newer version or successor.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work; each has its fix. missingCredentials: set before publishing. outdated: has a newer version or successor.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
