@@ -207,7 +207,7 @@ describe("over HTTP", () => {
       for (const profile of ["prod", "", "undefined", 1, null]) {
         const { status, text } = yield* ask(profile)
         assert.strictEqual(status, 403, String(profile))
-        assert.include(text, "its claim 'n8n_profile' names no profile of this server")
+        assert.include(text, "its claim 'n8n_profile' does not name a profile of this server")
       }
     }).pipe(Effect.provide(platform)))
 
