@@ -205,14 +205,9 @@ export const print = (document: Document): string => {
   }
   visit(operations)
   const types = [...used].toSorted().map((name) => `type ${name} = ${schemas.get(name)}\n`)
-  return `/** The operations of n8n's public API as its own description has them; written by the n8n suite with \`-u\`. */
+  return `/** Operations of n8n's public API by its own description, written by the n8n suite with \`-u\`. */
 ${types.join("")}
-/**
- * What each operation takes and answers.
- *
- * @category models
- * @since 0.1.0
- */
+/** Input and result of each operation. */
 export interface Operations {
 ${operations}
 }

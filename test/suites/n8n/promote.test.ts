@@ -15,6 +15,7 @@ import { folderWith } from "../../support/folders.ts"
 import { chain, code, connected, node } from "./builders.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { inCi } from "./releases.ts"
+import * as scenarios from "./scenarios.ts"
 
 const client = (version: string) =>
   Effect.gen(function*() {
@@ -165,7 +166,7 @@ layer(Services.layerMemory)("promote", (it) => {
               "updated"
             ]])
           }).pipe(Effect.provide(WorkflowFiles.layer({ roots: [folder] })))
-        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+        }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), scenarios.live),
       300_000
     )
   }
