@@ -14,5 +14,5 @@ export const load = (
   file: string
 ): Effect.Effect<Policy.Rules, Options.InvalidOption, FileSystem.FileSystem> =>
   ConfigFile.read(file, decode).pipe(
-    Effect.mapError((reason) => new Options.InvalidOption({ message: `--policy: ${file}: ${reason}` }))
+    Effect.mapError((reason) => Options.refuse(`--policy: ${file}: ${reason}`))
   )

@@ -29,5 +29,5 @@ export const place = Effect.fnUntraced(function*(
   env: NodeJS.ProcessEnv
 ): Effect.fn.Return<Place, Options.InvalidOption> {
   if (Option.isNone(state)) return { _tag: "Folder", folder: Snapshots.defaultFolder(env) }
-  return named(state.value) ?? (yield* new Options.InvalidOption({ message: `--state is ${forms}` }))
+  return named(state.value) ?? (yield* Options.refuse(`--state is ${forms}`))
 })

@@ -111,7 +111,7 @@ export const layer = (options: Options.Options, folders?: Folders) =>
       const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
       if (defaultUpstream === undefined) {
         const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
-        return yield* new Options.InvalidOption({ message: `Several profiles: choose one with --profile: ${names}` })
+        return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
       }
       return layerOf(options, defaultUpstream, folders)
     })

@@ -12,7 +12,7 @@ const parseText = (text: string) => {
   return first === undefined
     ? Effect.succeed(value)
     : Effect.fail(
-      `no JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
+      `not JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
     )
 }
 

@@ -203,8 +203,8 @@ describe("doctor", () => {
       const file = new URL(import.meta.url).pathname
       const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], state: `${file}/state` })
       const [missing, noFolder] = checks.filter((check) => check.name === "Files root")
-      assert.include(missing?.detail, "/nowhere/at/all is not there")
-      assert.include(noFolder?.detail, "is no folder")
+      assert.include(missing?.detail, "/nowhere/at/all is missing")
+      assert.include(noFolder?.detail, "is not a folder")
       assert.strictEqual(missing?.status, "warning")
       const state = checks.find((check) => check.name === "State folder")
       assert.strictEqual(state?.status, "failed")
@@ -240,11 +240,11 @@ describe("doctor", () => {
       })
       assert.deepInclude(yield* tables(4), {
         status: "warning",
-        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 4; this server makes version 3"
+        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 4; this server creates version 3"
       })
       const down = yield* state(() => Effect.fail(new DatabaseError({ message: "no answer within 5 s" })))
       assert.strictEqual(down?.status, "failed")
-      assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be kept")
+      assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be stored")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it.effect("tells which node types there are, and when their file is missing", () =>

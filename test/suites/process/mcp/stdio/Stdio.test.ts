@@ -237,7 +237,7 @@ describe("the command line", () => {
       const doctor = yield* talk([], ["doctor"], env)
       assert.match(
         doctor.stdout,
-        /! Files root .*none, for the working directory holds the home folder.*\n.*--files-root/
+        /! Files root .*none, since the working directory contains the home folder.*\n.*--files-root/
       )
     }))
 
