@@ -1,4 +1,4 @@
-/** The whole command line. */
+/** Whole command line. */
 import * as Command from "effect/cli/Command"
 import { audit } from "./audit.ts"
 import { call } from "./call.ts"

@@ -13,5 +13,5 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-/** The route of the start page. */
+/** Route of the start page. */
 export const routes = [route("GET", "", {}, startPage)]

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { api } from "./server.ts"
 
-/** The endpoint of community packages. */
+/** Endpoint of community packages. */
 export const routes = [
   api(
     "GET",
