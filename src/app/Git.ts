@@ -1,7 +1,7 @@
 /** Changes of files according to git. */
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import * as Options from "./Options.ts"
+import * as Options from "./config/Options.ts"
 
 const maxOutput = 64_000_000
 

@@ -14,7 +14,7 @@ import type { Obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
-import { isApiKey } from "./apiKey.ts"
+import { isApiKey } from "./config/ApiKey.ts"
 
 /** Description of the server before the program is loaded. */
 export interface Prepared {

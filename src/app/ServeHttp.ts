@@ -16,11 +16,11 @@ import * as NodeServer from "../mcp/http/NodeServer.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Selection from "../tools/Selection.ts"
-import * as Options from "./Options.ts"
+import * as Options from "./config/Options.ts"
+import * as State from "./config/State.ts"
+import * as Upstreams from "./config/Upstreams.ts"
 import type * as Services from "./Services.ts"
-import * as State from "./State.ts"
 import * as ToolContext from "./ToolContext.ts"
-import * as Upstreams from "./Upstreams.ts"
 
 /** Default of `--rate-limit` with tokens: an agent makes a few calls a second. */
 const callsPerMinute = 1200
@@ -81,7 +81,7 @@ const grantsOf = Effect.fnUntraced(function*(
 const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
-    Promise.all([import("./OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
+    Promise.all([import("./config/OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
   const address = yield* OAuthOptions.publicAddress(options)
   const publicHost = address === undefined ? [] : [address.host]

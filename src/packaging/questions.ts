@@ -1,5 +1,5 @@
 /** Questions to the person who installs a bundle or plugin. */
-import * as Options from "../app/Options.ts"
+import * as Options from "../app/config/Options.ts"
 
 interface Question {
   /** The field's name in a form. */

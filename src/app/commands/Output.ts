@@ -5,8 +5,8 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { UnreadablePackage } from "../../catalogue/data/Packages.ts"
-import type * as Options from "../Options.ts"
-import type * as Profiles from "../Profiles.ts"
+import type * as Options from "../config/Options.ts"
+import type * as Profiles from "../config/Profiles.ts"
 import { name, print, warn } from "./root.ts"
 
 /** Prints help and version on stdout, and errors of an invocation on stderr. */

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as McpServer from "../../mcp/McpServer.ts"
-import * as Options from "../Options.ts"
+import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { print, root, servedTools } from "./root.ts"
 

@@ -6,19 +6,23 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Database } from "../../base/Database.ts"
-import * as Doctor from "../Doctor.ts"
-import type * as Options from "../Options.ts"
-import * as Places from "../Places.ts"
-import type * as State from "../State.ts"
+import type * as Options from "../config/Options.ts"
+import * as Places from "../config/Places.ts"
+import type * as State from "../config/State.ts"
+import * as Upstreams from "../config/Upstreams.ts"
+import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
-import * as Upstreams from "../Upstreams.ts"
 import { isColoured, offeredTools, print, root, toggle } from "./root.ts"
 
 /** Checks of the identity provider and of the proxy in front of the server, if there are any. */
 const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
   const [OAuthOptions, OAuthChecks, BalancerChecks] = yield* Effect.promise(() =>
-    Promise.all([import("../OAuthOptions.ts"), import("../OAuthChecks.ts"), import("../BalancerChecks.ts")])
+    Promise.all([
+      import("../config/OAuthOptions.ts"),
+      import("../doctor/OAuthChecks.ts"),
+      import("../doctor/BalancerChecks.ts")
+    ])
   )
   const checked = yield* OAuthOptions.load(options)
   const address = yield* OAuthOptions.publicAddress(options)

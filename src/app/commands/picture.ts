@@ -14,7 +14,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
-import * as Options from "../Options.ts"
+import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { explained, print, root, toggle } from "./root.ts"
 

@@ -4,10 +4,10 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Tool from "../answer/Tool.ts"
-import { redactText } from "../base/Redact.ts"
-import * as N8nClient from "../n8n/N8nClient.ts"
-import { isApiKey } from "./apiKey.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { redactText } from "../../base/Redact.ts"
+import * as N8nClient from "../../n8n/N8nClient.ts"
+import { isApiKey } from "./ApiKey.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
 import * as State from "./State.ts"
@@ -37,7 +37,7 @@ const checkKey = (key: Redacted.Redacted<string>, name: string) =>
 
 /** n8n in memory, loaded on demand. */
 const demo = Effect.promise(() =>
-  Promise.all([import("../demo/Demo.ts"), import("../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
+  Promise.all([import("../../demo/Demo.ts"), import("../../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
     FakeN8n.layer(seed)
   )
 )

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as PolicyFile from "../../src/app/PolicyFile.ts"
+import * as PolicyFile from "../../../src/app/config/PolicyFile.ts"
 
 const load = Effect.fnUntraced(
   function*(text: string) {

@@ -11,16 +11,25 @@ import { createServer, type RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import * as Tool from "../../src/answer/Tool.ts"
-import * as Doctor from "../../src/app/Doctor.ts"
-import { DatabaseError } from "../../src/base/Database.ts"
-import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
-import * as Demo from "../../src/demo/Demo.ts"
-import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import * as tools from "../../src/tools/index.ts"
-import { type Answer, answers, fails, neverAnswers, neverEnds, refuses, says, scriptedClient } from "../n8n/clients.ts"
-import { timed } from "../support/clock.ts"
+import * as Tool from "../../../src/answer/Tool.ts"
+import * as Doctor from "../../../src/app/doctor/Doctor.ts"
+import { DatabaseError } from "../../../src/base/Database.ts"
+import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+import {
+  type Answer,
+  answers,
+  fails,
+  neverAnswers,
+  neverEnds,
+  refuses,
+  says,
+  scriptedClient
+} from "../../n8n/clients.ts"
+import { timed } from "../../support/clock.ts"
 
 /** The answer after 20 seconds. */
 const slowly = (answer: Answer): Answer => (request, url) => Effect.delay(answer(request, url), "20 seconds")

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Profiles from "../../src/app/Profiles.ts"
-import { folderWith, platform } from "../support/folders.ts"
+import * as Profiles from "../../../src/app/config/Profiles.ts"
+import { folderWith, platform } from "../../support/folders.ts"
 
 const load = (text: string, env: Readonly<Record<string, string>> = {}) =>
   Effect.flatMap(folderWith({ "n8n.json": text }), (folder) => Profiles.load(`${folder}/n8n.json`, env)).pipe(

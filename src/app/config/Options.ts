@@ -4,10 +4,10 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { homedir } from "node:os"
 import { isAbsolute, relative, resolve } from "node:path"
-import * as Locale from "../answer/Locale.ts"
-import * as Minimize from "../answer/Minimize.ts"
-import * as tools from "../tools/index.ts"
-import * as Selection from "../tools/Selection.ts"
+import * as Locale from "../../answer/Locale.ts"
+import * as Minimize from "../../answer/Minimize.ts"
+import * as tools from "../../tools/index.ts"
+import * as Selection from "../../tools/Selection.ts"
 import {
   choice,
   type Declaration,

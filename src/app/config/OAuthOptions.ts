@@ -1,8 +1,8 @@
 /** Validated options of the identity provider. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Issuer from "../mcp/http/Issuer.ts"
-import * as OAuth from "../mcp/http/OAuth.ts"
+import * as Issuer from "../../mcp/http/Issuer.ts"
+import * as OAuth from "../../mcp/http/OAuth.ts"
 import * as Options from "./Options.ts"
 
 /** URL without query, fragment and credentials. */

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
-import { counted } from "../base/Plural.ts"
-import * as Issuer from "../mcp/http/Issuer.ts"
-import * as OAuth from "../mcp/http/OAuth.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Issuer from "../../mcp/http/Issuer.ts"
+import * as OAuth from "../../mcp/http/OAuth.ts"
 import type { Check } from "./Doctor.ts"
 
 /** Checks the provider's metadata and clock. */
