@@ -34,7 +34,7 @@ import { timed } from "../../support/clock.ts"
 /** The answer after 20 seconds. */
 const slowly = (answer: Answer): Answer => (request, url) => Effect.delay(answer(request, url), "20 seconds")
 
-const tls = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+const tls = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
 
 /** Something that listens where n8n should. */
 const listening = (answer: RequestListener, secure = false) =>

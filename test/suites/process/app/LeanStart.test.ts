@@ -118,7 +118,7 @@ describe("LeanStart", () => {
       child.stdin.write(`${JSON.stringify(request("server/discover"))}\n`)
       const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 1)
-      assert.include(stderr, "no http address: 'localhost:5678'")
+      assert.include(stderr, "not an http address: 'localhost:5678'")
       assert.include(stdout, "supportedVersions")
     }))
 

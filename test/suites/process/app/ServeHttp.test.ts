@@ -207,7 +207,7 @@ describe("over HTTP", () => {
       for (const profile of ["prod", "", "undefined", 1, null]) {
         const { status, text } = yield* ask(profile)
         assert.strictEqual(status, 403, String(profile))
-        assert.include(text, "its claim 'n8n_profile' names no profile of this server")
+        assert.include(text, "its claim 'n8n_profile' does not name a profile of this server")
       }
     }).pipe(Effect.provide(platform)))
 
@@ -351,10 +351,10 @@ describe("over HTTP", () => {
         apiKey: Option.some(Redacted.make(key))
       })
       const withSecrets: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* no http address: 'ftp:\/\/…@host:21'/],
-        [n8n("http://user:hunter2/@bad host"), /no http address: 'http:\/\/…@bad host'/],
-        [n8n("user:hunter2@host"), /no http address: '…@host'/],
-        [n8n("sk-hunter2hunter2hunter2"), /no http address: '\[redacted\]'/],
+        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* not an http address: 'ftp:\/\/…@host:21'/],
+        [n8n("http://user:hunter2/@bad host"), /not an http address: 'http:\/\/…@bad host'/],
+        [n8n("user:hunter2@host"), /not an http address: '…@host'/],
+        [n8n("sk-hunter2hunter2hunter2"), /not an http address: '\[redacted\]'/],
         [n8n("https://user:hunter2@host"), /N8N_URL .* contains a user name or a password/],
         [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* contains a line break/],
         [

@@ -193,7 +193,11 @@ describe("the command line", () => {
     [["cal"], {}, "call"],
     [["call", "list_executons"], {}, "Did you mean 'list_executions'"],
     [["--max-result-chars", "10"], {}, "at least 4000"],
-    [["call", "list_workflows"], { N8N_URL: "localhost:5678", N8N_API_KEY: "k" }, "no http address: 'localhost:5678'"]
+    [
+      ["call", "list_workflows"],
+      { N8N_URL: "localhost:5678", N8N_API_KEY: "k" },
+      "not an http address: 'localhost:5678'"
+    ]
   ] as const
 
   for (const [args, env, says] of refused) {
