@@ -21,15 +21,12 @@ interface Metadata {
   readonly engines: { readonly node: string }
 }
 
-/** Content of package.json. */
 export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
 
 /** The repository's web address. */
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
-/** Display name. */
 export const title = "n8n"
 
-/** Writes indented JSON. */
 export const writeJson = (file: string, value: unknown) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)

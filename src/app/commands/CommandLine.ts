@@ -11,7 +11,6 @@ import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { tools } from "./tools.ts"
 
-/** Every command. */
 export const commandLine = serve.pipe(
   Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push, promote, picture])
 )

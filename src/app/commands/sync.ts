@@ -114,7 +114,7 @@ const onStep = (json: boolean, isDryRun: boolean) => {
 }
 
 /** Prints the workflows without an action, and a summary. */
-const conclusion = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
+const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
   json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
     for (const entry of report.entries) {
       if (entry.action === undefined && entry.error === undefined && entry.status !== "same") {
@@ -129,7 +129,7 @@ export const status = Command.make(
   { folder, json, only, ...extras },
   Effect.fnUntraced(function*({ folder, json, ...options }) {
     const report = yield* inFolder(folder, Sync.status(".", optionsOf(options)))
-    yield* conclusion(report, json)
+    yield* printReport(report, json)
     yield* conclude(report, !report.isSame)
   })
 ).pipe(Command.withDescription("Compare a folder of workflows with n8n; exits with 2 if they differ"))
@@ -169,7 +169,7 @@ export const pull = Command.make(
       }),
       { creates: !dryRun }
     )
-    yield* conclusion(report, json)
+    yield* printReport(report, json)
     yield* conclude(report, report.hasConflicts)
   })
 ).pipe(Command.withDescription("Write n8n's workflows into a folder; exits with 2 if some changed on both sides"))
@@ -229,7 +229,7 @@ export const push = Command.make(
         })
       })
     )
-    yield* conclusion(report, json)
+    yield* printReport(report, json)
     if (report.hasConflicts && !json) {
       const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))

@@ -13,5 +13,4 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-/** Route of the start page. */
 export const routes = [route("GET", "", {}, startPage)]

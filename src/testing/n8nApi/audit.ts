@@ -105,5 +105,4 @@ const options = strict(fields(
   true
 ))
 
-/** Endpoint of the audit. */
 export const routes = [api("POST", "/audit", { body: options, bodyIsOptional: true }, audit)]

@@ -100,7 +100,6 @@ const newCredential: Check = fields({
   data: { check: record, required: true }
 }, true)
 
-/** Credential endpoints. */
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
   api("POST", "/credentials", { body: newCredential }, createCredential),

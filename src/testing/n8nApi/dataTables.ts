@@ -416,7 +416,6 @@ const tableQuery = { ...pageQuery, filter: text, sortBy: text }
 const requireFilter = (handler: Handler): Handler => (call) =>
   call.query.has("filter") ? handler(call) : refuse(400, "request/query must have required property 'filter'")
 
-/** Endpoints of data tables. */
 export const routes = [
   api("GET", "/data-tables", { query: tableQuery, only2: true }, listTables),
   api("POST", "/data-tables", { body: strict(newTable), only2: true }, createTable),

@@ -143,7 +143,6 @@ const listQuery = {
 
 const retry = { body: fields(optional({ loadWorkflow: isFlag }), true), bodyIsOptional: true } as const
 
-/** Execution endpoints. */
 export const routes = [
   api("GET", "/executions", { query: listQuery }, listExecutions),
   api("GET", "/executions/:id", { query: dataQuery }, getExecution),

@@ -25,7 +25,6 @@ const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
   return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
-/** Endpoints that need the licence. */
 export const routes = [
   api("GET", "/projects", { query: pageQuery }, listProjects),
   api(

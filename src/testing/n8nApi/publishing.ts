@@ -151,7 +151,6 @@ const publishing = { body: publication, bodyIsOptional: true } as const
 
 const only2 = { only2: true } as const
 
-/** Endpoints that publish, unpublish and archive. */
 export const routes = [
   api("POST", "/workflows/:id/activate", publishing, activateWorkflow),
   api("POST", "/workflows/:id/deactivate", {}, deactivateWorkflow),

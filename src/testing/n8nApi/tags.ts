@@ -42,7 +42,6 @@ const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
 /** Body of `POST /tags`. */
 const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
 
-/** Tag endpoints. */
 export const routes = [
   api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
   api("PUT", "/workflows/:id/tags", { body: tagIds }, setWorkflowTags),

@@ -48,7 +48,6 @@ const callWebhook: Handler = (call) => {
   return Effect.succeed(notFound(`This webhook is not registered for ${method} requests. ${hint}`))
 }
 
-/** Routes of production webhooks. */
 export const routes = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((method) =>
   route(method, "/webhook/*", {}, callWebhook)
 )

@@ -262,7 +262,6 @@ const listQuery = {
   excludePinnedData: flag
 }
 
-/** Workflow endpoints. */
 export const routes = [
   api("GET", "/workflows", { query: listQuery }, listWorkflows),
   api("POST", "/workflows", { body: newWorkflow }, createWorkflow),
