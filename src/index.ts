@@ -1,7 +1,7 @@
 /** The client, the tools and what they need, as namespaces: `import { N8nClient, tools } from "effect-n8n-mcp"`. */
 export * as Tool from "./answer/Tool.ts"
 export * as Truncated from "./answer/Truncated.ts"
-export * as Profiles from "./app/Profiles.ts"
+export * as Profiles from "./app/config/Profiles.ts"
 export * as Services from "./app/Services.ts"
 export * as Advice from "./base/Advice.ts"
 export * as CallContext from "./base/CallContext.ts"

@@ -1,11 +1,11 @@
-/** What git knows of files. */
+/** Changes of files according to git. */
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import * as Options from "./Options.ts"
+import * as Options from "./config/Options.ts"
 
 const maxOutput = 64_000_000
 
-/** Options against programs that a repository's own configuration names. */
+/** Disables programs named by a repository's own configuration. */
 const harmless = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
 
 const git = (folder: string, ...args: ReadonlyArray<string>) =>
@@ -16,13 +16,13 @@ const git = (folder: string, ...args: ReadonlyArray<string>) =>
       resume(
         error === null
           ? Effect.succeed(stdout)
-          : Effect.fail(new Options.InvalidOption({ message: `--from-git: git cannot tell what changed: ${why}` }))
+          : Effect.fail(Options.refuse(`--from-git: git cannot list the changes: ${why}`))
       )
     })
     return Effect.sync(() => void child.kill())
   })
 
-/** The files below the folder that differ from a commit, also uncommitted, new and deleted ones; relative to it. */
+/** Paths of files that differ from a commit, relative to the folder; includes uncommitted, new and deleted files. */
 export const changedSince = Effect.fnUntraced(function*(folder: string, ref: string) {
   const commit = (yield* git(folder, "rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)).trim()
   const [tracked, untracked] = yield* Effect.all([

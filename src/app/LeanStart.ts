@@ -1,8 +1,8 @@
 /**
- * Answers a client over stdio at once, with what was made at build time; the program is loaded behind it.
+ * Immediate answers to a client over stdio, prepared at build time, while the program is loading.
  *
- * What a client asks first (what the server is, its tools and prompts) is the same for everybody who starts it without
- * options. The rest waits until the program is there, which takes over the connection's calls.
+ * A client's first requests (the server's description, tools and prompts) have the same results for every start without
+ * options. All others wait for the program.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -14,22 +14,22 @@ import type { Obj } from "../base/Json.ts"
 import { McpTransport, type Served } from "../mcp/McpTransport.ts"
 import * as Methods from "../mcp/Methods.ts"
 import * as Stdio from "../mcp/stdio/Stdio.ts"
-import { isApiKey } from "./apiKey.ts"
+import { isApiKey } from "./config/ApiKey.ts"
 
-/** What is known of the server before the program is loaded. */
+/** Description of the server before the program is loaded. */
 export interface Prepared {
   readonly about: Methods.About
-  /** The names of all methods. */
+  /** Names of all methods. */
   readonly methods: ReadonlyArray<string>
-  /** The results that are the same for everybody. */
+  /** Constant results by method. */
   readonly results: { readonly [method: string]: Obj }
 }
 
-/** The methods whose results are prepared. */
+/** Methods with prepared results. */
 export const constant: ReadonlyArray<string> = ["tools/list", "prompts/list", "resources/templates/list"]
 
-/** The variables that may change what is prepared, or name a file that may be refused at the start. */
-export const decisive: ReadonlyArray<string> = [
+/** Variables that may change prepared results, or name a file that may be refused at the start. */
+export const affectsPrepared: ReadonlyArray<string> = [
   "N8N_MCP_CONFIG",
   "N8N_MCP_CREDENTIAL_ENV",
   "N8N_MCP_EXCLUDE_TOOLS",
@@ -41,14 +41,14 @@ export const decisive: ReadonlyArray<string> = [
   "N8N_MCP_TRANSPORT"
 ]
 
-/** Whether the command line and the environment leave everything as it was prepared, and cannot be refused. */
-export const isPlain = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean => {
+/** Whether the prepared results hold for this command line and environment, and neither can be refused. */
+export const usesPrepared = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean => {
   const { N8N_API_KEY: key, N8N_URL: url } = env
-  return args.every((arg) => arg === "--demo") && decisive.every((name) => !env[name]) &&
+  return args.every((arg) => arg === "--demo") && affectsPrepared.every((name) => !env[name]) &&
     (!key || isApiKey(key)) && (!url || URL.canParse(url))
 }
 
-/** What the build wrote beside the program; nothing if it did not, as when it runs from source. */
+/** Reads the file that the build writes beside the program; `undefined` when running from source. */
 export const read = (file: URL): Prepared | undefined => {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Prepared
@@ -57,19 +57,19 @@ export const read = (file: URL): Prepared | undefined => {
   }
 }
 
-/** After the first answers nobody waits for it; before the package could be replaced, it is there. */
+/** Delay of loading: after the first answers, and before the package could be replaced. */
 const loadAfter = "1 second"
 
-/** How much longer than others a call may take that waited for the program: it is the first that needs anything. */
+/** Additional time for calls that waited for the program, since the first use of each module is slow. */
 const firstCall = "2 seconds"
 
-/** The program, with what its calls run with. */
+/** Loaded program and the context of its calls. */
 interface Loaded {
   readonly served: Served
   readonly context: Context.Context<never>
 }
 
-/** Serves until stdin ends; fails if the program does, which then has told why. */
+/** Serves until stdin ends; fails if the program does, which then has printed the reason. */
 export const serve = (
   { about, methods, results }: Prepared,
   program: Effect.Effect<(transport: Layer.Layer<McpTransport>) => Effect.Effect<unknown, unknown>>
@@ -115,7 +115,7 @@ export const serve = (
         methods: Object.fromEntries(methods.map((method) => {
           const result = results[method]
           if (result === undefined) return [method, later(method)]
-          // Prepared is what those see who show no pages of tools.
+          // The prepared list is for clients that show no pages of tools.
           return [
             method,
             (request) =>

@@ -49,7 +49,7 @@ const migrations = {
 export const version = Object.keys(migrations).length
 
 /** Time limit of statements, including connecting. */
-const patience = "5 seconds"
+const timeout = "5 seconds"
 
 /** Maximum bytes of a row: a workflow, or a compressed test run of 32 MB. */
 const maxMessageSize = 64_000_000
@@ -83,7 +83,7 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
       const migrated = Effect.suspend(() =>
         isMigrated ? Effect.void : turn.withPermit(Effect.suspend(() => isMigrated ? Effect.void : migrate))
       )
-      const told = (up: boolean, log: Effect.Effect<void>) =>
+      const logChange = (up: boolean, log: Effect.Effect<void>) =>
         Effect.suspend(() => {
           const isNew = isUp !== up
           isUp = up
@@ -93,13 +93,13 @@ export const layer = (url: Redacted.Redacted<string>): Layer.Layer<Database> =>
         run: (use) =>
           Effect.andThen(migrated, Effect.suspend(() => use(sql))).pipe(
             withoutDefects,
-            Effect.timeout(patience),
+            Effect.timeout(timeout),
             Effect.mapError((error) =>
               new DatabaseError({ message: isTimeout(error) ? "no answer within 5 s" : error.message })
             ),
-            Effect.tap(told(true, Effect.logInfo("the state database answers"))),
+            Effect.tap(logChange(true, Effect.logInfo("the state database answers"))),
             Effect.tapError(({ message }) =>
-              told(
+              logChange(
                 false,
                 Effect.annotateLogs(
                   Effect.logWarning("the state database does not answer: nothing is changed on n8n until it does"),

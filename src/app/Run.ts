@@ -11,7 +11,7 @@ import * as LeanStart from "./LeanStart.ts"
 // Not in Node's default folder, where other users could write.
 enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "effect-n8n-mcp", "compiled"))
 
-// A reader that closes its pipe (`| head`) stops no work, and does not decide the exit status.
+// A closed pipe (`| head`) does not stop the work or decide the exit status.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
@@ -20,7 +20,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const program = Effect.promise(() => import("./Program.ts")).pipe(Effect.map(({ make }) => make))
 
-const prepared = LeanStart.isPlain(process.argv.slice(2), process.env)
+const prepared = LeanStart.usesPrepared(process.argv.slice(2), process.env)
   ? LeanStart.read(new URL("start.json", import.meta.url))
   : undefined
 

@@ -1,4 +1,4 @@
-/** The server over HTTP, as the options say; loaded only when it is used. */
+/** Server over HTTP by the options; loaded on demand. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -16,40 +16,38 @@ import * as NodeServer from "../mcp/http/NodeServer.ts"
 import * as McpServer from "../mcp/McpServer.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Selection from "../tools/Selection.ts"
-import * as Options from "./Options.ts"
+import * as Options from "./config/Options.ts"
+import * as State from "./config/State.ts"
+import * as Upstreams from "./config/Upstreams.ts"
 import type * as Services from "./Services.ts"
-import * as State from "./State.ts"
 import * as ToolContext from "./ToolContext.ts"
-import * as Upstreams from "./Upstreams.ts"
 
-const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
-
-/** Default of `--rate-limit` where tokens are needed: an agent makes some calls a second. */
+/** Default of `--rate-limit` with tokens: an agent makes a few calls a second. */
 const callsPerMinute = 1200
 
-/** A shorter one is soon guessed. */
+/** Minimum length of a token; shorter ones can be guessed. */
 const minTokenChars = 16
 
-/** Why a token is not taken. */
+/** Reason why a token is refused. */
 const tokenProblem = (token: string) =>
   !/^\S+$/.test(token)
-    ? "A token is empty, or has spaces in it"
+    ? "A token is empty or contains spaces"
     : token.includes("${")
-    ? "A token holds '${': a variable was not expanded"
+    ? "A token contains '${': a variable was not expanded"
     : token.length < minTokenChars
     ? `A token needs ${minTokenChars} characters or more, such as $(openssl rand -hex 32)`
     : undefined
 
 type Loaded = Effect.Success<ReturnType<typeof Upstreams.load>>
 
-/** Every token with the n8n it leads to. */
+/** Every token with its n8n. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
   { defaultUpstream, upstreams }: Loaded,
   hasIssuer: boolean
 ) {
   if (options.authToken.length > 0 && defaultUpstream === undefined) {
-    return yield* refuse("--auth-token leads to one profile: say which with --profile")
+    return yield* Options.refuse("--auth-token gives access to one profile: choose it with --profile")
   }
   const grants: ReadonlyArray<Access.Grant> = [
     ...options.authToken.map((token) => ({ token, client: defaultUpstream?.name })),
@@ -59,31 +57,31 @@ const grantsOf = Effect.fnUntraced(function*(
   for (const { client, token } of grants) {
     const text = Redacted.value(token)
     const problem = tokenProblem(text)
-    if (problem !== undefined) return yield* refuse(problem)
+    if (problem !== undefined) return yield* Options.refuse(problem)
     if (owners.has(text) && owners.get(text) !== client) {
-      return yield* refuse(`Profiles '${owners.get(text)}' and '${client}' have the same token`)
+      return yield* Options.refuse(`Profiles '${owners.get(text)}' and '${client}' have the same token`)
     }
     owners.set(text, client)
   }
   if (hasIssuer) return grants
   if (grants.length === 0 && !Hosts.isLoopback(options.host)) {
-    return yield* refuse(
+    return yield* Options.refuse(
       `Listening on ${options.host} needs a token: set N8N_MCP_AUTH_TOKEN (--auth-token), such as $(openssl rand -hex 32), or an identity provider (--oauth-issuer)`
     )
   }
   if (grants.length === 0 && defaultUpstream === undefined) {
-    return yield* refuse("Several profiles: give each its tokens, or name one with --profile")
+    return yield* Options.refuse("Several profiles: give each its tokens, or choose one with --profile")
   }
   const unreachable = upstreams.filter(({ name }) => grants.length > 0 && !grants.some(({ client }) => client === name))
   yield* Effect.forEach(unreachable, ({ name }) => Effect.logWarning(`no token leads to profile '${name}'`))
   return grants
 })
 
-/** What the identity provider's tokens give, where there is one. */
+/** Access by tokens of the identity provider, if any. */
 const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
-    Promise.all([import("./OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
+    Promise.all([import("./config/OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
   const address = yield* OAuthOptions.publicAddress(options)
   const publicHost = address === undefined ? [] : [address.host]
@@ -92,21 +90,21 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
   const target = (upstream: Upstreams.Upstream | undefined) =>
     upstream === undefined ? undefined : { client: upstream.name, readOnly: upstream.readOnly }
   const keys = yield* Issuer.make(checked.issuer)
-  // The first caller need not wait for the keys.
+  // Read in advance, so that the first caller does not wait for them.
   yield* Effect.forkScoped(Effect.ignore(keys.current))
   return {
     publicHost,
     resource: checked.resource,
     access: OAuth.access({
       ...checked,
-      // Without --config no upstream has a name: a token that names a profile leads nowhere.
+      // Without --config no upstream has a name, so a token that names a profile is refused.
       targetOf: (profile) =>
         target(profile === undefined ? defaultUpstream : upstreams.find(({ name }) => name === profile))
     }, keys)
   }
 }, Effect.provide(FetchHttpClient.layer))
 
-/** Calls are counted where the state is kept: for all servers that share a database together. */
+/** Store of rate limits: the database of the state, for all servers that share it. */
 const limits = Effect.fnUntraced(function*(options: Options.Options) {
   const place = yield* State.place(options, process.env)
   if (place._tag === "Folder") return undefined
@@ -114,7 +112,7 @@ const limits = Effect.fnUntraced(function*(options: Options.Options) {
   return Layer.provide(layerStore, place.database)
 })
 
-/** How long /health waits for others; what was asked goes on, for the next /health. */
+/** Time that /health waits for n8n and the database; their checks continue for the next /health. */
 const healthTimeout = "800 millis"
 
 const n8nHealth = (client: typeof N8nClient.Service) =>
@@ -128,7 +126,7 @@ const n8nHealth = (client: typeof N8nClient.Service) =>
 const databaseHealth = ({ run }: Database["Service"]) =>
   run((sql) => sql`SELECT 1`).pipe(Effect.as("ok"), Effect.orElseSucceed(() => "no answer"))
 
-/** Whether these answer, if there are any; they are asked every ten seconds at most, and only when /health is. */
+/** Whether these answer, if there are any; asked at most every ten seconds, and only for /health. */
 const health = Effect.fnUntraced(function*(all: ReadonlyArray<Effect.Effect<string>>) {
   if (all.length === 0) return undefined
   const check = Effect.all(all, { concurrency: 8 }).pipe(
@@ -188,6 +186,8 @@ export const serve = (
       })),
       Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
       Effect.catchTag("ServeError", ({ cause }) =>
-        refuse(`Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`))
+        Options.refuse(
+          `Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`
+        ))
     )
   }).pipe(Effect.scoped)

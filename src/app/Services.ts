@@ -101,10 +101,10 @@ export const layer = (options: Options): Layer.Layer<Services, UnreadablePackage
 const refuse = () =>
   Effect.fail(
     new Errors.ValidationError({
-      reason: "No files are served here: the server has no files root",
+      reason: "This server has no files root",
       field: "filePath",
       hint:
-        "Give the workflow's name, nodes and connections to create_workflow instead, or have the server started with --files-root (N8N_MCP_FILES_ROOT)."
+        "Pass the workflow's name, nodes and connections to create_workflow instead, or ask the operator to set --files-root (N8N_MCP_FILES_ROOT)."
     })
   )
 

@@ -12,12 +12,12 @@ import { Database } from "../base/Database.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Policy from "../workflows/Policy.ts"
-import * as Options from "./Options.ts"
-import * as Places from "./Places.ts"
-import * as PolicyFile from "./PolicyFile.ts"
+import * as Options from "./config/Options.ts"
+import * as Places from "./config/Places.ts"
+import * as PolicyFile from "./config/PolicyFile.ts"
+import type * as State from "./config/State.ts"
+import * as Upstreams from "./config/Upstreams.ts"
 import * as Services from "./Services.ts"
-import type * as State from "./State.ts"
-import * as Upstreams from "./Upstreams.ts"
 
 /** Policy of the operator, if any. */
 const policy = ({ policy }: Options.Options) =>
@@ -111,7 +111,7 @@ export const layer = (options: Options.Options, folders?: Folders) =>
       const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
       if (defaultUpstream === undefined) {
         const names = upstreams.map(({ name }) => `'${name}'`).join(", ")
-        return yield* new Options.InvalidOption({ message: `Several profiles: choose one with --profile: ${names}` })
+        return yield* Options.refuse(`Several profiles: choose one with --profile: ${names}`)
       }
       return layerOf(options, defaultUpstream, folders)
     })

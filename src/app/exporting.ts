@@ -1,4 +1,4 @@
-/** Exporter of OpenTelemetry; loaded on demand. */
+/** OpenTelemetry exporter; loaded on demand. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

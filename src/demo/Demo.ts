@@ -1,4 +1,4 @@
-/** The data of `--demo`: six workflows of a small shop, and last night's executions, one of which failed. */
+/** Data of `--demo`: six workflows of a small shop, and last night's executions, one of which failed. */
 import type * as N8nApi from "../testing/n8nApi/N8nApi.ts"
 import json from "./seed.json" with { type: "json" }
 

@@ -13,10 +13,10 @@ import { type Obj, obj } from "../base/Json.ts"
 import { meta } from "./eras/Versions.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** Marks a span as failed; what went wrong may repeat an argument, so only its kind is told. */
+/** Marks a span as failed, by kind only, since messages may repeat arguments. */
 class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message: string }> {}
 
-/** What a request is about. */
+/** Subject of a request. */
 interface Target {
   readonly attribute: string
   /** One of those that the server has: nothing that a client made up is in the name of a span. */

@@ -1,4 +1,4 @@
-/** The manifest of the `.mcpb` bundle, which desktop apps install with a double click. */
+/** Manifest of the `.mcpb` bundle, which desktop apps install with a double click. */
 import * as tools from "../tools/index.ts"
 import { metadata, repositoryUrl, title } from "./metadata.ts"
 import { environment, filesRoot, form, questions } from "./questions.ts"

@@ -16,11 +16,11 @@ const inner = files(
   exported.flatMap(([name, file]) => file === null ? `${name.replace("./", "src/")}.ts` : [])
 )
 
-/** The files that package.json exports, for Node; the declarations of all else are beside them. */
+/** Files that package.json exports, for Node; the declarations of all else are beside them. */
 const entryPoints = [...files(exported.flatMap(([, file]) => file?.replace("*", "**/*") ?? []))]
   .filter((file) => !inner.has(file) && file !== "src/domain.ts")
 
-/** A source map, as esbuild writes it. */
+/** Source map, as esbuild writes it. */
 interface SourceMap {
   readonly version: number
   readonly sources: ReadonlyArray<string>
@@ -28,7 +28,7 @@ interface SourceMap {
   readonly mappings: string
 }
 
-/** The map without what is not ours: that is not packed, and is shown as it is bundled. */
+/** Map without what is not ours: that is not packed, and is shown as it is bundled. */
 const withOurSources = ({ mappings, sources, version }: SourceMap): SourceMap => {
   const ours = sources.filter((source) => !source.includes("/node_modules/"))
   const indices = sources.map((source) => ours.indexOf(source))

@@ -16,20 +16,17 @@ interface Metadata {
   readonly homepage: string
   readonly bugs: { readonly url: string }
   readonly repository: { readonly type: string; readonly url: string }
-  /** What other apps import: the sources of each, `null` for what is kept inside. */
+  /** Sources of each import path; `null` for internal ones. */
   readonly exports: Readonly<Record<string, string | null>>
   readonly engines: { readonly node: string }
 }
 
-/** The content of package.json. */
 export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
 
 /** The repository's web address. */
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
-/** The display name. */
 export const title = "n8n"
 
-/** Writes indented JSON. */
 export const writeJson = (file: string, value: unknown) =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`)

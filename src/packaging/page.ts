@@ -27,7 +27,7 @@ const css = Svg.variables(":root") + readFileSync(join(folder, "page.css"), "utf
 
 const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
-/** Nothing but what is in the file; no request to anywhere. */
+/** Allows only the content of the file, and no requests. */
 const policy = [
   "default-src 'none'",
   `script-src ${hash(script)}`,

@@ -1,4 +1,4 @@
-/** The Claude Code plugin: the server, and a skill on when and how to use it. */
+/** Claude Code plugin: the server, and a skill on when and how to use it. */
 import { metadata, repositoryUrl, title } from "./metadata.ts"
 import { environment, form, questions } from "./questions.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Bundles the program into a folder: `main.js`, which imports `main-run.js` and its chunks on a Node that can run them, what it answers before it is loaded (`start.json`), and
- * the licences of what is in it (`NOTICES.md`).
+ * Bundles the program into a folder: `main.js`, which imports `main-run.js` and its chunks on a supported Node, its
+ * prepared answers (`start.json`), and the licences of bundled packages (`NOTICES.md`).
  *
  * `node program.ts FOLDER [EXTENSION]`; the extension is `.js`.
  */
@@ -14,7 +14,7 @@ import { prepared } from "./start.ts"
 const [, , outdir = "dist", extension = ".js"] = process.argv
 const folder = resolve(root, outdir)
 
-/** The SDK imports its default validator, which ours replaces: half of what an older client would wait for. */
+/** Replacement of the SDK's default validator, which is never used but half of the loading time of older clients. */
 const unused = join(root, "src/packaging/unused.ts")
 
 const { metafile } = await build({
@@ -48,7 +48,7 @@ await build({
   bundle: true,
   platform: "node",
   format: "esm",
-  // Any Node that knows `import()` can read it.
+  // Every Node with `import()` can read it.
   target: "node12.22",
   logLevel: "warning",
   plugins: [{
@@ -58,7 +58,7 @@ await build({
   }]
 })
 
-/** The package folder of a file: `…/node_modules/@scope/name`. */
+/** Package folder of a file: `…/node_modules/@scope/name`. */
 const folderOf = (file: string) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []
 
 const notice = (folder: string) => {

@@ -1,5 +1,5 @@
-/** The questions that a person answers to install a bundle or plugin. */
-import * as Options from "../app/Options.ts"
+/** Questions to the person who installs a bundle or plugin. */
+import * as Options from "../app/config/Options.ts"
 
 interface Question {
   /** The field's name in a form. */
@@ -13,7 +13,7 @@ interface Question {
   readonly default?: string | boolean
 }
 
-/** The questions about n8n and write access; the defaults of all other options suit most people. */
+/** Questions about n8n and write access; all other options have suitable defaults. */
 export const questions: ReadonlyArray<Question> = [
   { key: "n8n_url", variable: "N8N_URL", title: "Address of n8n", type: "string", required: true },
   {
@@ -34,7 +34,7 @@ export const questions: ReadonlyArray<Question> = [
   }
 ]
 
-/** The question about the folder of files: desktop apps start servers in any folder, even the disk's root. */
+/** Question about the folder of files, since desktop apps start servers in any folder, even the disk's root. */
 export const filesRoot: Question = {
   key: "files_root",
   variable: "N8N_MCP_FILES_ROOT",
@@ -44,10 +44,10 @@ export const filesRoot: Question = {
   default: "${DOCUMENTS}"
 }
 
-/** The options that apply to stdio. */
+/** Options that apply to stdio. */
 export const declarations = Object.values(Options.general)
 
-/** The questions as the fields of a form. */
+/** Questions as the fields of a form. */
 export const form = (questions: ReadonlyArray<Question>) =>
   Object.fromEntries(questions.map(({ key, variable, ...question }) => {
     const declaration = declarations.find((each) => each.variable === variable)
@@ -56,6 +56,6 @@ export const form = (questions: ReadonlyArray<Question>) =>
     return [key, { description, ...question, ...(isSecret ? { sensitive: true } : {}) }]
   }))
 
-/** The environment variables that hold the answers. */
+/** Environment variables of the answers. */
 export const environment = (questions: ReadonlyArray<Question>) =>
   Object.fromEntries(questions.map(({ key, variable }) => [variable, `\${user_config.${key}}`]))

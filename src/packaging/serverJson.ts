@@ -14,7 +14,7 @@ const input = ({ choices, description, format, isSecret, variable }: typeof decl
   }
 }
 
-/** The content of `server.json`, in the schema of 2025-12-11. */
+/** Content of `server.json`, in the schema of 2025-12-11. */
 export const serverJson = {
   $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
   name: metadata.mcpName,

@@ -1,4 +1,4 @@
-/** What the server answers before the program is loaded. */
+/** Answers of the server before the program is loaded. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,19 +13,19 @@ import * as tools from "../tools/index.ts"
 
 const caller = { client: undefined }
 
-/** None of the methods that are run here needs anything. */
+/** Empty context: these methods use no services. */
 const nothing = Context.empty() as Context.Context<Tool.Services<typeof tools.byDefault[number]>>
 
-/** What a server without options says of itself, of its tools and its prompts. */
+/** Description of a server without options: itself, its tools and its prompts. */
 export const prepared: Effect.Effect<LeanStart.Prepared> = Effect.gen(function*() {
-  const caught = yield* Deferred.make<Served>()
+  const deferred = yield* Deferred.make<Served>()
   yield* McpServer.serveWith(Mcp.options(tools.byDefault), () => Effect.succeed(nothing))
     .pipe(
       Effect.provide(
-        Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(caught, served)) })
+        Layer.succeed(McpTransport, { serve: (served) => Effect.asVoid(Deferred.succeed(deferred, served)) })
       )
     )
-  const { about, methods } = yield* Deferred.await(caught)
+  const { about, methods } = yield* Deferred.await(deferred)
   const results = yield* Effect.forEach(LeanStart.constant, (method) =>
     Methods.run(methods, method, {
       params: {},

@@ -1,2 +1,2 @@
-/** What stands in the bundle for a package that is imported but never used. */
+/** Replacement in the bundle of a package that is imported but never used. */
 export default undefined

@@ -1,5 +1,5 @@
 /**
- * An in-memory n8n behind the real client, for tests here and in applications that use these tools.
+ * In-memory n8n behind the real client, for tests here and in applications that use these tools.
  *
  * **Example** (A test of an app's logic)
  *
@@ -43,13 +43,13 @@ export {
 } from "./n8nApi/N8nApi.ts"
 export { type Built, type Failed, failedExecution, succeededExecution } from "./runs.ts"
 
-/** The n8n in memory, to be looked at and changed beside its client. */
+/** In-memory n8n, for reading and changing its state without the client. */
 export class FakeN8n extends Context.Service<FakeN8n, N8nApi.N8nApi>()("effect-n8n-mcp/FakeN8n") {}
 
-/** A reserved host name; requests never leave the process. */
+/** Reserved host name; requests never leave the process. */
 const url = new URL("https://n8n.example.test/")
 
-/** A client of an in-memory n8n that holds `seed`, and that n8n; each build of the layer has its own. */
+/** In-memory n8n with this seed, and its client; each build of the layer has its own. */
 export const layer = (
   seed: N8nApi.Seed,
   options: N8nApi.Options = {}

@@ -3,21 +3,21 @@ import { type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type * as N8nApi from "./n8nApi/N8nApi.ts"
 
-/** An execution to build. */
+/** Execution to build. */
 export interface Built {
-  /** The workflow as it ran. */
+  /** Workflow as it ran. */
   readonly workflow: N8nApi.Workflow
   /** Default: the next free one. */
   readonly id?: string
   /** ISO 8601. Default: now. */
   readonly startedAt?: string
-  /** What each node put out by its first output, as the `json` of its items. Default: one empty item. */
+  /** Items of each node's first output, as their `json`. Default: one empty item. */
   readonly items?: { readonly [node: string]: ReadonlyArray<Obj> }
 }
 
-/** A failed execution to build. */
+/** Failed execution to build. */
 export interface Failed extends Built {
-  /** The name of the node that failed. */
+  /** Name of the node that failed. */
   readonly node: string
   readonly message: string
   readonly description?: string
@@ -30,7 +30,7 @@ interface Link {
 
 const nodesOf = ({ nodes }: N8nApi.Workflow) => (Array.isArray(nodes) ? nodes : []).map((node) => obj(node) ?? {})
 
-/** The main links into each node. */
+/** Main links into each node. */
 const sources = (workflow: N8nApi.Workflow): ReadonlyMap<string, ReadonlyArray<Link>> => {
   const into = new Map<string, Array<Link>>()
   for (const { from, input, output, to } of Connections.links(workflow["connections"])) {
@@ -39,8 +39,8 @@ const sources = (workflow: N8nApi.Workflow): ReadonlyMap<string, ReadonlyArray<L
   return into
 }
 
-/** The nodes on the shortest way from a trigger to a node, or to the end of the first way. */
-const wayTo = (workflow: N8nApi.Workflow, target: string | undefined): ReadonlyArray<string> => {
+/** Nodes on the shortest path from a trigger to a node, or to the end of the first path. */
+const pathTo = (workflow: N8nApi.Workflow, target: string | undefined): ReadonlyArray<string> => {
   const into = sources(workflow)
   const all = nodesOf(workflow).map((node) => str(node["name"]) ?? "")
   const starts = all.filter((name) => !into.has(name))
@@ -58,7 +58,7 @@ const wayTo = (workflow: N8nApi.Workflow, target: string | undefined): ReadonlyA
       }
     }
   }
-  if (target !== undefined) throw new Error(`No way leads to a node '${target}' of workflow '${workflow.name}'`)
+  if (target !== undefined) throw new Error(`No path leads to a node '${target}' of workflow '${workflow.name}'`)
   return last
 }
 
@@ -68,7 +68,7 @@ const build = (
   { id, items = {}, startedAt, workflow }: Built,
   failure: { readonly node: string; readonly error: Obj } | undefined
 ): N8nApi.NewExecution => {
-  const way = wayTo(workflow, failure?.node)
+  const way = pathTo(workflow, failure?.node)
   const into = sources(workflow)
   const start = startedAt === undefined ? 0 : Date.parse(startedAt)
   const source = (at: number) => {
@@ -141,7 +141,7 @@ const build = (
   }
 }
 
-/** An execution that failed at a node; the nodes on the way to it succeeded. It throws if no way leads there. */
+/** Execution that failed at a node, after the nodes before it succeeded; throws if no path leads there. */
 export const failedExecution = ({ description, message, node, ...built }: Failed): N8nApi.NewExecution => {
   const failing = nodesOf(built.workflow).find(({ name }) => name === node)
   return build(built, {
@@ -158,5 +158,5 @@ export const failedExecution = ({ description, message, node, ...built }: Failed
   })
 }
 
-/** An execution that went well, along the first way through the workflow. */
+/** Successful execution along the first path through the workflow. */
 export const succeededExecution = (built: Built): N8nApi.NewExecution => build(built, undefined)

@@ -9,7 +9,7 @@ const source = new URL("../../src/", import.meta.url)
 describe("an import is refused", () => {
   it.each([
     ["base/Json.ts", "../n8n/N8nClient.ts"],
-    ["base/redact/Names.ts", "../../app/State.ts"],
+    ["base/redact/Names.ts", "../../app/config/State.ts"],
     ["n8n/model/Limits.ts", "../../workflows/Audit.ts"],
     ["executions/Executions.ts", "../catalogue/NodeCatalogue.ts"],
     ["mcp/http/gate.ts", "../../tools/index.ts"],

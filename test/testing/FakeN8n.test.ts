@@ -71,7 +71,7 @@ describe("executions of the fake", () => {
   it("refuse a node that no way leads to", () => {
     assert.throws(
       () => FakeN8n.failedExecution({ workflow: orders, node: "Nobody", message: "" }),
-      "No way leads to a node 'Nobody' of workflow 'Orders'"
+      "No path leads to a node 'Nobody' of workflow 'Orders'"
     )
   })
 })

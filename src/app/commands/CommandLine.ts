@@ -1,4 +1,4 @@
-/** The whole command line. */
+/** Whole command line. */
 import * as Command from "effect/cli/Command"
 import { audit } from "./audit.ts"
 import { call } from "./call.ts"
@@ -11,7 +11,6 @@ import { diff, pull, push, status } from "./sync.ts"
 import { test } from "./test.ts"
 import { tools } from "./tools.ts"
 
-/** Every command. */
 export const commandLine = serve.pipe(
   Command.withSubcommands([tools, call, doctor, audit, credential, test, pull, status, diff, push, promote, picture])
 )

@@ -1,15 +1,15 @@
-/** What the command line prints besides its answers. */
+/** Output of the command line besides its answers. */
 import * as Cause from "effect/Cause"
 import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { UnreadablePackage } from "../../catalogue/data/Packages.ts"
-import type * as Options from "../Options.ts"
-import type * as Profiles from "../Profiles.ts"
+import type * as Options from "../config/Options.ts"
+import type * as Profiles from "../config/Profiles.ts"
 import { name, print, warn } from "./root.ts"
 
-/** Help that was asked for goes to stdout; what is wrong with an invocation goes to stderr, in a line or two. */
+/** Prints help and version on stdout, and errors of an invocation on stderr. */
 export const presenter: CliOutput.Presenter = {
   present: (event) => {
     const formatter = CliOutput.defaultFormatter()
@@ -26,7 +26,7 @@ export const presenter: CliOutput.Presenter = {
 
 type Failure = CliError.CliError | Options.InvalidOption | Profiles.InvalidProfile | UnreadablePackage
 
-/** Why the process ends with 1, on stderr: configuration errors without a stack. Usage errors were presented already. */
+/** Prints the reason of exit status 1 on stderr; configuration errors have no stack, usage errors are already printed. */
 export const explain = (cause: Cause.Cause<Failure>) => {
   const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
   switch (failure?._tag) {

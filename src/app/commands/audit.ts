@@ -1,4 +1,4 @@
-/** `audit`: what is risky on an n8n, with an exit code for CI. */
+/** `audit`: risks on an n8n, with an exit code for CI. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -9,10 +9,8 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as tools from "../../tools/index.ts"
 import * as Audit from "../../workflows/Audit.ts"
-import * as Options from "../Options.ts"
-import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { print, root } from "./root.ts"
+import { explained, json, print, root } from "./root.ts"
 
 type Data = Pick<Effect.Success<ReturnType<typeof tools.audit.call>>, "findings" | "note" | "workflows">
 
@@ -34,7 +32,7 @@ export const audit = Command.make(
   "audit",
   {
     workflow: Argument.String("workflow").pipe(
-      Argument.withDescription("The id of one workflow; all if none"),
+      Argument.withDescription("Id of one workflow; all by default"),
       Argument.optional
     ),
     only: Flag.Literals("only", Audit.checks).pipe(
@@ -42,20 +40,20 @@ export const audit = Command.make(
       Flag.atLeast(1),
       Flag.optional
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
+    json
   },
   Effect.fnUntraced(function*({ json, only, workflow }) {
     const options = yield* root
     const whole = yield* tools.audit.call(
       Option.match(workflow, { onNone: () => ({}), onSome: (workflowId) => ({ workflowId }) })
     ).pipe(
-      Effect.mapError((error) => new Options.InvalidOption({ message: SyncReport.explain(error) })),
+      explained,
       Effect.provide(ToolContext.layer(options))
     )
     const { incomplete: lacksN8n = false, note, ...rest } = whole
-    const wanted: ReadonlySet<string> = new Set(Option.getOrElse(only, () => Audit.checks))
-    const findings = whole.findings.filter(({ check }) => wanted.has(check))
-    const isIncomplete = lacksN8n && [...Audit.byN8n].some((check) => wanted.has(check))
+    const checks: ReadonlySet<string> = new Set(Option.getOrElse(only, () => Audit.checks))
+    const findings = whole.findings.filter(({ check }) => checks.has(check))
+    const isIncomplete = lacksN8n && [...Audit.byN8n].some((check) => checks.has(check))
     const report = {
       ...rest,
       ok: findings.length === 0 && !isIncomplete,
@@ -68,6 +66,6 @@ export const audit = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Find what is risky on n8n: secrets, open webhooks, unused credentials …; 2 when something is, 1 when incomplete"
+    "Find risks on n8n: secrets, open webhooks, unused credentials …; exits with 2 for findings, 1 if incomplete"
   )
 )

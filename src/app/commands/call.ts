@@ -1,18 +1,18 @@
-/** `call`: one tool, from the shell. */
+/** `call`: runs one tool. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as McpServer from "../../mcp/McpServer.ts"
-import * as Options from "../Options.ts"
+import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { print, root, servedTools } from "./root.ts"
 
 export const call = Command.make(
   "call",
   {
-    tool: Argument.String("tool").pipe(Argument.withDescription("A tool's name")),
+    tool: Argument.String("tool").pipe(Argument.withDescription("Name of a tool")),
     json: Argument.String("arguments").pipe(
-      Argument.withDescription("Its arguments as JSON"),
+      Argument.withDescription("Arguments as JSON"),
       Argument.withDefault("{}")
     )
   },
@@ -21,7 +21,7 @@ export const call = Command.make(
     const served = yield* servedTools(options)
     const tool = McpServer.find(served, name)
     if (tool === undefined) {
-      return yield* new Options.InvalidOption({ message: McpServer.unknownTool(served, name) })
+      return yield* Options.refuse(McpServer.unknownTool(served, name))
     }
     const result = yield* McpServer.respond(tool, json).pipe(Effect.provide(ToolContext.layer(options)))
     yield* print(result.content.map((block) => block.type === "text" ? block.text : "").join("\n"))

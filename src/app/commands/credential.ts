@@ -1,4 +1,4 @@
-/** `credential create`: a person gives the secrets, hidden, or a program over stdin; none is on the command line. */
+/** `credential create`: reads secrets from a hidden prompt or from stdin, never from the command line. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -11,29 +11,26 @@ import { type Obj, obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
-import * as Options from "../Options.ts"
-import * as SyncReport from "../report/SyncReport.ts"
+import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { ask } from "./credentialPrompt.ts"
-import { print, root } from "./root.ts"
+import { explained, print, root } from "./root.ts"
 
-const refuse = (message: string) => new Options.InvalidOption({ message })
-
-/** JSON from stdin; error messages repeat none of it. */
+/** JSON from stdin; error messages never repeat it. */
 const readStdin = Effect.gen(function*() {
   const input = yield* Effect.promise(() => textOf(process.stdin))
   const values = yield* Effect.try({
     try: () => obj(JSON.parse(input)),
-    catch: () => refuse("stdin holds no JSON: give an object of fields and values, {\"field\": \"value\"}")
+    catch: () => Options.refuse("stdin is not JSON: send an object of fields and values, {\"field\": \"value\"}")
   })
-  return values ?? (yield* refuse("stdin holds no JSON object: give fields and values, {\"field\": \"value\"}"))
+  return values ?? (yield* Options.refuse("stdin is not a JSON object: send fields and values, {\"field\": \"value\"}"))
 })
 
 const make = Effect.fnUntraced(function*(type: string, name: string) {
   if (yield* Tool.ReadOnly) {
     return yield* new Errors.ValidationError({
-      reason: "credential create writes to n8n, and this is read-only",
-      hint: "Leave out --read-only, or choose another profile."
+      reason: "credential create writes to n8n, but this n8n is read-only",
+      hint: "Remove --read-only, or choose another profile."
     })
   }
   const fields = yield* Values.fieldsOf(type)
@@ -45,26 +42,22 @@ const make = Effect.fnUntraced(function*(type: string, name: string) {
 const create = Command.make(
   "create",
   {
-    type: Argument.String("type").pipe(Argument.withDescription("Such as slackApi or postgres")),
+    type: Argument.String("type").pipe(Argument.withDescription("Type, such as slackApi or postgres")),
     name: Flag.String("name").pipe(
-      Flag.withDescription("The credential's name; its type if none"),
+      Flag.withDescription("Name of the credential; its type by default"),
       Flag.withMetavar("NAME"),
       Flag.withDefault("")
     )
   },
   Effect.fnUntraced(function*({ name, type }) {
     const options = yield* root
-    const created = yield* make(type, name === "" ? type : name).pipe(
-      Effect.catchTag("QuitError", () => refuse("Nothing was created")),
-      Effect.catchTags({
-        ApiError: (error) => refuse(SyncReport.explain(error)),
-        NotFoundError: (error) => refuse(SyncReport.explain(error)),
-        ValidationError: (error) => refuse(SyncReport.explain(error))
-      }),
+    const result = yield* make(type, name === "" ? type : name).pipe(
+      Effect.catchTag("QuitError", () => Options.refuse("Nothing was created")),
+      explained,
       Effect.provide(ToolContext.layer(options))
     )
     yield* print(
-      `Created ${Visible.label(created.name)} (${Visible.label(created.type)}): ${Visible.label(created.id)}`
+      `Created ${Visible.label(result.name)} (${Visible.label(result.type)}): ${Visible.label(result.id)}`
     )
   })
 ).pipe(

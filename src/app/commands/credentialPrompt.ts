@@ -1,4 +1,4 @@
-/** Questions to a person about the fields of a new credential; each answer is checked before the next question. */
+/** Questions about the fields of a new credential; each answer is checked before the next question. */
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -42,7 +42,7 @@ const promptFor = ({ choices, kind, name, type }: Fields.Field): Prompt.Prompt<u
 export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Fields.Field>) {
   const values: Record<string, unknown> = {}
   for (const field of fields) {
-    // Signing in makes it.
+    // It is created by signing in.
     if (field.name === "oauthTokenData") continue
     const value = yield* Prompt.run(promptFor(field))
     if (value !== undefined) values[field.name] = value

@@ -1,25 +1,28 @@
-/** `doctor`: what the server needs, checked. */
+/** `doctor`: checks everything that the server needs. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Database } from "../../base/Database.ts"
-import * as Doctor from "../Doctor.ts"
-import type * as Options from "../Options.ts"
-import * as Places from "../Places.ts"
-import type * as State from "../State.ts"
+import type * as Options from "../config/Options.ts"
+import * as Places from "../config/Places.ts"
+import type * as State from "../config/State.ts"
+import * as Upstreams from "../config/Upstreams.ts"
+import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
-import * as Upstreams from "../Upstreams.ts"
-import { offeredTools, print, root } from "./root.ts"
+import { isColoured, offeredTools, print, root, toggle } from "./root.ts"
 
-/** What the identity provider, and what stands before the server, must be; nothing without them. */
-const around = Effect.fnUntraced(function*(options: Options.Options) {
+/** Checks of the identity provider and of the proxy in front of the server, if there are any. */
+const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
   const [OAuthOptions, OAuthChecks, BalancerChecks] = yield* Effect.promise(() =>
-    Promise.all([import("../OAuthOptions.ts"), import("../OAuthChecks.ts"), import("../BalancerChecks.ts")])
+    Promise.all([
+      import("../config/OAuthOptions.ts"),
+      import("../doctor/OAuthChecks.ts"),
+      import("../doctor/BalancerChecks.ts")
+    ])
   )
   const checked = yield* OAuthOptions.load(options)
   const address = yield* OAuthOptions.publicAddress(options)
@@ -29,7 +32,7 @@ const around = Effect.fnUntraced(function*(options: Options.Options) {
   ]
 }, Effect.provide(FetchHttpClient.layer))
 
-/** The folder of the state, or how to reach its database. */
+/** Subject of the check of the state: its folder or database. */
 const stateOf = Effect.fnUntraced(function*(place: State.Place) {
   if (place._tag === "Folder") return place.folder
   const [{ version }, database] = yield* Effect.all([
@@ -41,13 +44,12 @@ const stateOf = Effect.fnUntraced(function*(place: State.Place) {
 
 export const doctor = Command.make(
   "doctor",
-  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print the checks as JSON"), Flag.withDefault(false)) },
+  { json: toggle("json", "Print the checks as JSON") },
   Effect.fnUntraced(function*({ json }) {
     const options = yield* root
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
-    const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
-    let shared = yield* around(options)
+    let shared = yield* surroundings(options)
     for (const upstream of defaultUpstream === undefined ? upstreams : [defaultUpstream]) {
       const places = yield* Places.of(options, upstream)
       const own = yield* Doctor.examine({
@@ -57,7 +59,7 @@ export const doctor = Command.make(
         state: yield* stateOf(places.state)
       }).pipe(Effect.provide(ToolContext.layerOf(options, upstream)))
       const checks = [...shared, ...own]
-      // What is the same for every profile is told once.
+      // Common checks are printed once.
       shared = []
       const { name: profile } = upstream
       if (json) yield* print(JSON.stringify(profile === undefined ? checks : { profile, checks }))
@@ -65,4 +67,4 @@ export const doctor = Command.make(
       if (!Doctor.isHealthy(checks)) process.exitCode = 1
     }
   }, Effect.scoped)
-).pipe(Command.withDescription("Check address, key, scopes and version of n8n; 0 when all is well"))
+).pipe(Command.withDescription("Check address, key, scopes and version of n8n; exits with 1 if a check fails"))

@@ -1,4 +1,4 @@
-/** `picture`: a workflow drawn, with a run, a difference or its problems on top. */
+/** `picture`: draws a workflow with a run, a difference or its problems. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -14,25 +14,22 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as Reference from "../../workflows/Reference.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
-import * as Options from "../Options.ts"
-import * as SyncReport from "../report/SyncReport.ts"
+import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { print, root } from "./root.ts"
+import { explained, print, root, toggle } from "./root.ts"
 
-const refuse = (message: string) => new Options.InvalidOption({ message })
-
-/** What draws is loaded only by this command. */
-const room = Effect.promise(async () => ({
+/** Drawing, loaded on demand. */
+const drawing = Effect.promise(async () => ({
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
   Svg: await import("../../pictures/Svg.ts"),
   Template: await import("../../pictures/Template.ts")
 }))
 
-/** The formats, by the end of a file's name. */
+/** Format by the extension of a file. */
 const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
 
-/** A path on the command line starts where the command runs. */
+/** Reference with its path resolved from the working directory. */
 const fromHere = Effect.fnUntraced(function*(reference: string) {
   const { place, version } = Reference.parse(reference)
   const path = yield* Path.Path
@@ -41,19 +38,19 @@ const fromHere = Effect.fnUntraced(function*(reference: string) {
 
 const readExecution = Effect.fnUntraced(function*(id: string) {
   if (!/^\d+$/.test(id)) {
-    return yield* refuse(`--execution ${id}: the id of an execution is a number, as n8n shows it in its list`)
+    return yield* Options.refuse(`--execution ${id}: the id of an execution is a number, as n8n shows it in its list`)
   }
   return yield* (yield* Executions).get(id)
 })
 
-/** The workflow with a run of it: as it ran, unless a file or a version is named. */
+/** Workflow with a run of it: as it ran, unless a file or a version is named. */
 const withExecution = Effect.fnUntraced(function*(reference: string, id: string) {
   const execution = yield* readExecution(id)
   const { place, version } = Reference.parse(reference)
   if (place.kind === "n8n") {
     if (place.id !== execution.workflowId) {
-      return yield* refuse(
-        `Execution ${id} is of workflow '${execution.workflowId}', not of '${place.id}': name that one, or another execution`
+      return yield* Options.refuse(
+        `Execution ${id} belongs to workflow '${execution.workflowId}', not '${place.id}': name that workflow, or another execution`
       )
     }
     if (version === undefined && execution.workflow !== undefined) {
@@ -66,22 +63,21 @@ const withExecution = Effect.fnUntraced(function*(reference: string, id: string)
   const { workflow } = yield* Workflows.document(reference, "workflow")
   const fileId = str(workflow["id"])
   if (place.kind !== "n8n" && fileId !== undefined && fileId !== execution.workflowId) {
-    return yield* refuse(
-      `Execution ${id} is of workflow '${execution.workflowId}'; the file '${reference}' holds '${fileId}'`
+    return yield* Options.refuse(
+      `Execution ${id} belongs to workflow '${execution.workflowId}', but the file '${reference}' contains '${fileId}'`
     )
   }
   return { workflow, execution }
 })
 
-interface Wanted {
+interface Subject {
   readonly workflow: string
   readonly against: Option.Option<string>
   readonly execution: Option.Option<string>
   readonly problems: boolean
 }
 
-/** What is drawn. */
-const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: Wanted) {
+const read = Effect.fnUntraced(function*({ against, execution, problems, workflow: reference }: Subject) {
   if (Option.isSome(execution)) {
     const { execution: run, workflow } = yield* withExecution(reference, execution.value)
     return { workflow, overlay: { _tag: "Execution", execution: run } satisfies Picture.Overlay }
@@ -92,8 +88,8 @@ const read = Effect.fnUntraced(function*({ against, execution, problems, workflo
     return { workflow, overlay: { _tag: "Difference", before } satisfies Picture.Overlay }
   }
   if (!problems) return { workflow, overlay: undefined }
-  const { missingCredentials, problems: found } = yield* WorkflowValidation.validateConnected(workflow)
-  return { workflow, overlay: { _tag: "Problems", problems: found, missingCredentials } satisfies Picture.Overlay }
+  const validation = yield* WorkflowValidation.validateConnected(workflow)
+  return { workflow, overlay: { _tag: "Problems", ...validation } satisfies Picture.Overlay }
 })
 
 const write = Effect.fnUntraced(function*(file: string, text: string) {
@@ -112,7 +108,7 @@ export const picture = Command.make(
       )
     ),
     against: Flag.String("against").pipe(
-      Flag.withDescription("Show what differs from this workflow or version, which was before"),
+      Flag.withDescription("Show the differences from this earlier workflow or version"),
       Flag.withMetavar("WORKFLOW"),
       Flag.optional
     ),
@@ -121,29 +117,26 @@ export const picture = Command.make(
       Flag.withMetavar("ID"),
       Flag.optional
     ),
-    problems: Flag.Boolean("problems").pipe(
-      Flag.withDescription("Show what validate_workflow finds"),
-      Flag.withDefault(false)
-    ),
+    problems: toggle("problems", "Show the problems that validate_workflow finds"),
     out: Flag.String("out").pipe(
-      Flag.withDescription("The picture's file: .svg, or .html for a page to click through; SVG on stdout if none"),
+      Flag.withDescription("File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"),
       Flag.withMetavar("FILE"),
       Flag.optional
     )
   },
-  Effect.fnUntraced(function*({ out, ...wanted }) {
+  Effect.fnUntraced(function*({ out, ...subject }) {
     const options = yield* root
     const path = yield* Path.Path
-    const chosen = [Option.isSome(wanted.against), Option.isSome(wanted.execution), wanted.problems].filter(Boolean)
-    if (chosen.length > 1) return yield* refuse("Choose one of --against, --execution and --problems")
+    const chosen = [Option.isSome(subject.against), Option.isSome(subject.execution), subject.problems].filter(Boolean)
+    if (chosen.length > 1) return yield* Options.refuse("Choose one of --against, --execution and --problems")
     const format = Option.isSome(out) ? formatOf(out.value) : "svg"
     if (format === undefined) {
-      return yield* refuse(`--out '${Option.getOrElse(out, () => "")}': a picture's name ends in .svg or .html`)
+      return yield* Options.refuse(`--out '${Option.getOrElse(out, () => "")}': a picture's name ends in .svg or .html`)
     }
     const folders = options.filesRoot.length > 0 ? options.filesRoot : [path.resolve(".")]
     const draw = Effect.gen(function*() {
-      const { overlay, workflow } = yield* read({ ...wanted, workflow: yield* fromHere(wanted.workflow) })
-      const { Page, Pictures, Svg, Template } = yield* room
+      const { overlay, workflow } = yield* read({ ...subject, workflow: yield* fromHere(subject.workflow) })
+      const { Page, Pictures, Svg, Template } = yield* drawing
       const picture = yield* Pictures.make(workflow, { overlay, showsSecrets: options.showSecrets })
       const text = format === "html" ? Page.html(yield* Template.read, picture) : `${Svg.render(picture)}\n`
       if (Option.isNone(out)) return yield* print(text.trimEnd())
@@ -151,12 +144,12 @@ export const picture = Command.make(
       yield* print(`${out.value}: ${Visible.label(picture.title, 200)}, ${Visible.label(picture.subtitle, 200)}`)
     })
     yield* draw.pipe(
-      Effect.mapError((error) => error instanceof Options.InvalidOption ? error : refuse(SyncReport.explain(error))),
+      explained,
       Effect.provide(ToolContext.layer(
         { ...options, transport: "stdio", filesRoot: folders },
-        // A profile's own are the server's places, not only the person's.
+        // Besides those of a profile, which are for the server.
         (own) => [...new Set([...own, ...folders])]
       ))
     )
   })
-).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems on top"))
+).pipe(Command.withDescription("Draw a workflow as SVG or as a page, with a run, a difference or its problems"))

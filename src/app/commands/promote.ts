@@ -1,4 +1,4 @@
-/** `promote`: workflows of one n8n on another. */
+/** `promote`: copies workflows from one n8n to another. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -14,14 +14,15 @@ import * as Tool from "../../answer/Tool.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as Options from "../config/Options.ts"
+import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import * as Upstreams from "../Upstreams.ts"
-import { name, print, root, warn } from "./root.ts"
-import { dryRun, exit, json, refuse, toggle } from "./sync.ts"
+import { explained, json, name, print, root, toggle, warn } from "./root.ts"
+import { dryRun, exit } from "./sync.ts"
 
 const folder = Argument.String("folder").pipe(
-  Argument.withDescription("The folder that keeps the record, .n8n-promotion.json; the working directory if none"),
+  Argument.withDescription("Folder of the record, .n8n-promotion.json; the working directory by default"),
   Argument.withDefault(".")
 )
 
@@ -32,24 +33,24 @@ const decodeBindings = Arguments.decoder("The bindings", Sync.Bindings, Tool.jso
 
 const readBindings = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(Effect.mapError(({ message }) => refuse(message)))
+  const text = yield* fs.readFileString(file).pipe(Effect.mapError(({ message }) => Options.refuse(message)))
   return yield* decodeBindings(parse(text, [], { allowTrailingComma: true })).pipe(
-    Effect.mapError((error) => refuse(`${file}: ${SyncReport.explain(error)}`))
+    Effect.mapError((error) => Options.refuse(`${file}: ${SyncReport.explain(error)}`))
   )
 })
 
-const upstream = (upstreams: ReadonlyArray<Upstreams.Upstream>, wanted: string) => {
-  const found = upstreams.find((each) => each.name === wanted)
+const upstreamOf = (upstreams: ReadonlyArray<Upstreams.Upstream>, profile: string) => {
+  const upstream = upstreams.find((each) => each.name === profile)
   const names = upstreams.flatMap((each) => each.name ?? [])
-  return found === undefined
+  return upstream === undefined
     ? Effect.fail(
-      refuse(
+      Options.refuse(
         names.length === 0
           ? "promote goes from one profile to another: name a file of profiles with --config"
-          : `There is no profile '${wanted}'. ${suggestion(wanted, names, names.length)}`
+          : `There is no profile '${profile}'. ${suggestion(profile, names, names.length)}`
       )
     )
-    : Effect.succeed(found)
+    : Effect.succeed(upstream)
 }
 
 export const promote = Command.make(
@@ -58,10 +59,12 @@ export const promote = Command.make(
     folder,
     json,
     dryRun,
-    from: profile("from", "The profile of the n8n that has the workflows"),
-    to: profile("to", "The profile of the n8n that is to have them"),
+    from: profile("from", "Profile of the source n8n"),
+    to: profile("to", "Profile of the target n8n"),
     bindings: Flag.String("bindings").pipe(
-      Flag.withDescription("JSON file: {\"credentials\": {\"id or name there\": \"id or name here\"}, …}"),
+      Flag.withDescription(
+        "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
+      ),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -72,17 +75,19 @@ export const promote = Command.make(
       Flag.optional
     ),
     pinned: toggle("pinned", "Promote pinned data too"),
-    overwrite: toggle("overwrite", "Overwrite what changed on the second n8n since it was promoted"),
-    publishes: toggle("publish", "Publish what is promoted")
+    overwrite: toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
+    publishes: toggle("publish", "Publish the promoted workflows")
   },
   Effect.fnUntraced(function*({ bindings, dryRun, folder, from, json, only, overwrite, pinned, publishes, to }) {
     const options = yield* root
     const path = yield* Path.Path
     const absolute = path.resolve(folder)
     const { upstreams } = yield* Upstreams.load({ ...options, profile: Option.none() })
-    const [source, target] = [yield* upstream(upstreams, from), yield* upstream(upstreams, to)]
+    const [source, target] = [yield* upstreamOf(upstreams, from), yield* upstreamOf(upstreams, to)]
     if (target.readOnly && !dryRun) {
-      return yield* refuse(`promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`)
+      return yield* Options.refuse(
+        `promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`
+      )
     }
     const clientOf = ({ client }: Upstreams.Upstream) => Effect.map(Layer.build(client), Context.get(N8nClient))
     const report = yield* Effect.gen(function*() {
@@ -100,11 +105,7 @@ export const promote = Command.make(
       })
     }).pipe(
       Effect.scoped,
-      Effect.catchTags({
-        ApiError: (error) => Effect.fail(refuse(SyncReport.explain(error))),
-        NotFoundError: (error) => Effect.fail(refuse(SyncReport.explain(error))),
-        ValidationError: (error) => Effect.fail(refuse(SyncReport.explain(error)))
-      }),
+      explained,
       Effect.provide(ToolContext.layerOf({ ...options, transport: "stdio" }, target, () => [absolute]))
     )
     if (json) {
@@ -120,7 +121,7 @@ export const promote = Command.make(
       yield* print(SyncReport.promotionSummary(report))
       if (report.hasConflicts) {
         yield* warn(
-          `${name}: nothing is written over what changed there since: bring it back to '${from}', or add --overwrite`
+          `${name}: changes made on '${to}' since the last promotion are not overwritten: bring them back to '${from}', or add --overwrite`
         )
       }
     }
@@ -128,6 +129,6 @@ export const promote = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Bring workflows from one n8n to another, with its credentials; 1, and nothing written, when something cannot be resolved"
+    "Copy workflows from one n8n to another and bind its credentials; exits with 1, and writes nothing, if something cannot be resolved"
   )
 )

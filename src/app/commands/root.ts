@@ -1,11 +1,14 @@
-/** The command without a name; its options are every command's. */
+/** Root command, whose options all commands share, and helpers of commands. */
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Tool from "../../answer/Tool.ts"
+import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
+import * as Options from "../config/Options.ts"
+import * as Places from "../config/Places.ts"
 import { name } from "../Mcp.ts"
-import * as Options from "../Options.ts"
-import * as Places from "../Places.ts"
+import * as SyncReport from "../report/SyncReport.ts"
 
 export { name } from "../Mcp.ts"
 
@@ -19,16 +22,30 @@ export const root = Command.make(name).pipe(
 const printOn = (stream: NodeJS.WriteStream) => (line: string) =>
   Effect.sync(() => void stream.write(`${Visible.terminal(line)}\n`))
 
+/** Flag that is off by default. */
+export const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+export const json = toggle("json", "Print the report as JSON")
+
+/** Whether output on stdout may be coloured. */
+export const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
+
+/** Converts errors into refusals, which are printed in one line. */
+export const explained = Effect.mapError((error: Errors.N8nError | Options.InvalidOption) =>
+  error._tag === "InvalidOption" ? error : Options.refuse(SyncReport.explain(error))
+)
+
 /** Prints lines on stdout. */
 export const print = printOn(process.stdout)
 
 /** Prints lines on stderr. */
 export const warn = printOn(process.stderr)
 
-/** The tools that are served. */
+/** Served tools. */
 export const servedTools = (options: Options.Options) =>
   Effect.flatMap(Places.offersFiles(options), (hasFiles) => Options.servedTools(options, hasFiles))
 
-/** The tools that a client is offered. */
+/** Tools offered to a client. */
 export const offeredTools = (options: Options.Options) =>
   Effect.map(servedTools(options), (served) => Tool.offered(served, options.readOnly))

@@ -1,4 +1,4 @@
-/** Serves MCP. */
+/** Command without a name: serves MCP. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,40 +8,40 @@ import * as Interpreter from "../../base/Interpreter.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
+import type * as Options from "../config/Options.ts"
+import * as State from "../config/State.ts"
 import * as Mcp from "../Mcp.ts"
-import type * as Options from "../Options.ts"
-import * as State from "../State.ts"
 import { StdioTransport } from "../StdioTransport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { root, servedTools } from "./root.ts"
 
-/** After the first answer nobody waits for it; before the package could be replaced, it is there. */
+/** Delay of preloading: after the first answer, and before the package could be replaced. */
 const preloadAfter = "100 millis"
 
-/** Loads what the first use would: a server goes on with what it started with. */
+/** Loads lazy modules, so that a server survives a replacement of its package. */
 const preload = (transport: Options.Options["transport"]) =>
   Effect.all([
     JavaScript.parser,
     Interpreter.load,
-    // Over stdio a client that needs it says so first of all; over HTTP any client may come at any time.
+    // A client over stdio that needs it says so first; over HTTP such a client may come at any time.
     transport === "http" ? Effect.promise(() => import("../../mcp/eras/Legacy.ts")) : Effect.void
   ], { discard: true }).pipe(
     Effect.delay(preloadAfter),
-    Effect.catchCause((cause) => Effect.logWarning("what is needed later could not be loaded", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("preloading failed", cause)),
     Effect.forkDetach
   )
 
-/** How long a server that was told to end may still put things in order: milliseconds. */
+/** Maximum duration of a shutdown in milliseconds. */
 const graceMillis = 3_000
 
-/** An n8n that answers no more must not hold a process that its client has left; a copy that stays is swept later. */
+/** Ends the process even if n8n no longer answers; leftover test copies are deleted later. */
 const endInTime = Effect.sync(() => {
   const end = () => void setTimeout(() => process.exit(0), graceMillis).unref()
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", end)
 })
 
-/** Kept with the rest of the state; the demo's ends with it. */
+/** Sealing with a key in the state; the demo's is in memory. */
 const sealingOf = Effect.fnUntraced(function*(options: Options.Options) {
   const place = yield* State.place(options, process.env)
   if (place._tag === "Database") {

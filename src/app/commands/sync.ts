@@ -1,4 +1,4 @@
-/** `pull`, `status`, `diff` and `push`: a folder of workflows in step with n8n. */
+/** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,27 +10,20 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as Options from "../config/Options.ts"
 import * as Git from "../Git.ts"
-import * as Options from "../Options.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { name, print, root, warn } from "./root.ts"
-
-export const refuse = (message: string) => new Options.InvalidOption({ message })
+import { explained, json, name, print, root, toggle, warn } from "./root.ts"
 
 const folder = Argument.String("folder").pipe(
-  Argument.withDescription("The folder of workflow files; the working directory if none"),
+  Argument.withDescription("Folder of workflow files; the working directory by default"),
   Argument.withDefault(".")
 )
 
-export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
-
-export const toggle = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
-
 const extras = {
-  pinned: toggle("pinned", "Keep pinned data in step too, from now on"),
-  staticData: toggle("static-data", "Keep static data in step too, from now on")
+  pinned: toggle("pinned", "Synchronize pinned data too, from now on"),
+  staticData: toggle("static-data", "Synchronize static data too, from now on")
 }
 
 const only = Flag.String("only").pipe(
@@ -41,7 +34,7 @@ const only = Flag.String("only").pipe(
 )
 
 const fromGit = Flag.String("from-git").pipe(
-  Flag.withDescription("Only files that changed since this commit, uncommitted ones too"),
+  Flag.withDescription("Only files that changed since this commit, including uncommitted ones"),
   Flag.withMetavar("REF"),
   Flag.optional
 )
@@ -51,7 +44,7 @@ const amongChanged = (folder: string, ref: Option.Option<string>) =>
     ? Effect.succeed({})
     : Effect.map(Git.changedSince(folder, ref.value), (among) => ({ among }))
 
-export const dryRun = toggle("dry-run", "Only show what would be done")
+export const dryRun = toggle("dry-run", "Only show what would change")
 
 interface Common {
   readonly pinned: boolean
@@ -59,7 +52,7 @@ interface Common {
   readonly only: Option.Option<ReadonlyArray<string>>
 }
 
-/** A line on a terminal that is gone when all is read; nothing in CI. */
+/** Shows progress in one line of a terminal, cleared at the end; nothing in CI. */
 const onRead = (count: number, total: number) =>
   Effect.sync(() => {
     if (process.stderr.isTTY !== true) return
@@ -74,40 +67,40 @@ const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-/** 1 where something failed, 2 where `isDifferent`, else 0. */
+/** Exits with 1 for errors, 2 for differences, else 0. */
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
-/** Runs with the folder as the only files root, and tells what went wrong in a line. */
+/** Runs with the folder as the only files root. */
 const inFolder = <A, R>(
   userPath: string,
   run: Effect.Effect<A, Errors.N8nError, R>,
-  { makes }: { readonly makes: boolean } = { makes: false }
+  { creates }: { readonly creates: boolean } = { creates: false }
 ) =>
   Effect.gen(function*() {
     const options = yield* root
     const path = yield* Path.Path
     const absolute = path.resolve(userPath)
     const fs = yield* FileSystem.FileSystem
-    if (makes) {
+    if (creates) {
       yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
-        Effect.mapError(({ reason }) => refuse(`The folder '${userPath}' cannot be made: ${reason.message}`))
+        Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
       )
     } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
-      return yield* refuse(`There is no folder '${userPath}': pull makes one`)
+      return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
     }
     return yield* run.pipe(
-      Effect.mapError((error) => refuse(SyncReport.explain(error))),
+      explained,
       Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
     )
   })
 
-/** Tells what happens as it happens: secrets on stderr, once, and each workflow on stdout. */
+/** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
 const onStep = (json: boolean, isDryRun: boolean) => {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return (step: Sync.Step) => {
     if (step._tag === "Secrets") {
-      for (const warning of step.warnings) told.add(warning)
+      for (const warning of step.warnings) reported.add(warning)
       return Effect.forEach(
         step.warnings,
         (warning) => warn(`${Visible.label(step.file, 200)}: ${Visible.label(warning, 400)}`),
@@ -115,13 +108,13 @@ const onStep = (json: boolean, isDryRun: boolean) => {
       )
     }
     const { warnings = [], ...outcome } = step.outcome
-    const rest = { ...outcome, warnings: warnings.filter((warning) => !told.has(warning)) }
+    const rest = { ...outcome, warnings: warnings.filter((warning) => !reported.has(warning)) }
     return json ? Effect.void : print(`[${step.count}/${step.total}] ${SyncReport.outcomeLine(rest, isDryRun)}`)
   }
 }
 
-/** What was left, and how many of each. */
-const tell = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
+/** Prints the workflows without an action, and a summary. */
+const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
   json ? print(JSON.stringify(SyncReport.json(report))) : Effect.gen(function*() {
     for (const entry of report.entries) {
       if (entry.action === undefined && entry.error === undefined && entry.status !== "same") {
@@ -136,10 +129,10 @@ export const status = Command.make(
   { folder, json, only, ...extras },
   Effect.fnUntraced(function*({ folder, json, ...options }) {
     const report = yield* inFolder(folder, Sync.status(".", optionsOf(options)))
-    yield* tell(report, json)
+    yield* printReport(report, json)
     yield* conclude(report, !report.isSame)
   })
-).pipe(Command.withDescription("Compare a folder of workflows with n8n; 0 when they are the same, 2 when not"))
+).pipe(Command.withDescription("Compare a folder of workflows with n8n; exits with 2 if they differ"))
 
 export const pull = Command.make(
   "pull",
@@ -151,14 +144,14 @@ export const pull = Command.make(
     dryRun,
     splitCode: Flag.Boolean("split-code").pipe(
       Flag.withDescription(
-        "Keep long code (JavaScript, Python, SQL, HTML, CSS) in files beside the workflows, from now on; --no-split-code brings it back"
+        "Store long code (JavaScript, Python, SQL, HTML, CSS) in files beside the workflows, from now on; --no-split-code reverts this"
       ),
       Flag.optional
     ),
-    deletes: toggle("delete", "Remove files whose workflow n8n has no more, unless they changed"),
+    deletes: toggle("delete", "Remove files whose workflow no longer exists on n8n, unless they changed"),
     resolve: Flag.Literals("resolve", ["here", "there"]).pipe(
       Flag.withDescription(
-        "Settle what changed on both sides: there takes n8n's state, here keeps the file for a push to write"
+        "Resolve changes on both sides: there takes n8n's state, here keeps the file's for the next push"
       ),
       Flag.optional
     )
@@ -174,12 +167,12 @@ export const pull = Command.make(
         splitsCode: Option.getOrUndefined(splitCode),
         onStep: onStep(json, dryRun)
       }),
-      { makes: !dryRun }
+      { creates: !dryRun }
     )
-    yield* tell(report, json)
+    yield* printReport(report, json)
     yield* conclude(report, report.hasConflicts)
   })
-).pipe(Command.withDescription("Write n8n's workflows into a folder; 2 when what changed on both sides was left"))
+).pipe(Command.withDescription("Write n8n's workflows into a folder; exits with 2 if some changed on both sides"))
 
 export const diff = Command.make(
   "diff",
@@ -195,7 +188,7 @@ export const diff = Command.make(
     else yield* Effect.forEach(differences, (entry) => print(SyncReport.difference(entry)), { discard: true })
     yield* exit(differences.some(({ status }) => status === "invalid") ? 1 : differences.length > 0 ? 2 : 0)
   })
-).pipe(Command.withDescription("Show what differs between a folder and n8n; 2 when something does"))
+).pipe(Command.withDescription("Show the differences between a folder and n8n; exits with 2 if there are any"))
 
 export const push = Command.make(
   "push",
@@ -206,13 +199,15 @@ export const push = Command.make(
     fromGit,
     ...extras,
     dryRun,
-    publishes: toggle("publish", "Publish what is pushed"),
-    deletes: toggle("delete", "Delete workflows on n8n whose file is gone, unless they changed there")
+    publishes: toggle("publish", "Publish the pushed workflows"),
+    deletes: toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...options }) {
     const { readOnly } = yield* root
     if (readOnly && !dryRun) {
-      return yield* refuse("push writes to n8n, and this is read-only: leave out --read-only, or add --dry-run")
+      return yield* Options.refuse(
+        "push writes to n8n, but this n8n is read-only: remove --read-only, or add --dry-run"
+      )
     }
     const among = yield* amongChanged(folder, fromGit)
     const report = yield* inFolder(
@@ -220,7 +215,7 @@ export const push = Command.make(
       Effect.gen(function*() {
         if (!dryRun && (yield* Tool.ReadOnly)) {
           return yield* new Errors.ValidationError({
-            reason: "push writes to n8n, and this profile is read-only",
+            reason: "push writes to n8n, but this profile is read-only",
             hint: "Choose another profile, or add --dry-run."
           })
         }
@@ -234,21 +229,23 @@ export const push = Command.make(
         })
       })
     )
-    yield* tell(report, json)
+    yield* printReport(report, json)
     if (report.hasConflicts && !json) {
       const ids = report.entries.flatMap(({ id, status }) => status === "both" && id !== undefined ? [id] : [])
       const conflicts = yield* inFolder(folder, Sync.diff(".", { ...optionsOf(options), only: ids }))
       yield* Effect.forEach(conflicts, (entry) => print(SyncReport.difference(entry)), { discard: true })
       yield* warn(
-        `${name}: nothing was pushed: what changed on both sides is never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
+        `${name}: nothing was pushed: changes on both sides are never overwritten. pull --resolve here keeps the file's state, pull --resolve there n8n's.`
       )
     }
-    const isUnread = report.entries.some(({ status }) => status === "invalid")
-    if (isUnread && !dryRun && !json) {
+    const hasInvalid = report.entries.some(({ status }) => status === "invalid")
+    if (hasInvalid && !dryRun && !json) {
       yield* warn(
-        `${name}: nothing was pushed: files that cannot be read are corrected first, or left out with --only.`
+        `${name}: nothing was pushed: correct the files that cannot be read, or leave them out with --only.`
       )
     }
     yield* conclude(report, report.hasConflicts)
   })
-).pipe(Command.withDescription("Write a folder's changes to n8n; 2, and nothing written, when both sides changed"))
+).pipe(
+  Command.withDescription("Write a folder's changes to n8n; exits with 2, and writes nothing, if both sides changed")
+)

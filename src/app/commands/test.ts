@@ -1,4 +1,4 @@
-/** `test`: runs cases of workflows, which are files. */
+/** `test`: runs the cases of workflows in files. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -11,23 +11,21 @@ import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as CaseFiles from "../../trials/cases/CaseFiles.ts"
 import * as CaseRun from "../../trials/cases/CaseRun.ts"
-import * as Options from "../Options.ts"
+import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { print, root } from "./root.ts"
+import { isColoured, json, print, root, toggle } from "./root.ts"
 
-const refuse = (message: string) => new Options.InvalidOption({ message })
-
-const found = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
-  const asked = paths.length === 0 ? ["."] : paths
+const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
+  const roots = paths.length === 0 ? ["."] : paths
   const { files, folders } = yield* Effect.mapError(
-    CaseFiles.find(asked),
-    ({ errorDetails, message }) => refuse(errorDetails === undefined ? message : `${message}: ${errorDetails}`)
+    CaseFiles.find(roots),
+    ({ errorDetails, message }) => Options.refuse(errorDetails === undefined ? message : `${message}: ${errorDetails}`)
   )
   if (files.length === 0) {
-    return yield* refuse(
-      `No cases found in ${asked.join(", ")}: a case is a file whose name ends in ${CaseFiles.suffix}`
+    return yield* Options.refuse(
+      `No cases found in ${roots.join(", ")}: a case is a file whose name ends in ${CaseFiles.suffix}`
     )
   }
   return { files, folders }
@@ -38,11 +36,11 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   const path = yield* Path.Path
   yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true }).pipe(
     Effect.andThen(fs.writeFileString(file, document)),
-    Effect.mapError(({ reason }) => refuse(`--junit: '${file}' cannot be written: ${reason.message}`))
+    Effect.mapError(({ reason }) => Options.refuse(`--junit: '${file}' cannot be written: ${reason.message}`))
   )
 })
 
-/** Prints each as soon as all before it have been. */
+/** Shows outcomes in the order of the cases, each as soon as possible. */
 const inOrder = (total: number, show: (outcome: CaseReport.Named) => Effect.Effect<void>) => {
   const outcomes = Array.from<CaseReport.Named | undefined>({ length: total })
   let shown = 0
@@ -63,38 +61,38 @@ export const test = Command.make(
   "test",
   {
     paths: Argument.String("path").pipe(
-      Argument.withDescription(`Folders with cases (*${CaseFiles.suffix}), and cases; the working directory if none`),
+      Argument.withDescription(
+        `Folders with cases (*${CaseFiles.suffix}), and cases; the working directory by default`
+      ),
       Argument.variadic()
     ),
     concurrency: Flag.Int("concurrency").pipe(
-      Flag.withDescription("How many cases run at once (default 4)"),
+      Flag.withDescription("Maximum number of concurrent cases (default 4)"),
       Flag.withMetavar("N"),
       Flag.filter((value) => value >= 1 && value <= 64, () => "between 1 and 64"),
       Flag.withDefault(4)
     ),
     junit: Flag.String("junit").pipe(
-      Flag.withDescription("Write the report as JUnit's XML too"),
+      Flag.withDescription("Also write the report as JUnit XML"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
-    update: Flag.Boolean("update").pipe(
-      Flag.withDescription("Write what comes into the cases instead of comparing"),
-      Flag.withDefault(false)
-    ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print the report as JSON"), Flag.withDefault(false))
+    update: toggle("update", "Write the results into the cases instead of comparing"),
+    json
   },
   Effect.fnUntraced(function*({ concurrency, json, junit, paths, update }) {
     const options = yield* root
-    const { files, folders } = yield* found(paths)
+    const { files, folders } = yield* findCases(paths)
     const path = yield* Path.Path
-    const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
     const startedAt = yield* Clock.currentTimeMillis
     const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
     const report = inOrder(files.length, show)
 
     const outcomes = yield* Effect.gen(function*() {
       if (yield* Tool.ReadOnly) {
-        return yield* refuse("test runs copies of workflows on n8n, and this is read-only: leave out --read-only")
+        return yield* Options.refuse(
+          "test runs copies of workflows on n8n, but this n8n is read-only: remove --read-only"
+        )
       }
       const redacts = yield* Tool.RedactSecrets
       return yield* Effect.forEach(files, (file, index) =>
@@ -106,7 +104,7 @@ export const test = Command.make(
           return named
         }), { concurrency })
     }).pipe(
-      // Workflows of cases are where the cases are, or where the options say.
+      // Workflows are beside their cases, or in the folders of the options.
       Effect.provide(ToolContext.layer(
         {
           ...options,
@@ -116,7 +114,6 @@ export const test = Command.make(
         (own) => [...own, ...folders]
       )),
       Effect.onInterrupt(() => {
-        // Stopped halfway, it is no success.
         process.exitCode = 1
         return json ? Effect.void : print(`\nInterrupted: ${report.count()} of ${counted(files.length, "case")} ran`)
       })
@@ -131,4 +128,4 @@ export const test = Command.make(
     if (Option.isSome(junit)) yield* writeJUnit(junit.value, JUnit.document(outcomes, { milliseconds, startedAt }))
     if (!outcomes.every(CaseReport.isFine)) process.exitCode = 1
   })
-).pipe(Command.withDescription("Test workflows by cases in files; 0 when all are as expected"))
+).pipe(Command.withDescription("Test workflows by cases in files; exits with 1 unless all pass"))

@@ -1,4 +1,4 @@
-/** What came of a case, in lines for people. Pure. */
+/** Outcomes of cases as text for people and programs. Pure. */
 import * as Hints from "../../answer/Hints.ts"
 import * as Errors from "../../base/Errors.ts"
 import { counted } from "../../base/Plural.ts"
@@ -9,13 +9,13 @@ import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/Expected.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
 
-/** An outcome, with the name of its case. */
+/** Outcome with the name of its case. */
 export type Named = CaseRun.Outcome & { readonly name: string }
 
-/** Whether the case is as it should be. */
+/** Whether the case passed or was updated. */
 export const isFine = ({ _tag }: Pick<CaseRun.Outcome, "_tag">): boolean => _tag === "Passed" || _tag === "Updated"
 
-/** Longer values are cut. */
+/** Maximum characters of a value. */
 const maxChars = 2_000
 
 const clip = (text: string) => text.length > maxChars ? `${text.slice(0, maxChars)}…` : text
@@ -24,12 +24,12 @@ const lineOf = (value: unknown) => value === undefined ? "nothing" : JSON.string
 
 const isContainer = (value: unknown) => typeof value === "object" && value !== null
 
-/** Two values: side by side while they are short, else as the lines in which they differ. */
+/** Two values: complete if they are short, otherwise the lines that differ. */
 const values = ({ actual, expected }: Pick<Difference, "actual" | "expected">): ReadonlyArray<string> => {
   const lines = [lineOf(expected), lineOf(actual)] as const
   const pair = ([one, other]: readonly [string, string]) => [
     `expected  ${clip(one)}`,
-    `actual    ${clip(other)}${one === other ? " (another one)" : ""}`
+    `actual    ${clip(other)}${one === other ? " (a different one)" : ""}`
   ]
   const hunks = (
     one: string,
@@ -65,7 +65,7 @@ const errorLines = (error: Errors.N8nError) => {
   ]
 }
 
-/** All there is to say besides that it passed, without secrets. */
+/** Differences and errors of an outcome, without secrets. */
 export const details = (outcome: CaseRun.Outcome): string => {
   const lines = outcome._tag === "Error"
     ? errorLines(outcome.error)
@@ -82,7 +82,7 @@ export const details = (outcome: CaseRun.Outcome): string => {
   return Visible.text(lines.join("\n"))
 }
 
-/** Nodes that a replay left out are told of a case that passed too. */
+/** Nodes left out by a replay, even if the case passed. */
 const notes = (outcome: CaseRun.Outcome) =>
   outcome._tag === "Error" || outcome.notRun.length === 0
     ? ""
@@ -92,21 +92,21 @@ const marks = { Passed: "✓", Updated: "↻", Failed: "✗", Error: "✗" } as 
 
 const colours = { Passed: "\u001b[32m", Updated: "\u001b[33m", Failed: "\u001b[31m", Error: "\u001b[31m" } as const
 
-/** A case in a line, and what is wrong with it below. */
+/** Case in one line, with its details below. */
 export const text = (outcome: Named, isColoured: boolean): string => {
   const { _tag, milliseconds, name } = outcome
   const mark = isColoured ? `${colours[_tag]}${marks[_tag]}\u001b[0m` : marks[_tag]
   const below = details(outcome)
   return [
     `${mark} ${Visible.label(name, 200)}  ${Math.round(milliseconds)} ms${notes(outcome)}`,
-    // Their mark before them keeps a runner from taking lines of foreign text for its own commands.
+    // The prefix prevents CI runners from interpreting lines of foreign text as commands.
     ...(below === "" ? [] : below.split("\n").map((line) => `  │ ${line}`))
   ].join("\n")
 }
 
 const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)
 
-/** All cases in a line. */
+/** Summary of all cases in one line. */
 export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: number): string => {
   const number = (tag: CaseRun.Outcome["_tag"]) => outcomes.filter(({ _tag }) => _tag === tag).length
   const parts = [
@@ -115,11 +115,11 @@ export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: 
     [number("Failed"), "failed"],
     [number("Error"), "could not run"]
   ] as const
-  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  return `${counted(outcomes.length, "case")}: ${told.join(", ")} (${seconds(milliseconds)} s)`
+  const counts = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${seconds(milliseconds)} s)`
 }
 
-/** The same for programs. */
+/** Report for programs. */
 export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
   passed: outcomes.filter(isFine).length,
   failed: outcomes.filter((outcome) => !isFine(outcome)).length,

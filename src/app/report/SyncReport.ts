@@ -1,4 +1,4 @@
-/** What syncing prints. */
+/** Reports of pulls, pushes and promotions as text and JSON. */
 import * as Hints from "../../answer/Hints.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
@@ -8,7 +8,7 @@ import * as Visible from "../../base/Visible.ts"
 import type * as Sync from "../../sync/Sync.ts"
 import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 
-/** An error in one line: what happened, n8n's own words, what to do. */
+/** Error in one line: message, n8n's details, hint. */
 export const explain = (error: Errors.N8nError): string => {
   const { context, message } = Errors.report(error)
   const details = context["errorDetails"]
@@ -22,23 +22,27 @@ const label = ({ file, id, name }: Sync.Entry) =>
 
 const width = 15
 
-/** One line of a status. */
+/** Line of a status. */
 export const entryLine = (entry: Sync.Entry): string =>
   `${entry.status.padEnd(width)}${label(entry)}${
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
   }`
 
-/** What a pull, a push and a promotion tell of one workflow. */
-interface Done extends Pick<Sync.Outcome, "action" | "changed" | "error" | "published" | "warnings"> {
+/** Result of a pull, a push or a promotion for one workflow. */
+interface Result extends Pick<Sync.Outcome, "action" | "changed" | "error" | "published" | "warnings"> {
   readonly status: string
 }
 
-const doneLine = (label: string, done: Done, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
-  const { action, changed, error, published, status, warnings } = done
+const resultLine = (label: string, result: Result, isDryRun: boolean, remarks: ReadonlyArray<string> = []): string => {
+  const { action, changed, error, published, status, warnings } = result
   if (error !== undefined) return `${"failed".padEnd(width)}${label}: ${explain(error)}`
   const what = action === undefined ? status : isDryRun ? `${action} (dry)` : action
   const notes = [
-    ...(published === true ? ["published"] : published === false ? ["a draft: what runs is unchanged"] : []),
+    ...(published === true
+      ? ["published"]
+      : published === false
+      ? ["a draft: the published version is unchanged"]
+      : []),
     ...remarks,
     ...(changed === undefined ? [] : [Redact.redactText(changed)])
   ]
@@ -48,23 +52,23 @@ const doneLine = (label: string, done: Done, isDryRun: boolean, remarks: Readonl
   ].join("\n")
 }
 
-/** How many of each, in one line; `none` where there is nothing. */
+/** Count of each word in one line; `none` without entries. */
 const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: string): string => {
   const parts = [...Map.groupBy(entries, word)].map(([what, all]) => `${all.length} ${what}`)
   return parts.length === 0 ? none : parts.join(", ")
 }
 
-/** One workflow for programs. */
-const forPrograms = <A extends Pick<Done, "changed" | "error">>({ changed, error, ...entry }: A) =>
+/** Entry for programs. */
+const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, error, ...entry }: A) =>
   defined({
     ...entry,
     changed: changed === undefined ? undefined : Redact.redactText(changed),
     error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
   })
 
-/** What was done about one workflow, with its warnings below. */
+/** Line of one workflow, with its warnings below. */
 export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string =>
-  doneLine(label(outcome), outcome, isDryRun)
+  resultLine(label(outcome), outcome, isDryRun)
 
 const order: ReadonlyArray<Sync.Status> = [
   "same",
@@ -83,7 +87,7 @@ const words = (entry: Sync.Outcome) =>
     ? entry.action ?? (entry.status === "both" ? "changed on both sides" : entry.status)
     : "failed"
 
-/** How many of each, in one line: what was done, else how it stands. */
+/** Count of each action or status in one line. */
 export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
   tally(
     entries.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status)),
@@ -91,33 +95,33 @@ export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
     "No workflows on either side"
   )
 
-/** The report for programs. */
+/** Report for programs. */
 export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
   ...rest,
   entries: entries.map(forPrograms)
 })
 
-/** What was done about one promoted workflow, with its warnings below. */
+/** Line of one promoted workflow, with its warnings below. */
 export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): string => {
   const { id, name, status, target } = promotion
   const route = `${Visible.label(name, 80)}  (${Visible.label(id)}${
     target === undefined ? "" : ` → ${Visible.label(target)}`
   })`
-  return doneLine(
+  return resultLine(
     route,
     promotion,
     isDryRun,
-    status === "conflict" ? ["changed there since it was promoted"] : []
+    status === "conflict" ? ["changed there since the last promotion"] : []
   )
 }
 
-/** What stands in the way of a promotion. */
+/** Line of an obstacle to a promotion. */
 export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
   `${"blocked".padEnd(width)}${Visible.label(workflow, 80)}${
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
   }: ${Visible.label(reason, 400)}`
 
-/** How many of each, in one line. */
+/** Count of each action or status of a promotion in one line. */
 export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): string =>
   [
     tally(
@@ -128,7 +132,7 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): 
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
 
-/** The report of a promotion for programs. */
+/** Report of a promotion for programs. */
 export const promotionJson = ({ entries, ...rest }: Sync.PromotionReport) => ({
   ...rest,
   entries: entries.map(forPrograms)
@@ -154,7 +158,7 @@ const nodeText = ({ change, fields = [], formerName, node }: WorkflowDiff.NodeVi
 const list = (values: ReadonlyArray<string>) =>
   values.length === 0 ? "none" : values.map((value) => Visible.label(value)).join(", ")
 
-/** What differs of one workflow, or how it stands where only one side has it. */
+/** Difference of one workflow, or its status if only one side has it. */
 export const difference = (entry: Sync.Entry | Sync.Difference): string => {
   if (!("view" in entry)) return entryLine(entry)
   const { from, tags, view } = entry

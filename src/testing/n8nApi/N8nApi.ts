@@ -1,11 +1,12 @@
 /**
- * An in-memory implementation of n8n's public REST API as an `HttpClient`, for tests and `--demo`. Its answers are
+ * In-memory implementation of n8n's public REST API as an `HttpClient`, for tests and `--demo`. Its answers are
  * compared with those of n8n 2.41.1 and 1.123.81, request by request.
  *
  * **Details**
  *
- * Workflows are not executed, unless `runs` says what comes of a webhook call, and node types are not known: publishing
- * does not check parameters and credentials.
+ * Workflows are not executed, except as `runs` defines for webhook calls. Node types are unknown, so publishing does not
+ * check parameters and credentials.
+ *
  * Generated ids are the same at every start, and dates always increase.
  */
 import * as Clock from "effect/Clock"
@@ -35,7 +36,7 @@ import * as tags from "./tags.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
-/** How many of the latest requests are kept: the memory of a long-running demo must not grow. */
+/** Maximum number of recorded requests; the memory of a long-running demo must not grow. */
 const maxRequests = 10_000
 
 export type {
@@ -52,7 +53,7 @@ export type {
   Workflow
 } from "./state.ts"
 
-/** A request as received; `body` is the parsed JSON. */
+/** Request as received; `body` is the parsed JSON. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
@@ -60,12 +61,12 @@ export interface RecordedRequest {
   readonly body?: unknown
 }
 
-/** A broken connection: if a hook fails with it, the client gets no answer. */
+/** Broken connection: if a hook fails with it, the client gets no answer. */
 export class Disconnected extends Data.TaggedError("Disconnected") {}
 
 /** Options of the simulated n8n. */
 export interface Options {
-  /** The major version. Default: "2". */
+  /** Major version. Default: "2". */
   readonly version?: "2" | "1"
   /** The only API key accepted. Default: any key or none. */
   readonly apiKey?: string
@@ -80,22 +81,22 @@ export interface Options {
     response: Response,
     n8n: N8nApi
   ) => Effect.Effect<Response | void, Disconnected>
-  /** On 2.x, how many requests to a webhook still see the state before (un)publishing. Default: 0. */
+  /** On 2.x, number of requests to a webhook that still see the state before (un)publishing. Default: 0. */
   readonly webhookLag?: number
-  /** On 2.x, how many attempts to delete a workflow after unpublishing it fail with 409. Default: 0. */
+  /** On 2.x, number of attempts to delete a workflow after unpublishing that fail with 409. Default: 0. */
   readonly deletionLag?: number
   /**
-   * The execution that a call of a production webhook comes to, such as `succeededExecution({ workflow })`: it is
-   * stored, and a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
+   * Returns the execution of a production webhook's call, such as `succeededExecution({ workflow })`: it is stored, and
+   * a Respond to Webhook node with `={{ $execution.id }}` answers with its id. Default: nothing runs.
    */
   readonly runs?: (workflow: State.Workflow) => State.NewExecution | undefined
 }
 
-/** A simulated n8n: its client, the requests so far, and direct access to its workflows. */
+/** Simulated n8n: its client, the requests so far, and direct access to its workflows. */
 export interface N8nApi {
   readonly client: HttpClient.HttpClient
   readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
-  /** The stored workflows, read without a request. */
+  /** Stored workflows, read without a request. */
   readonly workflows: Effect.Effect<ReadonlyArray<State.Workflow>>
   /**
    * Saves a workflow as another user.
@@ -103,16 +104,16 @@ export interface N8nApi {
    * **Details**
    *
    * `updatedAt` changes, and a change of nodes, connections or node groups is a new version by `author` (default:
-   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect at once.
+   * "Somebody Else"). On 2.x a published workflow then has a draft; on 1.x the change takes effect immediately.
    */
   readonly edit: (
     id: string,
     change: (workflow: State.Stored) => State.Workflow,
     author?: string
   ) => Effect.Effect<void>
-  /** The stored executions, oldest first, read without a request. */
+  /** Stored executions, oldest first, read without a request. */
   readonly executions: Effect.Effect<ReadonlyArray<State.Execution>>
-  /** Stores an execution: under the next free id and begun now, unless it says otherwise. */
+  /** Stores an execution; by default under the next free id and started now. */
   readonly addExecution: (execution: State.NewExecution) => Effect.Effect<State.Execution>
   /**
    * Fails that many of the next requests with a status (0: the connection breaks) and, if given, a `Retry-After` in
@@ -125,7 +126,7 @@ export interface N8nApi {
   ) => Effect.Effect<void>
 }
 
-/** The routes, the more specific first: on 1.x the first matching path decides. */
+/** Routes, specific ones first, since the first matching path decides on 1.x. */
 const routes: ReadonlyArray<Route> = [
   ...about.routes,
   ...webhooks.routes,
@@ -177,7 +178,7 @@ const record = ({ body, headers, method }: HttpClientRequest.HttpClientRequest, 
   ...(body._tag === "Uint8Array" && { body: JSON.parse(decoder.decode(body.body)) })
 })
 
-/** Makes a simulated n8n that holds the seed; n8n's refusals are responses with a status, as over HTTP. */
+/** Creates a simulated n8n with this seed; its refusals are HTTP responses with a status. */
 export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =>
   Effect.sync(() => {
     const { after, before, deletionLag = 0, runs = () => undefined, version = "2", webhookLag = 0 } = options
@@ -245,7 +246,7 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
       ),
       addExecution: (execution) =>
         Effect.map(Clock.currentTimeMillis, (clock) => State.addExecution(state, execution, clock)),
-      failTimes: (times, status, { message = "n8n was told to fail", retryAfter } = {}) =>
+      failTimes: (times, status, { message = "simulated failure", retryAfter } = {}) =>
         Effect.sync(() => {
           const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }
           const failure = status === 0
@@ -257,6 +258,6 @@ export const make = (seed: Seed, options: Options = {}): Effect.Effect<N8nApi> =
     return n8n
   })
 
-/** The client of a simulated n8n; each build of the layer has its own. */
+/** Client of a simulated n8n; each build of the layer has its own. */
 export const layer = (seed: Seed, options?: Options): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, Effect.map(make(seed, options), ({ client }) => client))

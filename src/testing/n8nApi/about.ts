@@ -13,5 +13,4 @@ const startPage: Handler = ({ version }) => {
   )
 }
 
-/** The route of the start page. */
 export const routes = [route("GET", "", {}, startPage)]

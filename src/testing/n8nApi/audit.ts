@@ -1,4 +1,4 @@
-/** n8n's audit: the part that needs no knowledge of node types. */
+/** n8n's audit, as far as it does not depend on node types. */
 import * as Effect from "effect/Effect"
 import { fields, listOf, number, oneOf, optional, strict } from "./body.ts"
 import { api, type Call, type Handler } from "./server.ts"
@@ -10,7 +10,7 @@ const advice = "Keeping unused credentials in your instance is an unneeded secur
 
 const day = 24 * 3_600_000
 
-/** What is said of credentials, and which workflows they should be used in. */
+/** Findings about credentials, with the workflows that should use them. */
 const sections = ({ body, now, state }: Call) => {
   const days = Number(obj(obj(body)["additionalOptions"])["daysAbandonedWorkflow"] ?? 90)
   const recent = new Set(
@@ -105,5 +105,4 @@ const options = strict(fields(
   true
 ))
 
-/** The endpoint of the audit. */
 export const routes = [api("POST", "/audit", { body: options, bodyIsOptional: true }, audit)]

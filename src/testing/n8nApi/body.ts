@@ -11,7 +11,7 @@ interface Field {
   readonly in?: Major
 }
 
-/** The kind of a JSON value. */
+/** Kind of a JSON value. */
 export const kindOf = (value: unknown) => value === null ? "null" : Array.isArray(value) ? "array" : typeof value
 
 const is = (kind: string): Check => (value, path, version) => {
@@ -83,8 +83,8 @@ export const optional = (checks: Readonly<Record<string, Check>>, version?: Majo
     Object.entries(checks).map(([key, check]) => [key, { check, ...(version !== undefined && { in: version }) }])
   )
 
-/** The read-only timestamps of an object. */
+/** Read-only timestamps of an object. */
 export const timestamps = { createdAt: readOnly(text), updatedAt: readOnly(text) }
 
-/** A check in the words of 1.x, which some endpoints of 2.x still have. */
+/** Check in the words of 1.x, which some endpoints of 2.x still have. */
 export const strict = (check: Check): Check => (value, path) => check(value, path, "1")

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import { api } from "./server.ts"
 
-/** The endpoint of community packages. */
 export const routes = [
   api(
     "GET",

@@ -1,4 +1,4 @@
-/** Credentials: their values are not kept. */
+/** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
 import { type Check, fields, record, text } from "./body.ts"
 import { pageQuery, paginate } from "./query.ts"
@@ -10,7 +10,7 @@ const listCredentials: Handler = Effect.fnUntraced(function*({ query, state }) {
   return Response.json(yield* paginate(state.credentials, query))
 })
 
-/** A credential with more fields than the list has. */
+/** Credential with more fields than in the list. */
 const detail = (credential: Credential, { version }: Call): Obj => ({
   ...only(credential, "id", "name", "type", "createdAt", "updatedAt"),
   isManaged: false,
@@ -41,13 +41,13 @@ const deleteCredential: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(call.version === "2" ? { id, ...rest, usageScope: "project" } : rest)
 })
 
-/** No service is asked: n8n has no test for a type that it does not know. */
+/** Tests no service, like n8n for an unknown type. */
 const testCredential: Handler = Effect.fnUntraced(function*(call) {
   yield* find(call, `Credential with ID "${call.id}" was not found.`)
   return Response.json({ status: "Error", message: "No testing function found for this credential." })
 })
 
-/** The fields of some types; of others, n8n says that they are not there. */
+/** Fields of some types; n8n reports others as missing. */
 const schemas: Readonly<Record<string, (version: Call["version"]) => unknown>> = {
   httpHeaderAuth: (version) => ({
     additionalProperties: false,
@@ -93,14 +93,13 @@ const getSchema: Handler = ({ id, version }) => {
   return schema === undefined ? refuse(404, "Not Found") : Effect.succeed(Response.json(schema(version)))
 }
 
-/** The body of `POST /credentials`; whether the data fits the type is not checked. */
+/** Body of `POST /credentials`; whether the data fits the type is not checked. */
 const newCredential: Check = fields({
   name: { check: text, required: true },
   type: { check: text, required: true },
   data: { check: record, required: true }
 }, true)
 
-/** The credential endpoints. */
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
   api("POST", "/credentials", { body: newCredential }, createCredential),

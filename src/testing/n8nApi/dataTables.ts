@@ -1,4 +1,4 @@
-/** Data tables, which 2.x has: n8n checks them in the words of the older version. */
+/** Data tables of 2.x, whose errors have the wording of 1.x. */
 import * as Effect from "effect/Effect"
 import { type Check, fields, flag, listOf, number, oneOf, optional, record, strict, text as isText } from "./body.ts"
 import { pageQuery, paginate, text } from "./query.ts"
@@ -28,9 +28,7 @@ const store = ({ now, state }: Call, table: Table) => {
   return stored
 }
 
-// ---- tables
-
-/** In a list the columns do not name their table. */
+/** Entry of a list, whose columns do not name their table. */
 const item = (table: Table): Obj => ({
   ...without(table, "rows", "nextRow"),
   columns: table.columns.map((column, index) => ({ ...column, index })),
@@ -104,8 +102,6 @@ const deleteTable: Handler = Effect.fnUntraced(function*(call) {
   return new Response(null, { status: 204 })
 })
 
-// ---- columns
-
 const columnView = ({ columns, id }: Table, index: number) => ({ ...columns[index], dataTableId: id, index })
 
 const listColumns: Handler = (call) =>
@@ -172,11 +168,9 @@ const deleteColumn: Handler = Effect.fnUntraced(function*(call) {
   return new Response(null, { status: 204 })
 })
 
-// ---- rows
-
 const compare = (a: unknown, b: unknown): number => {
   if (a === b) return 0
-  // SQLite has null before anything else.
+  // SQLite sorts null first.
   if (a === null || a === undefined) return -1
   if (b === null || b === undefined) return 1
   return a < b ? -1 : 1
@@ -185,7 +179,7 @@ const compare = (a: unknown, b: unknown): number => {
 const dateAdvice =
   ` <br/><br/> Consider using <a href="https://moment.github.io/luxon/api-docs/index.html#datetimefromformat" target="_blank"><code>DateTime.fromFormat</code></a> to work with custom date formats.`
 
-/** A value as it is stored, or what is wrong with it. */
+/** Stored form of a value; fails if the type does not fit. */
 const cell = (value: unknown, name: string, type: string): Effect.Effect<unknown, Refusal> => {
   if (value === null || value === undefined) return Effect.succeed(null)
   const wrong = (expected: string, advice = "") =>
@@ -225,11 +219,11 @@ const typesOf = ({ columns }: Table) => Object.fromEntries(columns.map(({ name, 
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
-/** A pattern with `%` for any text; without one, the text may be anywhere. */
+/** Pattern with `%` for any text; without `%`, the text may be anywhere. */
 const pattern = (text: string, flags: string) =>
   new RegExp(`^${(text.includes("%") ? text : `%${text}%`).split("%").map(escaped).join("[^]*")}$`, flags)
 
-/** SQLite stores dates in another form than the one that n8n compares them with. */
+/** Stored form of a date, which n8n compares with another form. */
 const sqliteDate = (iso: string) => iso.replace("T", " ").replace("Z", "")
 
 const comparisons: Readonly<Record<string, (cell: unknown, value: unknown) => boolean>> = {
@@ -280,13 +274,13 @@ const listRows: Handler = Effect.fnUntraced(function*(call) {
   const matches = filter === undefined ? () => true : yield* matcher(filter, table)
   const search = query.get("search") ?? ""
   const [field = "", order] = (query.get("sortBy") ?? "").split(":")
-  const found = table.rows.filter((row) =>
+  const rows = table.rows.filter((row) =>
     matches(row) &&
     (search === "" || table.columns.some(({ name }) => pattern(search, "i").test(String(row[name] ?? ""))))
   )
   const sorted = field === ""
-    ? found
-    : found.toSorted((a, b) => compare(a[field], b[field]) * (order?.toLowerCase() === "desc" ? -1 : 1))
+    ? rows
+    : rows.toSorted((a, b) => compare(a[field], b[field]) * (order?.toLowerCase() === "desc" ? -1 : 1))
   return Response.json(yield* paginate(sorted, query))
 })
 
@@ -367,8 +361,6 @@ const clearRows: Handler = Effect.fnUntraced(function*(call) {
   return Response.json({ deletedCount: table.rows.length })
 })
 
-// ---- what is refused
-
 const atLeastOne = (check: Check): Check => (value, path, version) =>
   Array.isArray(value) && value.length === 0
     ? `${path} must NOT have fewer than 1 items`
@@ -394,7 +386,7 @@ const newColumn = fields({
   type: { check: oneOf(...types), required: true }
 }, true)
 
-/** Of a new table, the type is checked elsewhere, and n8n does not say of which column. */
+/** Column of a new table; errors of its type do not name the column. */
 const tableColumn = fields({
   name: { check: isText, required: true },
   type: { check: (value) => oneOf(...types)(value, "", "2")?.trimStart(), required: true }
@@ -424,7 +416,6 @@ const tableQuery = { ...pageQuery, filter: text, sortBy: text }
 const requireFilter = (handler: Handler): Handler => (call) =>
   call.query.has("filter") ? handler(call) : refuse(400, "request/query must have required property 'filter'")
 
-/** The endpoints of data tables. */
 export const routes = [
   api("GET", "/data-tables", { query: tableQuery, only2: true }, listTables),
   api("POST", "/data-tables", { body: strict(newTable), only2: true }, createTable),

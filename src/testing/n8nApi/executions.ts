@@ -76,8 +76,8 @@ const queuedMessage = "Execution is queued to run (not yet started) so it cannot
 const abortedMessage = "The execution was aborted before starting, so it cannot be retried"
 
 /**
- * Retries an execution; n8n answers when the new one has ended. Nothing is executed here: it ends as the old one did,
- * but succeeds if the old one was stopped, waiting or running, or if the current workflow is loaded.
+ * Retries an execution; n8n answers at the end of the new one. Nothing is executed here: the result is that of the old one,
+ * or a success if that was stopped, waiting or running, or if the current workflow is loaded.
  */
 const retryExecution: Handler = Effect.fnUntraced(function*(call) {
   const { id, now, state, version } = call
@@ -143,7 +143,6 @@ const listQuery = {
 
 const retry = { body: fields(optional({ loadWorkflow: isFlag }), true), bodyIsOptional: true } as const
 
-/** The execution endpoints. */
 export const routes = [
   api("GET", "/executions", { query: listQuery }, listExecutions),
   api("GET", "/executions/:id", { query: dataQuery }, getExecution),

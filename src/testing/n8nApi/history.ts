@@ -1,4 +1,4 @@
-/** The history of a workflow, which 2.x keeps. */
+/** History of a workflow on 2.x. */
 import * as Effect from "effect/Effect"
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
@@ -22,7 +22,7 @@ const getVersion = (noWorkflow: string): Handler =>
     return Response.json(without(version, "autosaved", ...(call.version === "1" ? ["nodeGroups"] : [])))
   })
 
-/** The history endpoints; the last path exists on 1.x too, where the first match decides. */
+/** History endpoints; the last path exists on 1.x too, where the first match decides. */
 export const routes = [
   api("GET", "/workflows/:id/history", { query: pageQuery, only2: true }, listVersions),
   api("GET", "/workflows/:id/versions/:version", { only2: true }, getVersion("Workflow not found")),

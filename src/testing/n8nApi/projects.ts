@@ -1,4 +1,4 @@
-/** Projects and their folders: only with the licence, which an n8n has whose seed names projects. */
+/** Projects and their folders, which need a licence: an n8n has it if its seed has projects. */
 import * as Effect from "effect/Effect"
 import { pageQuery, paginate, text } from "./query.ts"
 import { refuse } from "./refusal.ts"
@@ -25,7 +25,6 @@ const listFolders: Handler = Effect.fnUntraced(function*({ id, query, state }) {
   return Response.json({ count: folders.length, data: folders.slice(skip, skip + Number(query.get("take") ?? 100)) })
 })
 
-/** The endpoints that a licence opens. */
 export const routes = [
   api("GET", "/projects", { query: pageQuery }, listProjects),
   api(

@@ -144,14 +144,13 @@ const setArchived = (isArchived: boolean): Handler =>
 
 const versionOptions = fields(optional({ versionId: text, name: text, description: text }), true)
 
-/** The body of `POST /workflows/{id}/publish` and `/activate`, which 1.x ignores. */
+/** Body of `POST /workflows/{id}/publish` and `/activate`, which 1.x ignores. */
 const publication: Check = (value, path, version) => version === "1" ? undefined : versionOptions(value, path, version)
 
 const publishing = { body: publication, bodyIsOptional: true } as const
 
 const only2 = { only2: true } as const
 
-/** The endpoints that publish, unpublish and archive. */
 export const routes = [
   api("POST", "/workflows/:id/activate", publishing, activateWorkflow),
   api("POST", "/workflows/:id/deactivate", {}, deactivateWorkflow),

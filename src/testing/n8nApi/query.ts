@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Major, refuse } from "./refusal.ts"
 
-/** A query parameter; `check` returns an error in the wording of that version, or `undefined`. */
+/** Query parameter; `check` returns an error in the wording of that version, or `undefined`. */
 interface Parameter {
   readonly check: (value: string, version: Major, name: string) => string | undefined
   readonly only2?: true
 }
 
-/** The query parameters of a path. */
+/** Query parameters of a path. */
 export interface Parameters {
   readonly [name: string]: Parameter
 }
@@ -57,7 +57,7 @@ export const instant: Parameter = {
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/.test(value) ? undefined : "Invalid datetime"
 }
 
-/** The parameters of a path with pages. */
+/** Parameters of a path with pages. */
 export const pageQuery = { limit: whole, cursor: text }
 
 /** Validates query parameters: 2.x ignores unknown ones, 1.x refuses them before anything else. */
@@ -80,8 +80,6 @@ export const checkQuery = (known: Parameters, query: URLSearchParams, version: M
   return Effect.void
 }
 
-// ---- pages
-
 const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonString(Schema.Struct({
   lastId: Schema.optionalKey(Schema.String),
   limit: Schema.optionalKey(Schema.Finite),
@@ -91,7 +89,7 @@ const Cursor = Schema.StringFromBase64.pipe(Schema.decodeTo(Schema.fromJsonStrin
 /** Encodes the cursor of the next page. */
 export const encodeCursor = Schema.encodeSync(Cursor)
 
-/** The page of a query: a cursor's own limit wins, and 2.x treats a limit over 250 as 250. */
+/** Page of a query: a cursor's own limit wins, and 2.x treats a limit over 250 as 250. */
 export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   const limit = Math.min(Math.trunc(Number(query.get("limit") ?? 100)), 250)
   const offset = Math.trunc(Number(query.get("offset") ?? 0))
@@ -103,7 +101,7 @@ export const pageOf = Effect.fnUntraced(function*(query: URLSearchParams) {
   return { lastId: Infinity, limit, offset, ...fields }
 })
 
-/** The requested page of a list. */
+/** Requested page of a list. */
 export const paginate = Effect.fnUntraced(function*<A>(all: ReadonlyArray<A>, query: URLSearchParams) {
   const { limit, offset } = yield* pageOf(query)
   const next = offset + limit

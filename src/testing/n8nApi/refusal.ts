@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 /** n8n's major version. */
 export type Major = "2" | "1"
 
-/** An error response, with n8n's own message. */
+/** Error response, with n8n's own message. */
 export class Refusal extends Data.TaggedError("Refusal")<{ readonly status: number; readonly message: string }> {}
 
 /** Fails with an error response. */

@@ -1,4 +1,4 @@
-/** The rules for storing (2.x) and publishing a workflow. */
+/** Rules for storing (2.x) and publishing a workflow. */
 import { kindOf } from "./body.ts"
 import type { Major } from "./refusal.ts"
 import { type Content, list, type Node, obj } from "./state.ts"
@@ -26,7 +26,7 @@ const indexFaults = (index: unknown, path: string) => {
   return index < 0 ? [`${path} (too_small): Number must be greater than or equal to 0`] : []
 }
 
-/** The links of a workflow with their paths, and the faults of malformed ones. */
+/** Links of a workflow with their paths, and the faults of malformed ones. */
 const links = (connections: Content["connections"]) => {
   const faults: Array<string> = []
   const targets: Array<{ readonly path: string; readonly node: unknown }> = []
@@ -114,11 +114,9 @@ export const groupFault = ({ nodeGroups, nodes }: Content): string | undefined =
   return [...faults, ...withTriggers][0]
 }
 
-// ---- node types: rules that need no catalogue
-
 const ownPackages = /^(n8n-nodes-base|@n8n\/n8n-nodes-langchain)\.\w+$/
 
-/** The first node type outside n8n's own packages; the types in those packages are not checked. */
+/** First node type outside n8n's own packages; the types in those packages are not checked. */
 export const unknownType = (nodes: ReadonlyArray<Node>): string | undefined =>
   nodes.map((node) => node.type ?? "").find((type) => !ownPackages.test(type))
 
@@ -140,7 +138,7 @@ export const canStart = (nodes: ReadonlyArray<Node>, version: Major): boolean =>
     return isTrigger(node) || waitsForCalls.has(type)
   })
 
-/** The number of nodes that publishing registers as triggers. */
+/** Number of nodes that publishing registers as triggers. */
 export const triggerCount = (nodes: ReadonlyArray<Node>): number =>
   nodes.filter((node) => canStart([node], "1") && isTrigger(node)).length
 

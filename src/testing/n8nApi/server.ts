@@ -5,7 +5,7 @@ import type { Parameters } from "./query.ts"
 import type { Major, Refusal } from "./refusal.ts"
 import type { NewExecution, State, Workflow } from "./state.ts"
 
-/** A request after n8n's validation, as passed to a handler. */
+/** Request after n8n's validation, as passed to a handler. */
 export interface Call {
   readonly version: Major
   readonly state: State
@@ -50,6 +50,6 @@ export const route = (method: string, path: string, options: RouteOptions, handl
   return { ...options, method, path: new RegExp(`^${pattern}/?$`), handle }
 }
 
-/** A route of the public API. */
+/** Route of the public API. */
 export const api = (method: string, path: string, options: RouteOptions, handle: Handler): Route =>
   route(method, `/api/v1${path}`, options, handle)

@@ -1,7 +1,7 @@
-/** The state of a simulated n8n, and its generated ids and dates. */
+/** State of a simulated n8n, and its generated ids and dates. */
 import * as Json from "../../base/Json.ts"
 
-/** A workflow as `GET /workflows/{id}` returns it; declared are only the fields that the API itself reads. */
+/** Workflow as `GET /workflows/{id}` returns it, with the types of the fields that the API itself reads. */
 export interface Workflow {
   readonly id: string
   readonly name: string
@@ -12,7 +12,7 @@ export interface Workflow {
   readonly [key: string]: unknown
 }
 
-/** An execution as `GET /executions/{id}?includeData=true` returns it. */
+/** Execution as `GET /executions/{id}?includeData=true` returns it. */
 export interface Execution {
   readonly id: string
   readonly workflowId: string
@@ -21,7 +21,7 @@ export interface Execution {
   readonly [key: string]: unknown
 }
 
-/** An execution that is not stored yet. */
+/** Execution that is not stored yet. */
 export interface NewExecution {
   /** Default: the next free one. */
   readonly id?: string
@@ -32,7 +32,7 @@ export interface NewExecution {
   readonly [key: string]: unknown
 }
 
-/** A credential as `GET /credentials` lists it: its secrets never leave n8n. */
+/** Credential as `GET /credentials` lists it: its secrets never leave n8n. */
 export interface Credential {
   readonly id: string
   readonly name: string
@@ -40,7 +40,7 @@ export interface Credential {
   readonly [key: string]: unknown
 }
 
-/** A data table with its rows; what a row lacks is null, and its id is its place, from 1. */
+/** Data table with its rows; missing values are null, and ids count from 1. */
 export interface DataTable {
   readonly id: string
   readonly name: string
@@ -48,7 +48,7 @@ export interface DataTable {
   readonly rows?: ReadonlyArray<Obj>
 }
 
-/** A project with its folders, as n8n lists them. */
+/** Project with its folders, as n8n lists them. */
 export interface Project {
   readonly id: string
   readonly name: string
@@ -56,7 +56,7 @@ export interface Project {
   readonly folders?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly [key: string]: unknown }>
 }
 
-/** An installed package as `GET /community-packages` lists it. */
+/** Installed package as `GET /community-packages` lists it. */
 export interface CommunityPackage {
   readonly packageName: string
   readonly installedVersion: string
@@ -67,7 +67,7 @@ export interface CommunityPackage {
 }
 
 /**
- * The initial state of n8n.
+ * Initial state of n8n.
  *
  * **Details**
  *
@@ -84,7 +84,7 @@ export interface Seed {
   readonly credentials?: ReadonlyArray<Credential>
   readonly dataTables?: ReadonlyArray<DataTable>
   readonly communityPackages?: ReadonlyArray<CommunityPackage>
-  /** With them n8n has the licence for projects and folders. The first is the owner's own. */
+  /** Projects, which imply the licence for them. The first is the owner's own. */
   readonly projects?: ReadonlyArray<Project>
 }
 
@@ -93,21 +93,21 @@ export interface Obj {
   readonly [key: string]: unknown
 }
 
-/** A node; a stored one always has an id. */
+/** Node; a stored one always has an id. */
 export interface Node extends Obj {
   readonly id?: string
   readonly name?: string
   readonly type?: string
 }
 
-/** The part of a workflow that has versions. */
+/** Part of a workflow that has versions. */
 export interface Content {
   readonly nodes: ReadonlyArray<Node>
   readonly connections: Obj
   readonly nodeGroups: ReadonlyArray<Obj>
 }
 
-/** A workflow with all fields that the API needs. */
+/** Workflow with all fields that the API needs. */
 export interface Stored extends Workflow, Content {
   readonly active: boolean
   readonly activeVersionId: string | null
@@ -128,7 +128,7 @@ export interface Version extends Content {
   readonly updatedAt: string
 }
 
-/** A tag as the API shows it. */
+/** Tag as the API shows it. */
 export interface Tag {
   readonly id: string
   readonly name: string
@@ -136,7 +136,7 @@ export interface Tag {
   readonly updatedAt: string
 }
 
-/** A column of a data table. */
+/** Column of a data table. */
 export interface Column {
   readonly id: string
   readonly name: string
@@ -145,7 +145,7 @@ export interface Column {
   readonly updatedAt: string
 }
 
-/** A stored data table: its columns by place, its rows by id. */
+/** Stored data table: its columns by place, its rows by id. */
 export interface Table {
   readonly id: string
   readonly name: string
@@ -157,7 +157,7 @@ export interface Table {
   readonly nextRow: number
 }
 
-/** A production webhook of a published workflow. */
+/** Production webhook of a published workflow. */
 export interface Webhook {
   readonly node: string | undefined
   readonly method: string
@@ -171,7 +171,7 @@ interface Registration {
   readonly lag: number
 }
 
-/** The store behind the endpoints; maps keep the order of insertion. */
+/** Store behind the endpoints; maps keep the order of insertion. */
 export interface State {
   readonly workflows: Map<string, Workflow>
   readonly executions: Map<string, Execution>
@@ -180,20 +180,20 @@ export interface State {
   readonly communityPackages: Array<CommunityPackage>
   readonly projects: ReadonlyArray<Project> | undefined
   readonly tags: Map<string, Tag>
-  /** The versions of each workflow, oldest first. */
+  /** Versions of each workflow, oldest first. */
   readonly versions: Map<string, ReadonlyArray<Version>>
   readonly publications: Array<Obj & { readonly versionId: string }>
   readonly webhooks: Map<string, Registration>
-  /** How many more attempts to delete each workflow fail. */
+  /** Number of further attempts to delete each workflow that fail. */
   readonly deletionLag: Map<string, number>
-  /** The next UUID; the sequence is the same at every start, so that failures are reproducible. */
+  /** Next UUID; the sequence is the same at every start, so that failures are reproducible. */
   readonly uuid: () => string
   readonly nanoid: () => string
-  /** A later time on each call, even if the test clock stands still. */
+  /** Later time on each call, even if the test clock stands still. */
   readonly timestamp: (clock: number) => string
 }
 
-/** The owner of everything that is written through the API. */
+/** Owner of everything written through the API. */
 export const owner = { project: "fakeOwnerProject", user: "00000000-0000-4000-8000-00000000feed", name: "Test Owner" }
 
 /** Settings that 1.x fills in before merging: a change that does not name them resets them. */
@@ -209,7 +209,7 @@ const share = (workflowId: string, projectId: string, now: string) => {
   return { role: "workflow:owner", workflowId, projectId, project, ...dates }
 }
 
-/** A workflow without content, as n8n stores a new one. */
+/** Workflow without content, as n8n stores a new one. */
 export const blank = ({ id, name, now, projectId = owner.project, versionId }: {
   readonly id: string
   readonly name: string
@@ -241,18 +241,18 @@ export const blank = ({ id, name, now, projectId = owner.project, versionId }: {
   activeVersion: null
 })
 
-/** The object without these keys. */
+/** Object without these keys. */
 export const without = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 
-/** The object with only these keys. */
+/** Object with only these keys. */
 export const only = (value: object, ...keys: ReadonlyArray<string>): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
 
-/** The value as an object; anything else is an empty object. */
+/** Value as an object; anything else is an empty object. */
 export const obj = (value: unknown): Obj => Json.obj(value) ?? {}
 
-/** The value as an array; anything else is an empty array. */
+/** Value as an array; anything else is an empty array. */
 export const list = <A = unknown>(value: unknown): ReadonlyArray<A> => Array.isArray(value) ? value : []
 
 /** Whether a workflow belongs to a project. */
@@ -277,11 +277,11 @@ export const addVersion = (state: State, workflow: Stored, authors: string, now:
   state.versions.set(workflow.id, [...list<Version>(state.versions.get(workflow.id)), version])
 }
 
-/** A version of a workflow by its id. */
+/** Version of a workflow by its id. */
 export const findVersion = (state: State, id: string, versionId: unknown): Version | undefined =>
   state.versions.get(id)?.find((version) => version.versionId === versionId)
 
-/** A version as in `activeVersion`, with the history of its publications. */
+/** Version as in `activeVersion`, with the history of its publications. */
 export const activeVersion = (state: State, id: string, versionId: string): object | null => {
   const version = findVersion(state, id, versionId)
   if (version === undefined) return null
@@ -320,7 +320,7 @@ export const complete = (state: State, workflow: Workflow): Stored => {
   return full
 }
 
-/** Stores an execution, with the next free id and as begun now unless it has its own. */
+/** Stores an execution, by default with the next free id and started now. */
 export const addExecution = (
   state: State,
   execution: NewExecution,
@@ -339,7 +339,7 @@ export const addExecution = (
   return stored
 }
 
-/** The production webhooks of nodes. */
+/** Production webhooks of nodes. */
 export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =>
   nodes.flatMap((node) => {
     const { httpMethod = "GET", path } = obj(node["parameters"])
@@ -347,13 +347,13 @@ export const webhooksOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<Webhook> =
     return isOne ? [{ node: node.name, method: String(httpMethod), path }] : []
   })
 
-/** The latest date in a seed: everything written later must be newer. */
+/** Latest date in a seed, which all later writes must exceed. */
 const latestDate = (seed: Seed) =>
   [...seed.workflows, ...seed.executions]
     .flatMap((each) => [each["createdAt"], each["updatedAt"], each["startedAt"], each["stoppedAt"]])
     .reduce<number>((latest, date) => Math.max(latest, Date.parse(Json.str(date) ?? "") || 0), 0)
 
-/** Makes the state of an n8n that holds the seed; what a workflow in it lacks is as in one that was created so. */
+/** Creates the state of an n8n with this seed; missing fields of workflows have n8n's defaults. */
 export const make = (seed: Seed, major: "1" | "2"): State => {
   let last = latestDate(seed)
   let count = 0

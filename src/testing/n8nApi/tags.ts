@@ -36,13 +36,12 @@ const setWorkflowTags: Handler = Effect.fnUntraced(function*(call) {
   return Response.json(tags)
 })
 
-/** The body of `PUT /workflows/{id}/tags`. */
+/** Body of `PUT /workflows/{id}/tags`. */
 const tagIds: Check = listOf(fields({ id: { check: text, required: true } }))
 
-/** The body of `POST /tags`. */
+/** Body of `POST /tags`. */
 const newTag: Check = fields({ ...optional({ id: readOnly(text) }), name: { check: text, required: true } })
 
-/** The tag endpoints. */
 export const routes = [
   api("GET", "/workflows/:id/tags", {}, listWorkflowTags),
   api("PUT", "/workflows/:id/tags", { body: tagIds }, setWorkflowTags),

@@ -15,7 +15,7 @@ export const detail = (workflow: Workflow, { query, version }: Call): Obj => {
   return { ...without(result, "nodeGroups", "sourceWorkflowId", "parentFolder"), ...only(published, "activeVersion") }
 }
 
-/** An entry of `GET /workflows`. */
+/** Entry of `GET /workflows`. */
 export const item = (workflow: Workflow, call: Call): Obj => ({
   ...without(
     detail(withActiveVersion(workflow, "workflowPublishHistory"), call),
@@ -27,17 +27,17 @@ export const item = (workflow: Workflow, call: Call): Obj => ({
   ...(workflow.shared && { shared: workflow.shared.map((share) => without(share, "project")) })
 })
 
-/** The answer of a write: the workflow without some keys. */
+/** Answer of a write: the workflow without some keys. */
 export const answer = (call: Call, workflow: Workflow, ...omitted: ReadonlyArray<string>): Response =>
   Response.json(without(detail(workflow, call), ...omitted))
 
-/** The workflow of a call, completed; `otherwise` is the message of the 404. */
+/** Workflow of a call, completed; `otherwise` is the message of the 404. */
 export const findWorkflow = ({ id, state }: Call, otherwise = "Not Found"): Effect.Effect<Stored, Refusal> => {
   const workflow = state.workflows.get(id)
   return workflow === undefined ? refuse(404, otherwise) : Effect.succeed(complete(state, workflow))
 }
 
-/** The message for a missing workflow: 2.x reports a missing permission, 1.x that it was not found. */
+/** Message for a missing workflow: 2.x reports a missing permission, 1.x that it was not found. */
 export const permissionDenied = (verb: string, version: Call["version"]): string =>
   version === "1"
     ? "Not Found"

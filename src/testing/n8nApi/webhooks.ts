@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { type Call, type Handler, route } from "./server.ts"
 import { addExecution, list, type Node, obj } from "./state.ts"
 
-/** The methods of a webhook path; each request brings a pending registration closer. */
+/** Methods of a webhook path; each request brings a pending registration closer. */
 const methodsOf = ({ state }: Call, path: string) =>
   [...state.webhooks].flatMap(([id, { current, lag, next }]) => {
     const isRegistered = current.some((webhook) => webhook.path === path)
@@ -14,7 +14,7 @@ const methodsOf = ({ state }: Call, path: string) =>
 
 const started = () => Response.json({ message: "Workflow was started" })
 
-/** Stores what the call of a webhook comes to, and answers as the workflow's first Respond to Webhook node says. */
+/** Stores the execution of a webhook's call, and answers like the workflow's first Respond to Webhook node. */
 const run = ({ now, runs, state }: Call, path: string) => {
   const [id] = [...state.webhooks].find(([, { current }]) => current.some((webhook) => webhook.path === path)) ?? []
   const workflow = state.workflows.get(id ?? "")
@@ -48,7 +48,6 @@ const callWebhook: Handler = (call) => {
   return Effect.succeed(notFound(`This webhook is not registered for ${method} requests. ${hint}`))
 }
 
-/** The routes of production webhooks. */
 export const routes = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((method) =>
   route(method, "/webhook/*", {}, callWebhook)
 )

@@ -1,4 +1,4 @@
-/** The body of a workflow. */
+/** Body of a workflow. */
 import {
   type Check,
   fields,
@@ -113,8 +113,8 @@ const workflow = (additional: Readonly<Record<string, Check>>) =>
     ...optional(additional, "2")
   })
 
-/** The body of `POST /workflows`. */
+/** Body of `POST /workflows`. */
 export const newWorkflow: Check = workflow({ projectId: text })
 
-/** The body of `PUT /workflows/{id}`. */
+/** Body of `PUT /workflows/{id}`. */
 export const changedWorkflow: Check = workflow({ description: text })

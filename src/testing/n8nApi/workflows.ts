@@ -66,8 +66,6 @@ const getWorkflow: Handler = Effect.fnUntraced(function*(call) {
   return workflow === undefined ? yield* refuse(404, "Not Found") : Response.json(detail(workflow, call))
 })
 
-// ---- writing
-
 /** Resolves credentials by id, or else by a unique name; the stored reference gets the credential's current name. */
 const withCredentials = (nodes: ReadonlyArray<Node>, { credentials }: State): ReadonlyArray<Node> =>
   nodes.map((node) => {
@@ -94,7 +92,7 @@ const parsed = (data: unknown): unknown => typeof data === "string" ? JSON.parse
 
 const contentKeys = ["name", "nodes", "connections", "nodeGroups", "staticData", "pinData", "description"]
 
-/** The part of a body that is stored. 2.x silently drops three settings. */
+/** Stored part of a body; 2.x silently drops three settings. */
 const storedContent = ({ body, state, version }: Call) => {
   const { nodes, settings, staticData, ...rest } = only(obj(body), ...contentKeys, "settings")
   return {
@@ -115,7 +113,7 @@ const checkContent = (workflow: Stored) => {
   return fault === undefined ? Effect.void : refuse(400, fault)
 }
 
-/** Refuses any folder: the simulated n8n has none. */
+/** Refuses any folder, since the simulated n8n has no folders. */
 const checkFolder = ({ body }: Call) => {
   const { parentFolderId: folder = null } = obj(body)
   return folder === null || folder === "0" ? Effect.void : refuse(404, `Could not find the folder: ${folder}`)
@@ -203,7 +201,7 @@ const updateWorkflow: Handler = Effect.fnUntraced(function*(call) {
   if (saved.activeVersionId !== null && query.get("publishIfActive") !== "false") {
     return answer(call, yield* publish(call, saved, saved.versionId), "shared")
   }
-  // New settings apply to the published version at once.
+  // New settings apply to the published version immediately.
   if (saved.activeVersionId !== null && !Equal.equals(before.settings, settings)) {
     yield* publish(call, saved, saved.activeVersionId)
   }
@@ -229,7 +227,7 @@ const deleteWorkflow: Handler = Effect.fnUntraced(function*(call) {
   return answer(call, workflow, "tags", "activeVersion")
 })
 
-/** Saves a workflow as another user in the editor: a draft on 2.x, effective at once on 1.x. */
+/** Saves a workflow as another user in the editor: a draft on 2.x, effective immediately on 1.x. */
 export const edit = (
   call: Pick<Call, "now" | "state" | "version">,
   id: string,
@@ -264,7 +262,6 @@ const listQuery = {
   excludePinnedData: flag
 }
 
-/** The workflow endpoints. */
 export const routes = [
   api("GET", "/workflows", { query: listQuery }, listWorkflows),
   api("POST", "/workflows", { body: newWorkflow }, createWorkflow),

@@ -23,7 +23,7 @@ describe("the report of cases", () => {
   │   actual    "2025\\nx"
   │ expect.nodes.Sum.items[0].token
   │   expected  "[redacted]"
-  │   actual    "[redacted]" (another one)
+  │   actual    "[redacted]" (a different one)
   │ expect.nodes.Sum.items[1]
   │   expected  {}
   │   actual    nothing

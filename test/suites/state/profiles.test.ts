@@ -151,7 +151,7 @@ describe("profiles with places of their own", () => {
       assert.strictEqual((yield* postgres.sql("SELECT count(*) FROM n8n_mcp_limits")).trim(), "0")
       yield* postgres.sql("INSERT INTO n8n_mcp_migrations (migration_id, name) VALUES (3, 'later')")
       const told = yield* doctor
-      assert.include(told, "tables of version 3; this server makes version 2")
+      assert.include(told, "tables of version 3; this server creates version 2")
       assert.include(told, "update this one too")
     }).pipe(Effect.provide(platform)))
 })

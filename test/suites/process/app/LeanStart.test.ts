@@ -2,8 +2,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { declarations } from "../../../../src/app/config/Options.ts"
 import * as LeanStart from "../../../../src/app/LeanStart.ts"
-import { declarations } from "../../../../src/app/Options.ts"
 import { obj } from "../../../../src/base/Json.ts"
 import { prepared } from "../../../../src/packaging/start.ts"
 import { request } from "../../../mcp/eras/modern.ts"
@@ -31,16 +31,16 @@ describe("LeanStart", () => {
   afterAll(remove)
 
   it("is for those who start it without an option that could change what is prepared", () => {
-    assert.isTrue(LeanStart.isPlain([], { N8N_URL: "http://n8n", N8N_MCP_TOOLS: "", N8N_MCP_OF_ANOTHER: "1" }))
-    assert.isTrue(LeanStart.isPlain(["--demo"], {}))
+    assert.isTrue(LeanStart.usesPrepared([], { N8N_URL: "http://n8n", N8N_MCP_TOOLS: "", N8N_MCP_OF_ANOTHER: "1" }))
+    assert.isTrue(LeanStart.usesPrepared(["--demo"], {}))
     for (const args of [["--read-only"], ["doctor"], ["--demo", "tools"], ["--help"]]) {
-      assert.isFalse(LeanStart.isPlain(args, {}), args.join(" "))
+      assert.isFalse(LeanStart.usesPrepared(args, {}), args.join(" "))
     }
-    for (const env of [{ N8N_API_KEY: "a\nb" }, { N8N_URL: "n8n" }]) assert.isFalse(LeanStart.isPlain([], env))
-    for (const name of LeanStart.decisive) assert.isFalse(LeanStart.isPlain([], { [name]: "x" }), name)
+    for (const env of [{ N8N_API_KEY: "a\nb" }, { N8N_URL: "n8n" }]) assert.isFalse(LeanStart.usesPrepared([], env))
+    for (const name of LeanStart.affectsPrepared) assert.isFalse(LeanStart.usesPrepared([], { [name]: "x" }), name)
     // Whoever adds an option says here that it changes nothing in what is prepared, or adds it to the decisive ones.
     const others = Object.values(declarations).map(({ variable }) => variable).filter((name) =>
-      !LeanStart.decisive.includes(name)
+      !LeanStart.affectsPrepared.includes(name)
     )
     assert.deepStrictEqual(others.toSorted(), [
       "N8N_API_KEY",
@@ -118,7 +118,7 @@ describe("LeanStart", () => {
       child.stdin.write(`${JSON.stringify(request("server/discover"))}\n`)
       const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 1)
-      assert.include(stderr, "no http address: 'localhost:5678'")
+      assert.include(stderr, "not an http address: 'localhost:5678'")
       assert.include(stdout, "supportedVersions")
     }))
 
@@ -128,7 +128,7 @@ describe("LeanStart", () => {
       for (
         const [wrong, reason] of [
           [{ N8N_MCP_POLICY: fileURLToPath(import.meta.url) }, "--policy"],
-          [{ N8N_API_KEY: "abc\ndef" }, "N8N_API_KEY (--api-key) holds a line break"]
+          [{ N8N_API_KEY: "abc\ndef" }, "N8N_API_KEY (--api-key) contains a line break"]
         ] as const
       ) {
         const { child, ended } = start([], { ...env, ...wrong })

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { readdirSync } from "node:fs"
-import type * as Options from "../../../../src/app/Options.ts"
+import type * as Options from "../../../../src/app/config/Options.ts"
 import * as HttpServing from "../../../../src/app/ServeHttp.ts"
 import * as ToolContext from "../../../../src/app/ToolContext.ts"
 import * as tools from "../../../../src/tools/index.ts"
@@ -318,17 +318,17 @@ describe("over HTTP", () => {
       const overHttp: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [{ port: Number(new URL(taken).port) }, /Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/],
         [{ ...two }, /Several profiles: give each its tokens/],
-        [{ ...two, ...token("a-token-of-profiles") }, /say which with --profile/],
+        [{ ...two, ...token("a-token-of-profiles") }, /choose it with --profile/],
         [{ demo: false, config: Option.some(`${folder}/same.json`) }, /Profiles 'a' and 'b' have the same token/],
-        [token("a b"), /has spaces in it/],
+        [token("a b"), /contains spaces/],
         [token(""), /A token is empty/],
         [token("fifteen-letters"), /needs 16 characters or more/],
         [{ oauthIssuer: Option.some("https://id.example.com") }, /--oauth-issuer needs --public-url/],
         [issued("http://id.example.com"), /--oauth-issuer must begin with https/],
-        [issued("https://id.example.com?a=b"), /--oauth-issuer holds more than an address/],
-        [issued("id.example.com"), /--oauth-issuer is no http address/],
+        [issued("https://id.example.com?a=b"), /--oauth-issuer contains more than an address/],
+        [issued("id.example.com"), /--oauth-issuer is not an http address/],
         [issued("https://id.example.com", "http://n8n.example.com"), /--public-url must begin with https/],
-        [issued("https://id.example.com", "https://user:hunter2@n8n.example.com"), /--public-url holds more than/],
+        [issued("https://id.example.com", "https://user:hunter2@n8n.example.com"), /--public-url contains more than/],
         [token("${N8N_MCP_AUTH_TOKEN}"), /a variable was not expanded/]
       ]
       const mcp = { name: "test", version: "0", tools: tools.all }
@@ -339,7 +339,7 @@ describe("over HTTP", () => {
       const overStdio: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
         [two, /Several profiles: choose one with --profile: 'a', 'b'/],
         [{ ...two, profile: Option.some("c") }, /There is no profile 'c'/],
-        [{ profile: Option.some("a") }, /give the file with --config/]
+        [{ profile: Option.some("a") }, /set it with --config/]
       ]
       for (const [more, message] of overStdio) {
         const layer = ToolContext.layer({ ...options, transport: "stdio", ...more })
@@ -351,15 +351,15 @@ describe("over HTTP", () => {
         apiKey: Option.some(Redacted.make(key))
       })
       const withSecrets: ReadonlyArray<readonly [Partial<Options.Options>, RegExp]> = [
-        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* no http address: 'ftp:\/\/…@host:21'/],
-        [n8n("http://user:hunter2/@bad host"), /no http address: 'http:\/\/…@bad host'/],
-        [n8n("user:hunter2@host"), /no http address: '…@host'/],
-        [n8n("sk-hunter2hunter2hunter2"), /no http address: '\[redacted\]'/],
-        [n8n("https://user:hunter2@host"), /N8N_URL .* holds a user name or a password/],
-        [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* holds a line break/],
+        [n8n("ftp://user:hunter2@host:21"), /N8N_URL .* not an http address: 'ftp:\/\/…@host:21'/],
+        [n8n("http://user:hunter2/@bad host"), /not an http address: 'http:\/\/…@bad host'/],
+        [n8n("user:hunter2@host"), /not an http address: '…@host'/],
+        [n8n("sk-hunter2hunter2hunter2"), /not an http address: '\[redacted\]'/],
+        [n8n("https://user:hunter2@host"), /N8N_URL .* contains a user name or a password/],
+        [n8n("http://127.0.0.1:9", "hunter2\nhunter2"), /N8N_API_KEY .* contains a line break/],
         [
           { ...n8n("http://127.0.0.1:9"), webhookUrl: Option.some("http://user:hunter2@host") },
-          /N8N_MCP_WEBHOOK_URL .* holds a user name or a password/
+          /N8N_MCP_WEBHOOK_URL .* contains a user name or a password/
         ]
       ]
       for (const [more, message] of withSecrets) {

@@ -26,7 +26,7 @@ describe("test", () => {
       const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [["empty"], "effect-n8n-mcp: No cases found in empty: a case is a file whose name ends in .test.json\n"],
         [["nope"], "effect-n8n-mcp: There is no file or folder 'nope'\n"],
-        [["--read-only"], "effect-n8n-mcp: test runs copies of workflows on n8n, and this is read-only"],
+        [["--read-only"], "effect-n8n-mcp: test runs copies of workflows on n8n, but this n8n is read-only"],
         [["--concurrency", "0"], "between 1 and 64"],
         [["--jnit", "x"], "--junit"]
       ]

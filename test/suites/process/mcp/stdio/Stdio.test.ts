@@ -193,7 +193,11 @@ describe("the command line", () => {
     [["cal"], {}, "call"],
     [["call", "list_executons"], {}, "Did you mean 'list_executions'"],
     [["--max-result-chars", "10"], {}, "at least 4000"],
-    [["call", "list_workflows"], { N8N_URL: "localhost:5678", N8N_API_KEY: "k" }, "no http address: 'localhost:5678'"]
+    [
+      ["call", "list_workflows"],
+      { N8N_URL: "localhost:5678", N8N_API_KEY: "k" },
+      "not an http address: 'localhost:5678'"
+    ]
   ] as const
 
   for (const [args, env, says] of refused) {
@@ -237,7 +241,7 @@ describe("the command line", () => {
       const doctor = yield* talk([], ["doctor"], env)
       assert.match(
         doctor.stdout,
-        /! Files root .*none, for the working directory holds the home folder.*\n.*--files-root/
+        /! Files root .*none, since the working directory contains the home folder.*\n.*--files-root/
       )
     }))
 

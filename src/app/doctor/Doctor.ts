@@ -1,19 +1,19 @@
-/** Checks every condition for this server to work, and says what to do about each that does not hold. */
+/** Checks of every condition that this server needs, with a cure for each that is not met. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import * as Envelope from "../answer/Envelope.ts"
-import type * as Tool from "../answer/Tool.ts"
-import type { Service as Database } from "../base/Database.ts"
-import * as Deadline from "../base/Deadline.ts"
-import * as Errors from "../base/Errors.ts"
-import { counted } from "../base/Plural.ts"
-import * as Visible from "../base/Visible.ts"
-import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import { N8nClient } from "../n8n/N8nClient.ts"
-import * as TestCopies from "../trials/TestCopies.ts"
+import * as Envelope from "../../answer/Envelope.ts"
+import type * as Tool from "../../answer/Tool.ts"
+import type { Service as Database } from "../../base/Database.ts"
+import * as Deadline from "../../base/Deadline.ts"
+import * as Errors from "../../base/Errors.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Visible from "../../base/Visible.ts"
+import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
+import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as TestCopies from "../../trials/TestCopies.ts"
 
-/** The outcome of one check; `cure` is what to do about it. */
+/** Outcome of one check; `cure` says what to do. */
 export interface Check {
   readonly name: string
   readonly status: "ok" | "warning" | "failed" | "skipped"
@@ -36,13 +36,13 @@ const versionCheck = (version: string | undefined): Check =>
     ? {
       name: "n8n",
       status: "warning",
-      detail: "answers, but its start page does not tell a version",
-      cure: "No harm if its editor is switched off; otherwise check that N8N_URL is n8n's address."
+      detail: "answers, but its start page does not name a version",
+      cure: "Harmless if its editor is switched off; otherwise check that N8N_URL is n8n's address."
     }
     : ok("n8n", `version ${version}`)
 
 const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray<Tool.Any>): Check => {
-  if (scopes === undefined) return ok("Scopes", "this n8n does not tell what the key may do")
+  if (scopes === undefined) return ok("Scopes", "this n8n does not report what the key may do")
   const tools = all.filter((tool) => tool.scopes.length > 0)
   const lacking = tools.filter((tool) => !tool.scopes.every((scope) => scopes.includes(scope)))
   const parts = tools.filter((tool) => !lacking.includes(tool)).flatMap(({ name, partialScopes }) =>
@@ -73,20 +73,20 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
   }
 }
 
-/** Test copies on n8n, in use or abandoned; no check where there are none. */
+/** Test copies on n8n, in use or abandoned; without any, there is no check. */
 const testCopies = TestCopies.list.pipe(
   Effect.map((copies): ReadonlyArray<Check> =>
     copies.length === 0 ? [] : [{
       name: "Test copies",
       status: "warning",
       detail: `${copies.length} on n8n: ${copies.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
-      cure: "A test may be running; abandoned ones are deleted by the next test_workflow, at the latest after an hour."
+      cure: "A test may be running; abandoned ones are deleted by the next test_workflow, after an hour at the latest."
     }]
   ),
   Effect.orElseSucceed((): ReadonlyArray<Check> => [])
 )
 
-/** A listing proves the key, and so does a refusal for lack of a scope: only a known key gets that far. */
+/** Check of the key by a listing, which is refused for a missing scope only if the key is valid. */
 const key = Effect.gen(function*() {
   const n8n = yield* N8nClient
   return yield* n8n.listWorkflows({ archived: true, limit: 1 }).pipe(
@@ -101,23 +101,23 @@ const key = Effect.gen(function*() {
   )
 })
 
-/** The database that holds the state. */
+/** Database of the state. */
 export interface DatabaseCheck {
-  /** Without user and password. */
+  /** Address without user and password. */
   readonly address: string
   readonly run: Database["run"]
-  /** The version of the tables that this server makes. */
+  /** Version of the tables that this server creates. */
   readonly version: number
 }
 
-/** What is checked besides n8n. */
+/** Subject of the checks besides n8n. */
 export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
   readonly filesRoots: ReadonlyArray<string>
   /** Whether the file tools are offered without a folder, to say what to set. */
   readonly offersFiles?: boolean
-  /** Where the state is: a folder, absolute, which is created at the first write; or a database. */
+  /** Place of the state: an absolute folder, created at the first write, or a database. */
   readonly state: string | DatabaseCheck
 }
 
@@ -131,10 +131,10 @@ const filesRoot = (root: string | undefined) =>
     )
     if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
     const reason = root === undefined
-      ? "none, for the working directory holds the home folder: the file tools will refuse"
+      ? "none, since the working directory contains the home folder: the file tools will refuse"
       : type === "Directory"
       ? `${root} cannot be written: the file tools will only read`
-      : `${root} is ${type === undefined ? "not there" : "no folder"}: the file tools will refuse`
+      : `${root} is ${type === undefined ? "missing" : "not a folder"}: the file tools will refuse`
     return {
       name: "Files root",
       status: "warning",
@@ -148,7 +148,7 @@ const filesRoot = (root: string | undefined) =>
 const filesChecks = (filesRoots: ReadonlyArray<string>, offersFiles: boolean) =>
   Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot)
 
-/** It is created when first needed, so the nearest existing folder above counts. */
+/** Check of the nearest existing folder, since the state's is created at first use. */
 const stateFolder = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -166,12 +166,12 @@ const stateFolder = (folder: string) =>
     return {
       name: "State folder",
       status: "failed",
-      detail: `${nearest} cannot be written: snapshots cannot be kept, so nothing would be written to n8n`,
-      cure: "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a folder that can be."
+      detail: `${nearest} cannot be written: snapshots cannot be stored, so nothing would be written to n8n`,
+      cure: "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a writable folder."
     } satisfies Check
   })
 
-/** Asking brings its tables up to date, where they are older. */
+/** Check of the database, which updates older tables. */
 const stateDatabase = ({ address, run, version }: DatabaseCheck) =>
   run((sql) =>
     sql<{ readonly server: string; readonly tables: number }>`
@@ -182,31 +182,29 @@ const stateDatabase = ({ address, run, version }: DatabaseCheck) =>
       return tables <= version ? ok("State database", detail) : {
         name: "State database",
         status: "warning",
-        detail: `${detail}; this server makes version ${version}`,
-        cure: "A newer server brought them up to date: update this one too."
+        detail: `${detail}; this server creates version ${version}`,
+        cure: "A newer server updated them: update this one too."
       }
     }),
     Effect.catch(({ message }) =>
       Effect.succeed<Check>({
         name: "State database",
         status: "failed",
-        detail: `${address}: ${message}; snapshots cannot be kept, so nothing would be written to n8n`,
+        detail: `${address}: ${message}; snapshots cannot be stored, so nothing would be written to n8n`,
         cure:
-          "Check --state (N8N_MCP_STATE) or the profile's state, that this machine reaches it, and that its user may create tables."
+          "Check --state (N8N_MCP_STATE) or the profile's state, that this machine can reach it, and that its user may create tables."
       })
     )
   )
 
-/** The node types that can be searched and checked against, offline. */
 const catalogue = Effect.gen(function*() {
   const { release, types } = yield* NodeCatalogue
   return ok("Catalogue", `${(yield* types).length} node types, as of n8n ${yield* release}`)
 }).pipe(Effect.catch((error) => Effect.succeed(failed("Catalogue", error))))
 
-/** Seconds for all that is asked of n8n together. */
-const patience = 40
+/** Time limit of all requests to n8n together, in seconds. */
+const timeoutSeconds = 40
 
-/** What only n8n can tell. */
 const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   const about = yield* Effect.result(N8nClient.use((n8n) => n8n.about))
   if (about._tag === "Failure") {
@@ -228,22 +226,22 @@ export const examine = (
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const local = [
-      // An older one than is needed does not come this far.
+      // Older versions of Node end before this.
       ok("Node", process.versions.node),
       ...yield* filesChecks(filesRoots, offersFiles),
       yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
       yield* catalogue
     ]
-    return [...local, ...yield* Deadline.renewed(patience)(upstream(tools))]
+    return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
   })
 
-/** Whether nothing failed. */
+/** Whether no check failed. */
 export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
 
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const
 const colours = { ok: 32, warning: 33, failed: 31, skipped: 90 } as const
 
-/** A table for a person, in colours on a terminal. */
+/** Table for a person, in colours on a terminal. */
 export const render = (checks: ReadonlyArray<Check>, coloured: boolean): string => {
   const width = Math.max(...checks.map((check) => check.name.length))
   return checks.flatMap(({ cure, detail, name, status }) => {

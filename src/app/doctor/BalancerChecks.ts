@@ -1,13 +1,13 @@
-/** Checks that a proxy in front of the server forwards what the server needs. */
+/** Check that a proxy in front of the server forwards everything the server needs. */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
-import { obj } from "../base/Json.ts"
-import * as Versions from "../mcp/eras/Versions.ts"
-import * as OAuth from "../mcp/http/OAuth.ts"
-import * as Rpc from "../mcp/Rpc.ts"
+import { obj } from "../../base/Json.ts"
+import * as Versions from "../../mcp/eras/Versions.ts"
+import * as OAuth from "../../mcp/http/OAuth.ts"
+import * as Rpc from "../../mcp/Rpc.ts"
 import type { Check } from "./Doctor.ts"
 
 const name = "Balancer"
@@ -37,7 +37,7 @@ const answerOf = (response: HttpClientResponse.HttpClientResponse) =>
     return { status: response.status, code: obj(error)?.["code"], result: obj(result) }
   })
 
-/** Calls the server under its public address, like a client; `token` is a static token, if there is one. */
+/** Calls the server under its public address, like a client; `token` is a static token, if any. */
 export const examine = (
   url: URL,
   token: Redacted.Redacted<string> | undefined
@@ -47,26 +47,26 @@ export const examine = (
     Effect.timeout("5 seconds"),
     Effect.map(({ code, result, status }): Check => {
       if (status === 200 && result?.["supportedVersions"] !== undefined) {
-        return ok(`${url.origin} passes on what clients send`)
+        return ok(`${url.origin} forwards what clients send`)
       }
       if (code === Rpc.codes.headerMismatch) {
         return failed(
-          `${url.origin} does not pass on MCP-Protocol-Version, Mcp-Method or Mcp-Name`,
-          "Have it pass all headers on, those that begin with Mcp- too."
+          `${url.origin} does not forward MCP-Protocol-Version, Mcp-Method or Mcp-Name`,
+          "Have it forward all headers, including those that begin with Mcp-."
         )
       }
       if (status === 401 && token === undefined) {
-        return ok(`${url.origin} leads to a server; set N8N_MCP_AUTH_TOKEN to have the headers examined`)
+        return ok(`${url.origin} leads to a server; set N8N_MCP_AUTH_TOKEN to check the headers`)
       }
       if (status === 401) {
         return failed(
-          `${url.origin} does not pass on Authorization, or the servers have another token`,
-          "Have it pass Authorization on, and give all servers the same tokens."
+          `${url.origin} does not forward Authorization, or the servers have a different token`,
+          "Have it forward Authorization, and give all servers the same tokens."
         )
       }
       if (status === 403) {
         return failed(
-          `${url.origin} does not pass on the Host that clients ask for`,
+          `${url.origin} does not forward the Host that clients send`,
           "Set it (nginx: proxy_set_header Host $http_host), and start the servers with --public-url or --allowed-hosts."
         )
       }
@@ -74,13 +74,13 @@ export const examine = (
         name,
         status: "warning",
         detail: `${url.origin} answers with HTTP ${status}`,
-        cure: "Have it pass POST /mcp on."
+        cure: "Have it forward POST /mcp."
       }
     }),
     Effect.orElseSucceed((): Check => ({
       name,
       status: "warning",
-      detail: `${url.origin} does not answer as the server does`,
-      cure: "Start the servers and what stands before them, if clients cannot reach them."
+      detail: `${url.origin} does not answer like this server`,
+      cure: "If clients cannot reach the servers, start them and the proxy in front of them."
     }))
   )

@@ -1,55 +1,58 @@
-/** The n8n instances behind this server. */
+/** n8n instances behind this server. */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Tool from "../answer/Tool.ts"
-import { redactText } from "../base/Redact.ts"
-import * as N8nClient from "../n8n/N8nClient.ts"
-import { isApiKey } from "./apiKey.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { redactText } from "../../base/Redact.ts"
+import * as N8nClient from "../../n8n/N8nClient.ts"
+import { isApiKey } from "./ApiKey.ts"
 import * as Options from "./Options.ts"
 import * as Profiles from "./Profiles.ts"
 import * as State from "./State.ts"
 
-const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
-
-/** An address for messages: without user and password, and without what looks like a key in the wrong variable. */
+/** Address for messages, without user, password and anything that looks like a key in the wrong variable. */
 const withoutSecrets = (text: string) => redactText(text.replace(/^([a-z]+:\/\/)?.*@/is, "$1…@"))
 
 const parseUrl = (text: string, name: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    return refuse(`${name} is no http address: '${withoutSecrets(text)}'. Write it as http://localhost:5678`)
+    return Options.refuse(
+      `${name} is not an http address: '${withoutSecrets(text)}'. Write it as http://localhost:5678`
+    )
   }
-  return url.username === "" && url.password === "" ? Effect.succeed(url) : refuse(
-    `${name} holds a user name or a password, which is never sent: n8n takes only the API key. Remove what stands before the @`
+  return url.username === "" && url.password === "" ? Effect.succeed(url) : Options.refuse(
+    `${name} contains a user name or a password, which is never sent: n8n accepts only the API key. Remove everything before the @`
   )
 }
 
-/** The HTTP client would report any other, with a part of the key. */
+/** Refuses invalid keys, which the HTTP client would report with a part of the key. */
 const checkKey = (key: Redacted.Redacted<string>, name: string) =>
   isApiKey(Redacted.value(key))
     ? Effect.succeed(Redacted.make(Redacted.value(key).trim()))
-    : refuse(`${name} holds a line break, a space or another character that no API key has: copy it again from n8n`)
+    : Options.refuse(
+      `${name} contains a line break, a space or another character that no API key has: copy it again from n8n`
+    )
 
-/** A whole n8n in memory, loaded only when it is used. */
+/** n8n in memory, loaded on demand. */
 const demo = Effect.promise(() =>
-  Promise.all([import("../demo/Demo.ts"), import("../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
+  Promise.all([import("../../demo/Demo.ts"), import("../../testing/FakeN8n.ts")]).then(([{ seed }, FakeN8n]) =>
     FakeN8n.layer(seed)
   )
 )
 
-/** One n8n, and who reaches it. */
+/** One n8n, and the callers who reach it. */
 export interface Upstream {
-  /** The profile's, if there is one. */
+  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly client: Layer.Layer<N8nClient.N8nClient>
   readonly readOnly: boolean
-  /** Over HTTP: the tokens that lead to it. */
+  /** Tokens of its callers over HTTP. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
-  /** Its own folders and state, where it has them. */
+  /** Folders of its own; default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined
+  /** State of its own; default: the server's. */
   readonly state?: State.Place | undefined
 }
 
@@ -64,7 +67,7 @@ const configured = Effect.fnUntraced(function*(
   }).pipe(Layer.provide(FetchHttpClient.layer))
 })
 
-/** The n8n of `N8N_URL`, or the one in memory. */
+/** n8n of `N8N_URL`, or the one in memory. */
 const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo) return yield* demo
   const { apiKey, n8nUrl, webhookUrl } = options
@@ -100,11 +103,11 @@ const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnl
   }
 })
 
-/** Every n8n of the options, and the one for callers who name none; with several profiles there may be none. */
+/** Every n8n of the options, and the default, which several profiles may lack. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   if (options.demo || Option.isNone(options.config)) {
     if (Option.isSome(options.profile)) {
-      return yield* refuse("--profile names one of a file's: give the file with --config")
+      return yield* Options.refuse("--profile needs a file of profiles: set it with --config")
     }
     const client = yield* withoutProfile(options)
     const only: Upstream = { name: undefined, client, readOnly: options.readOnly, tokens: [] }
@@ -119,5 +122,5 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
   return { upstreams, defaultUpstream: upstreams.find(({ name }) => name === selected?.name) }
 })
 
-/** What its calls run with: its client, and whether it may be changed. */
+/** Context of its calls: its client, and whether it may be changed. */
 export const layerOf = ({ client, readOnly }: Upstream) => Layer.merge(client, Layer.succeed(Tool.ReadOnly, readOnly))

@@ -4,10 +4,10 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type IncomingHttpHeaders, request } from "node:http"
-import * as BalancerChecks from "../../../../src/app/BalancerChecks.ts"
-import { folderWith, platform } from "../../../support/folders.ts"
-import { listening } from "../../../support/listening.ts"
-import { bundle, freePort, remove, start } from "../../../support/Process.ts"
+import * as BalancerChecks from "../../../../../src/app/doctor/BalancerChecks.ts"
+import { folderWith, platform } from "../../../../support/folders.ts"
+import { listening } from "../../../../support/listening.ts"
+import { bundle, freePort, remove, start } from "../../../../support/Process.ts"
 
 beforeAll(bundle, 60_000)
 afterAll(remove)

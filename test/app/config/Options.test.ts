@@ -10,7 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { homedir } from "node:os"
 import { delimiter, dirname, resolve } from "node:path"
-import * as Options from "../../src/app/Options.ts"
+import * as Options from "../../../src/app/config/Options.ts"
 
 const quiet: CliOutput.Presenter = { present: () => Effect.void }
 

@@ -11,21 +11,30 @@ import { createServer, type RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import * as Tool from "../../src/answer/Tool.ts"
-import * as Doctor from "../../src/app/Doctor.ts"
-import { DatabaseError } from "../../src/base/Database.ts"
-import * as NodeCatalogue from "../../src/catalogue/NodeCatalogue.ts"
-import * as Demo from "../../src/demo/Demo.ts"
-import * as N8nClient from "../../src/n8n/N8nClient.ts"
-import * as FakeN8n from "../../src/testing/FakeN8n.ts"
-import * as tools from "../../src/tools/index.ts"
-import { type Answer, answers, fails, neverAnswers, neverEnds, refuses, says, scriptedClient } from "../n8n/clients.ts"
-import { timed } from "../support/clock.ts"
+import * as Tool from "../../../src/answer/Tool.ts"
+import * as Doctor from "../../../src/app/doctor/Doctor.ts"
+import { DatabaseError } from "../../../src/base/Database.ts"
+import * as NodeCatalogue from "../../../src/catalogue/NodeCatalogue.ts"
+import * as Demo from "../../../src/demo/Demo.ts"
+import * as N8nClient from "../../../src/n8n/N8nClient.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import * as tools from "../../../src/tools/index.ts"
+import {
+  type Answer,
+  answers,
+  fails,
+  neverAnswers,
+  neverEnds,
+  refuses,
+  says,
+  scriptedClient
+} from "../../n8n/clients.ts"
+import { timed } from "../../support/clock.ts"
 
 /** The answer after 20 seconds. */
 const slowly = (answer: Answer): Answer => (request, url) => Effect.delay(answer(request, url), "20 seconds")
 
-const tls = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+const tls = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}.pem`, import.meta.url))
 
 /** Something that listens where n8n should. */
 const listening = (answer: RequestListener, secure = false) =>
@@ -203,8 +212,8 @@ describe("doctor", () => {
       const file = new URL(import.meta.url).pathname
       const checks = yield* look({ filesRoots: ["/nowhere/at/all", file], state: `${file}/state` })
       const [missing, noFolder] = checks.filter((check) => check.name === "Files root")
-      assert.include(missing?.detail, "/nowhere/at/all is not there")
-      assert.include(noFolder?.detail, "is no folder")
+      assert.include(missing?.detail, "/nowhere/at/all is missing")
+      assert.include(noFolder?.detail, "is not a folder")
       assert.strictEqual(missing?.status, "warning")
       const state = checks.find((check) => check.name === "State folder")
       assert.strictEqual(state?.status, "failed")
@@ -240,11 +249,11 @@ describe("doctor", () => {
       })
       assert.deepInclude(yield* tables(4), {
         status: "warning",
-        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 4; this server makes version 3"
+        detail: "PostgreSQL 15.4 at db.example.com/n8n, tables of version 4; this server creates version 3"
       })
       const down = yield* state(() => Effect.fail(new DatabaseError({ message: "no answer within 5 s" })))
       assert.strictEqual(down?.status, "failed")
-      assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be kept")
+      assert.include(down?.detail, "db.example.com/n8n: no answer within 5 s; snapshots cannot be stored")
     }).pipe(Effect.provide(FakeN8n.layer(Demo.seed))))
 
   it.effect("tells which node types there are, and when their file is missing", () =>

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as PolicyFile from "../../src/app/PolicyFile.ts"
+import * as PolicyFile from "../../../src/app/config/PolicyFile.ts"
 
 const load = Effect.fnUntraced(
   function*(text: string) {
@@ -38,7 +38,7 @@ for (
     ["a value of another type", `{"minScheduleMinutes": "soon"}`, "minScheduleMinutes"],
     ["an interval that is none", `{"minScheduleMinutes": 0}`, "minScheduleMinutes"],
     ["an empty name", `{"protectedTags": [""]}`, "protectedTags"],
-    ["what is no JSON", `{"protectedTags": [`, "no JSON"]
+    ["what is no JSON", `{"protectedTags": [`, "not JSON"]
   ] as const
 ) {
   it.effect(`refuses ${what}`, () =>

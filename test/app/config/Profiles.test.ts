@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Profiles from "../../src/app/Profiles.ts"
-import { folderWith, platform } from "../support/folders.ts"
+import * as Profiles from "../../../src/app/config/Profiles.ts"
+import { folderWith, platform } from "../../support/folders.ts"
 
 const load = (text: string, env: Readonly<Record<string, string>> = {}) =>
   Effect.flatMap(folderWith({ "n8n.json": text }), (folder) => Profiles.load(`${folder}/n8n.json`, env)).pipe(
@@ -34,7 +34,7 @@ describe("Profiles", () => {
   const one = (entry: unknown) => JSON.stringify({ profiles: [entry] })
 
   it.effect.each<readonly [string, string, RegExp]>([
-    ["no JSON", "{\n\"profiles\": [}", /no JSON: \w+ in line 2/],
+    ["no JSON", "{\n\"profiles\": [}", /not JSON: \w+ in line 2/],
     ["no object", "[]", /arguments must be a JSON object|object/],
     ["no profiles", "{}", /profiles/],
     ["none", "{\"profiles\": []}", /profiles/],

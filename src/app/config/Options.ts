@@ -4,10 +4,10 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { homedir } from "node:os"
 import { isAbsolute, relative, resolve } from "node:path"
-import * as Locale from "../answer/Locale.ts"
-import * as Minimize from "../answer/Minimize.ts"
-import * as tools from "../tools/index.ts"
-import * as Selection from "../tools/Selection.ts"
+import * as Locale from "../../answer/Locale.ts"
+import * as Minimize from "../../answer/Minimize.ts"
+import * as tools from "../../tools/index.ts"
+import * as Selection from "../../tools/Selection.ts"
 import {
   choice,
   type Declaration,
@@ -24,15 +24,15 @@ import {
   withDefault
 } from "./declaration.ts"
 
-const repeatable = "may be repeated, or with commas between"
-const repeatablePath = "may be repeated, in the variable with the separator of PATH"
+const repeatable = "may be repeated, or separated by commas"
+const repeatablePath = "may be repeated; the variable separates them as PATH does"
 
 /** Options for every transport. */
 export const general = {
   n8nUrl: optional(
     text,
     "n8n-url URL",
-    "Address of n8n, as its editor has it in a browser; with or without a trailing slash or /api/v1",
+    "Address of n8n, as the browser shows it for the editor; with or without a trailing slash or /api/v1",
     { variable: "N8N_URL" }
   ),
   apiKey: optional(
@@ -44,25 +44,25 @@ export const general = {
   webhookUrl: optional(
     text,
     "webhook-url URL",
-    "Address of n8n's production webhooks, where it is not N8N_URL; n8n has it as WEBHOOK_URL",
+    "Base URL of production webhooks if it differs from N8N_URL (n8n's WEBHOOK_URL)",
     { defaultText: "N8N_URL" }
   ),
   readOnly: withDefault(
     toggle,
     false,
     "read-only",
-    "Offer no tool that changes anything; wins over everything else"
+    "Offer no tool that changes anything; overrides all other options"
   ),
   policy: optional(
     file,
     "policy FILE",
-    "File with rules that every write to n8n must keep: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
+    "File with rules that every write to n8n must follow: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
   ),
   credentialEnv: withDefault(
     list,
     [],
     "credential-env NAMES",
-    `Environment variables whose values credential_create may send to n8n as secrets; ${repeatable}`,
+    `Environment variables that credential_create may send to n8n as secrets; ${repeatable}`,
     { defaultText: "none: credential_create is not offered" }
   ),
   toolsets: withDefault(
@@ -77,7 +77,7 @@ export const general = {
     list,
     [],
     "exclude-tools NAMES",
-    "Do not offer these tools, whatever the other options say"
+    "Do not offer these tools; overrides the other options"
   ),
   filesRoot: withDefault(
     paths,
@@ -92,9 +92,9 @@ export const general = {
     paths,
     [],
     "nodes PATH",
-    `Package of custom or community nodes: its folder (its code is run to ask its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
+    `Package of custom or community nodes: its folder (its code is run to read its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
   ),
-  config: optional(file, "config FILE", "File that names several n8n instances as profiles"),
+  config: optional(file, "config FILE", "File with several n8n instances as profiles"),
   profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token"),
   demo: withDefault(
     toggle,
@@ -105,7 +105,7 @@ export const general = {
   state: optional(
     secret,
     "state PLACE",
-    "Where snapshots, the executions of tests and the sealing key are kept: a folder, or postgres://user:password@host/database for servers on many machines",
+    "Where snapshots, the executions of tests and the sealing key are stored: a folder, or postgres://user:password@host/database for servers on many machines",
     { defaultText: "$XDG_STATE_HOME/effect-n8n-mcp" }
   ),
   locale: withDefault(choice(Locale.locales), "en", "locale", "Language of an answer's message"),
@@ -120,7 +120,7 @@ export const general = {
     toggle,
     false,
     "show-secrets",
-    "Do not replace secrets in execution data and parameters by [redacted]"
+    "Do not replace secrets in execution data and parameters with [redacted]"
   )
 }
 
@@ -131,18 +131,18 @@ const http = {
     "transport",
     "How clients reach the server; the options below are for HTTP"
   ),
-  host: withDefault(text, "127.0.0.1", "host ADDRESS", "Address to listen on; beyond this machine only with a token"),
+  host: withDefault(text, "127.0.0.1", "host ADDRESS", "Address to listen on; other machines need a token"),
   port: withDefault(integer(0, 65_535), 3000, "port N", "Port to listen on; 0 is any free port"),
   authToken: withDefault(
     secrets,
     [],
     "auth-token TOKEN",
-    "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, with commas between"
+    "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, separated by commas"
   ),
   oauthIssuer: optional(
     text,
     "oauth-issuer URL",
-    "Identity provider whose access tokens are taken (JWT, scopes n8n:read and n8n:write); needs --public-url"
+    "Identity provider whose access tokens are accepted (JWT, scopes n8n:read and n8n:write); needs --public-url"
   ),
   publicUrl: optional(
     text,
@@ -196,6 +196,9 @@ export type Options = Command.Command.Config.Infer<typeof flags>
 /** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
+/** Failure with an {@link InvalidOption}. */
+export const refuse = (message: string) => new InvalidOption({ message })
+
 /** Environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
 export const variables = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1])))
@@ -227,4 +230,4 @@ export const servedTools = (options: Options, hasFiles: boolean) =>
     excludeTools: options.excludeTools,
     hasFiles,
     credentialEnv: options.credentialEnv.length > 0
-  })).pipe(Effect.mapError((message) => new InvalidOption({ message })))
+  })).pipe(Effect.mapError(refuse))

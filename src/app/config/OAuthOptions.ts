@@ -1,24 +1,24 @@
 /** Validated options of the identity provider. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Issuer from "../mcp/http/Issuer.ts"
-import * as OAuth from "../mcp/http/OAuth.ts"
+import * as Issuer from "../../mcp/http/Issuer.ts"
+import * as OAuth from "../../mcp/http/OAuth.ts"
 import * as Options from "./Options.ts"
-
-const refuse = (message: string) => Effect.fail(new Options.InvalidOption({ message }))
 
 /** URL without query, fragment and credentials. */
 const parse = (text: string, name: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return refuse(`${name} is no http address. Write it as https://example.com`)
+    return Options.refuse(`${name} is not an http address. Write it as https://example.com`)
   }
   if (!Issuer.isSafe(url)) {
-    return refuse(`${name} must begin with https, unless it is on this machine: tokens would be readable on their way`)
+    return Options.refuse(
+      `${name} must begin with https, unless it is on this machine: tokens would be readable on their way`
+    )
   }
   return `${url.search}${url.hash}${url.username}${url.password}` === ""
     ? Effect.succeed(url)
-    : refuse(`${name} holds more than an address: remove user name, password, query and fragment`)
+    : Options.refuse(`${name} contains more than an address: remove user name, password, query and fragment`)
 }
 
 /** Public address of the server, if set. */
@@ -30,7 +30,7 @@ export const publicAddress = Effect.fnUntraced(function*({ publicUrl }: Options.
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer)) return undefined
   if (Option.isNone(options.publicUrl)) {
-    return yield* refuse("--oauth-issuer needs --public-url: tokens are made for the server's address")
+    return yield* Options.refuse("--oauth-issuer needs --public-url: tokens are made for the server's address")
   }
   const issuer = options.oauthIssuer.value
   yield* parse(issuer, "--oauth-issuer")

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
-import { counted } from "../base/Plural.ts"
-import * as Issuer from "../mcp/http/Issuer.ts"
-import * as OAuth from "../mcp/http/OAuth.ts"
+import { counted } from "../../base/Plural.ts"
+import * as Issuer from "../../mcp/http/Issuer.ts"
+import * as OAuth from "../../mcp/http/OAuth.ts"
 import type { Check } from "./Doctor.ts"
 
 /** Checks the provider's metadata and clock. */
@@ -58,7 +58,7 @@ const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
       resource === id ? { name: "OAuth audience", status: "ok", detail: id } : {
         name: "OAuth audience",
         status: "failed",
-        detail: `${metadataUrl} tells clients to ask for tokens for '${resource.slice(0, 200)}', not for ${id}`,
+        detail: `${metadataUrl} names '${resource.slice(0, 200)}' as the audience of tokens, not ${id}`,
         cure: "Give every server behind that address the same --public-url."
       }
     ),
@@ -66,7 +66,7 @@ const audienceCheck = ({ id, metadataUrl }: OAuth.Resource) =>
       name: "OAuth audience",
       status: "warning",
       detail: `${id}; ${metadataUrl} does not answer`,
-      cure: "Start the server, and have the proxy before it pass /.well-known/ on, if clients cannot log in."
+      cure: "If clients cannot log in: start the server, and have the proxy in front of it forward /.well-known/."
     }))
   )
 
@@ -78,7 +78,11 @@ export const examine = (
     Effect.flatMap(({ date, keysUrl }) => Effect.all([issuerCheck(issuer, date), keysCheck(keysUrl)])),
     Effect.catch((error) =>
       Effect.succeed<ReadonlyArray<Check>>([
-        failed("OAuth issuer", error, "Check --oauth-issuer (N8N_MCP_OAUTH_ISSUER), and that this machine reaches it."),
+        failed(
+          "OAuth issuer",
+          error,
+          "Check --oauth-issuer (N8N_MCP_OAUTH_ISSUER), and that this machine can reach it."
+        ),
         { name: "OAuth keys", status: "skipped", detail: "needs the issuer" }
       ])
     ),

@@ -1,9 +1,9 @@
 /** The operator's policy, from the file of `--policy`. */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
-import * as Arguments from "../answer/Arguments.ts"
-import * as Tool from "../answer/Tool.ts"
-import * as Policy from "../workflows/Policy.ts"
+import * as Arguments from "../../answer/Arguments.ts"
+import * as Tool from "../../answer/Tool.ts"
+import * as Policy from "../../workflows/Policy.ts"
 import * as ConfigFile from "./configFile.ts"
 import * as Options from "./Options.ts"
 
@@ -14,5 +14,5 @@ export const load = (
   file: string
 ): Effect.Effect<Policy.Rules, Options.InvalidOption, FileSystem.FileSystem> =>
   ConfigFile.read(file, decode).pipe(
-    Effect.mapError((reason) => new Options.InvalidOption({ message: `--policy: ${file}: ${reason}` }))
+    Effect.mapError((reason) => Options.refuse(`--policy: ${file}: ${reason}`))
   )

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import type { Database } from "../base/Database.ts"
-import * as Snapshots from "../workflows/store/Snapshots.ts"
+import type { Database } from "../../base/Database.ts"
+import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 import { forms, type Named, parse } from "./statePlace.ts"
 
@@ -15,7 +15,7 @@ export type Place =
 
 /** Loaded on demand. */
 const postgres = (url: Redacted.Redacted<string>) =>
-  Layer.unwrap(Effect.map(Effect.promise(() => import("./Postgres.ts")), ({ layer }) => layer(url)))
+  Layer.unwrap(Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ layer }) => layer(url)))
 
 /** Place named by a text, if valid. */
 export const named = (text: Redacted.Redacted<string>): Place | undefined => {
@@ -29,5 +29,5 @@ export const place = Effect.fnUntraced(function*(
   env: NodeJS.ProcessEnv
 ): Effect.fn.Return<Place, Options.InvalidOption> {
   if (Option.isNone(state)) return { _tag: "Folder", folder: Snapshots.defaultFolder(env) }
-  return named(state.value) ?? (yield* new Options.InvalidOption({ message: `--state is ${forms}` }))
+  return named(state.value) ?? (yield* Options.refuse(`--state is ${forms}`))
 })

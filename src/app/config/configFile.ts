@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { parse, type ParseError, printParseErrorCode } from "jsonc-parser"
-import * as Hints from "../answer/Hints.ts"
-import type * as Errors from "../base/Errors.ts"
+import * as Hints from "../../answer/Hints.ts"
+import type * as Errors from "../../base/Errors.ts"
 
 const parseText = (text: string) => {
   const errors: Array<ParseError> = []
@@ -12,7 +12,7 @@ const parseText = (text: string) => {
   return first === undefined
     ? Effect.succeed(value)
     : Effect.fail(
-      `no JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
+      `not JSON: ${printParseErrorCode(first.error)} in line ${text.slice(0, first.offset).split("\n").length}`
     )
 }
 

@@ -1,13 +1,13 @@
-/** Several n8n instances in one file, each with its tokens and whether it may be changed. */
+/** File with several n8n instances, each with its tokens and whether it may be changed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { dirname, resolve as absolute } from "node:path"
-import * as Arguments from "../answer/Arguments.ts"
-import * as Tool from "../answer/Tool.ts"
-import { suggestion } from "../base/Nearest.ts"
+import * as Arguments from "../../answer/Arguments.ts"
+import * as Tool from "../../answer/Tool.ts"
+import { suggestion } from "../../base/Nearest.ts"
 import * as ConfigFile from "./configFile.ts"
 import { splitList } from "./declaration.ts"
 import { forms, parse } from "./statePlace.ts"
@@ -15,22 +15,22 @@ import { forms, parse } from "./statePlace.ts"
 /** One n8n, as one API key sees it. */
 export interface Profile {
   readonly name: string
-  /** The editor's address. */
+  /** Address of the editor. */
   readonly url: string
   readonly apiKey: Redacted.Redacted<string>
-  /** The address of its production webhooks, if it is another. */
+  /** Base URL of its production webhooks, if it differs. */
   readonly webhookUrl: string | undefined
-  /** Leaves out the tools that change something. */
+  /** Whether tools that change something are left out. */
   readonly readOnly: boolean
-  /** Over HTTP: the tokens that lead to this profile. */
+  /** Tokens of its callers over HTTP. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
-  /** Folders of its own, absolute; none if empty, the server's if absent. */
+  /** Absolute folders of its own; empty disables the file tools. Default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined
-  /** Where its snapshots, executions of tests and drafts are kept: a folder, absolute, or `postgres://…`; else the server's. */
+  /** Place of its state: an absolute folder, or `postgres://…`. Default: the server's. */
   readonly state?: Redacted.Redacted<string> | undefined
 }
 
-/** A profile that cannot be used; the server does not start. */
+/** Invalid profile; the server does not start. */
 export class InvalidProfile extends Data.TaggedError("InvalidProfile")<{ readonly message: string }> {}
 
 const text = Schema.String.check(Schema.isMinLength(1))
@@ -60,7 +60,6 @@ const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry)
 /** Variables of the environment, by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The entry's own place of state; fails with the reason. */
 const stateOf = ({ state, stateEnv }: typeof Entry.Type, env: Env, base: string) => {
   if (state !== undefined && stateEnv !== undefined) {
     return Effect.fail("one of state and stateEnv (the name of a variable) is enough")
@@ -101,7 +100,7 @@ const resolve = Effect.fnUntraced(function*(entry: typeof Entry.Type, env: Env, 
 
 /**
  * Reads `{"profiles":[{name, url, apiKey or apiKeyEnv, webhookUrl?, readOnly?, tokens?, tokensEnv?, filesRoot?, state or
- * stateEnv?}]}`; comments and trailing commas are allowed, a variable holds several tokens with commas between them, and
+ * stateEnv?}]}`; comments and trailing commas are allowed, commas separate several tokens in a variable, and
  * relative folders start at the file's.
  */
 export const load = (file: string, env: Env): Effect.Effect<
@@ -128,7 +127,7 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/** The profile with the name; a single profile needs none. */
+/** Profile by name; a single profile needs no name. */
 export const pick = (
   profiles: ReadonlyArray<Profile>,
   name: string | undefined

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** A folder of this machine, or a database that others use too. */
+/** Folder of this machine, or a database shared with others. */
 export type Named =
   | { readonly _tag: "Folder"; readonly folder: string }
   | {
