@@ -113,7 +113,7 @@ describe("refused arguments", () => {
     {
       args: { id: "w", executionId: "12a" },
       field: "executionId",
-      message: "Execution ID must be digits, as list_executions gives it"
+      message: "Execution ID must be digits, as in list_executions"
     },
     { args: { id: "w", limit: 0 }, field: "limit", message: "limit must be from 1 to 100" },
     { args: { id: "w", limit: "101" }, field: "limit", message: "limit must be from 1 to 100" },

@@ -35,24 +35,29 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   return execution
 })
 
-/** One run of one node of an execution: items in, items out, parameters, error. */
+/** Reads one run of one node of an execution: items in, items out, parameters, error. */
 export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
   searchHint: "debug step, input and output data, items, payload of a node",
   description:
-    "Use after get_execution: input and output items, parameters and error of one node. In a loop choose the run, at a branch the output.",
+    "Use after get_execution: input and output items, parameters and error of one node. Choose the run of a loop, the output of a branch.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
     nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))
-      .annotate({ description: "As get_execution gives it." })
+      .annotate({ description: "As in get_execution." })
       .pipe(Schema.annotateKey({ messageMissingKey: "Node name is required" })),
-    runIndex: parameters.index("runIndex", "Which run, from 0; default: the last."),
-    outputIndex: parameters.index("outputIndex", "Which entry of outputs, from 0; default: the first with items."),
+    runIndex: parameters.index("runIndex", "Run, from 0; default: the last."),
+    outputIndex: parameters.index("outputIndex", "Entry of outputs, from 0; default: the first with items."),
     itemOffset: parameters.offset("itemOffset", "Items (with where: matches) to skip."),
-    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "Items of input and of output."),
+    itemLimit: parameters.int(
+      "itemLimit",
+      { minimum: 1, maximum: 50 },
+      50,
+      "Maximum of input items, and of output items."
+    ),
     where,
     fields
   }),
@@ -77,7 +82,7 @@ export const getExecutionByNode = Tool.make({
     defined({
       ...node,
       note: where !== undefined && runIndex === undefined && node.runCount > 1
-        ? `where looked at the last of ${node.runCount} runs: search_execution looks at all of them.`
+        ? `where searched the last of ${node.runCount} runs: search_execution searches all of them.`
         : node.note,
       url
     }),
@@ -86,12 +91,12 @@ export const getExecutionByNode = Tool.make({
     en: `Execution details of node '${nodeName}'`,
     ja: `ノード '${nodeName}' の実行詳細を取得しました`
   }),
-  next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, kept) => {
+  next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, count) => {
     if (path !== "input.items" && path !== "output.items") return undefined
     return Hints.executionByNode(id, nodeName, {
       runIndex,
       outputIndex,
-      itemOffset: itemOffset + kept,
+      itemOffset: itemOffset + count,
       where,
       fields
     })

@@ -4,14 +4,13 @@ import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** `POST /executions/{id}/retry`; a new execution, which has ended when this answers. */
+/** `POST /executions/{id}/retry`: starts a new execution and answers when it has ended. */
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
   searchHint: "run again, rerun a failed execution",
   description:
     "Run a failed execution again from the node that failed, with the data it had. Next: get_execution with the new id.",
-  // Its nodes really run.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry"],
   input: Schema.Struct({

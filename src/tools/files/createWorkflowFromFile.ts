@@ -7,7 +7,7 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows` of a file, unpublished. */
+/** `POST /workflows` with a file's workflow, unpublished. */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
@@ -28,7 +28,7 @@ export const createWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
     }).pipe(
       (create) =>
-        writing.withNamesakes(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
+        writing.warnDuplicateName(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
       writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),

@@ -36,7 +36,7 @@ const Input = Schema.Struct({
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-/** What was done, or would be: a verb in both forms, and what of. */
+/** Phrases for each operation: the verb in both forms, and its object. */
 const phrases: Readonly<
   Record<TableWrite.Input["op"], readonly [would: string, did: string, what: (count: number, table: string) => string]>
 > = {
@@ -59,8 +59,7 @@ export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",
   searchHint: "insert rows, update records, delete rows, create a table, add a column",
-  description:
-    "Change an n8n data table. What is deleted or overwritten is kept: the answer says how to bring it back.",
+  description: "Change an n8n data table. Deleted or overwritten data is saved; the answer says how to restore it.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["dataTable:list", "dataTable:read"],
   partialScopes: {

@@ -5,7 +5,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value. */
+/** `PUT /workflows/{id}` of the current workflow with the arguments; other parts keep their values. */
 export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",
@@ -20,11 +20,11 @@ export const updateWorkflow = Tool.make({
     nodes: Schema.optionalKey(
       writing.nodes.annotate({
         description:
-          "All nodes, replacing those there; a node without credentials keeps its own, credentials: {} removes them."
+          "All nodes, replacing the current ones; a node without credentials keeps its own, credentials: {} removes them."
       })
     ),
     connections: Schema.optionalKey(
-      writing.connections.annotate({ description: "All connections, replacing those there." })
+      writing.connections.annotate({ description: "All connections, replacing the current ones." })
     ),
     settings: writing.settings,
     active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish or unpublish it." })),
