@@ -12,7 +12,7 @@ const input = Schema.Struct({
   limit: parameters.limit,
   ratio: Schema.optionalKey(Schema.Finite),
   active: Schema.optionalKey(Schema.Boolean),
-  raw: parameters.raw("More."),
+  raw: parameters.flag("More."),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodes: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, position: Schema.Array(Schema.Int) }))),
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),

@@ -51,7 +51,7 @@ export const listCredentials = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["credential:list"],
   input: Schema.Struct({
-    type: Schema.optionalKey(Schema.String.annotate({ description: "Only of this type, such as slackApi." })),
+    type: parameters.optional(Schema.String, "Only of this type, such as slackApi."),
     limit: parameters.limit,
     cursor: parameters.cursor
   }),

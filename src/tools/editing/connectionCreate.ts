@@ -17,8 +17,8 @@ export const connectionCreate = Tool.make({
     workflowId: parameters.anyWorkflowId,
     sourceNodeId: parameters.required("sourceNodeId", "Id or name; for an AI connection, the sub-node."),
     targetNodeId: parameters.required("targetNodeId", "Id or name."),
-    sourceOutput: Schema.optionalKey(Schema.String.annotate({ description: "Output; default: the first." })),
-    targetInput: Schema.optionalKey(Schema.String.annotate({ description: "Input; default: the first." })),
+    sourceOutput: parameters.optional(Schema.String, "Output; default: the first."),
+    targetInput: parameters.optional(Schema.String, "Input; default: the first."),
     raw: editing.raw
   }),
   output: Schema.Struct({

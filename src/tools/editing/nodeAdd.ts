@@ -22,10 +22,8 @@ export const nodeAdd = Tool.make({
     nodeType: editing.nodeType("nodeType"),
     position: editing.position,
     parameters: editing.nodeParameters("As node_get shows them."),
-    name: Schema.optionalKey(Schema.String.annotate({ description: "Default: the type's name." })),
-    after: Schema.optionalKey(
-      Schema.String.annotate({ description: "Node to connect from; for a sub-node, the node it serves." })
-    ),
+    name: parameters.optional(Schema.String, "Default: the type's name."),
+    after: parameters.optional(Schema.String, "Node to connect from; for a sub-node, the node it serves."),
     raw: editing.raw
   }),
   output: Schema.Struct({

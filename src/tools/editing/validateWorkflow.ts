@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { Problem } from "../../base/Problem.ts"
@@ -14,18 +13,17 @@ import * as page from "../shared/WorkflowPage.ts"
 
 const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
-  workflow: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Unknown).annotate({
-      description: "Or the workflow itself: {name, nodes, connections, settings}."
-    })
+  workflow: parameters.optional(
+    Schema.Record(Schema.String, Schema.Unknown),
+    "Or the workflow itself: {name, nodes, connections, settings}."
   )
 }
 
-const oneOf = new Errors.ValidationError({
-  reason: "Pass either workflowId or workflow",
-  field: "workflowId",
-  hint: "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
-})
+const oneOf = parameters.invalid(
+  "workflowId",
+  "Pass either workflowId or workflow",
+  "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
+)
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {

@@ -26,7 +26,7 @@ const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, p
   yield* conditions.checkNode(execution, name, parameter)
   const side = ItemComparison.sideOf(execution, name)
   if (side !== undefined) return side
-  return yield* conditions.invalid(
+  return yield* parameters.invalid(
     parameter,
     `Node '${name}' has no output in execution '${execution.id}'`,
     conditions.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
@@ -71,10 +71,9 @@ export const compareItems = Tool.make({
     id: parameters.executionId,
     from: parameters.required("from", "Earlier node."),
     to: parameters.required("to", "Later node."),
-    key: Schema.optionalKey(
-      Schema.String.annotate({
-        description: "Path that pairs items (orderNo); default: n8n's item links, else position."
-      })
+    key: parameters.optional(
+      Schema.String,
+      "Path that pairs items (orderNo); default: n8n's item links, else position."
     ),
     ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Compare only these paths."),
@@ -131,7 +130,7 @@ export const compareItems = Tool.make({
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
         const hint = ItemFields.note([key.path], samples(execution, side, redacts))
-        return yield* conditions.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
+        return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index))
       const notes = [

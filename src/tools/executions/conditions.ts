@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Errors from "../../base/Errors.ts"
+import type * as Errors from "../../base/Errors.ts"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
@@ -10,16 +10,12 @@ import type { Execution } from "../../executions/Execution.ts"
 import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-
-/** Refuses an argument. */
-export const invalid = (field: string, reason: string, hint: string) =>
-  new Errors.ValidationError({ reason, field, hint })
+import * as parameters from "../shared/Parameters.ts"
 
 /** Parameter `where`. */
-export const where = Schema.optionalKey(
-  Schema.String.annotate({
-    description: "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
-  })
+export const where = parameters.optional(
+  Schema.String,
+  "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
 )
 
 /** Parameter that takes paths. */
@@ -33,7 +29,7 @@ const shownSource = 20
 
 /** Error for an expression, with the place of the problem. */
 export const wrongExpression = (source: string, { at, kind, message }: Interpreter.Problem) =>
-  invalid(
+  parameters.invalid(
     "where",
     `where, at character ${at + 1} ('${source.slice(at, at + shownSource)}'): ${message}`,
     kind === "budget"
@@ -54,7 +50,11 @@ export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = [])
     const steps = JsonPath.parse(path)
     return steps === undefined
       ? Effect.fail(
-        invalid(parameter, `'${path}' is not a path`, "Write orderNo, customer.id, lines[0].sku or [\"order no\"].")
+        parameters.invalid(
+          parameter,
+          `'${path}' is not a path`,
+          "Write orderNo, customer.id, lines[0].sku or [\"order no\"]."
+        )
       )
       : Effect.succeed({ path, steps: steps.length > 1 && steps[0] === "$json" ? steps.slice(1) : steps })
   })
@@ -65,7 +65,7 @@ export const checkNode = (execution: Execution, name: string, field: string) => 
   return names.includes(name)
     ? Effect.void
     : Effect.fail(
-      invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
+      parameters.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
     )
 }
 

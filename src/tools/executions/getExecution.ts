@@ -25,9 +25,9 @@ export const getExecution = Tool.make({
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
-    wait: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
-        .annotate({ description: "Seconds to wait for it to end." })
+    wait: parameters.optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" })),
+      "Seconds to wait for it to end."
     )
   }),
   output: summaries.Summary,

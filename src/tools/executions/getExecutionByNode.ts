@@ -10,7 +10,7 @@ import * as NodeExecution from "../../executions/NodeExecution.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-import { checkNode, compile, fields, invalid, parsePaths, where, wrongExpression } from "./conditions.ts"
+import { checkNode, compile, fields, parsePaths, where, wrongExpression } from "./conditions.ts"
 
 /** Refuses a node, run or output that the execution does not have. */
 const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExecution.Request) {
@@ -18,7 +18,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   yield* checkNode(execution, nodeName, "nodeName")
   const runs = execution.runs.get(nodeName) ?? []
   if (runIndex !== undefined && runs.length > 0 && runIndex >= runs.length) {
-    return yield* invalid(
+    return yield* parameters.invalid(
       "runIndex",
       `Node '${nodeName}' has no run ${runIndex}`,
       `It ran ${runs.length} times: 0 to ${runs.length - 1}.`
@@ -26,7 +26,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   }
   const outputs = runs.at(runIndex ?? -1)?.outputs.length ?? 0
   if (outputIndex !== undefined && runs.length > 0 && outputIndex >= outputs) {
-    return yield* invalid(
+    return yield* parameters.invalid(
       "outputIndex",
       `That run of '${nodeName}' has no output ${outputIndex}`,
       outputs === 0 ? "It has no output." : `It has ${outputs}: 0 to ${outputs - 1}.`
@@ -46,9 +46,7 @@ export const getExecutionByNode = Tool.make({
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))
-      .annotate({ description: "As in get_execution." })
-      .pipe(Schema.annotateKey({ messageMissingKey: "Node name is required" })),
+    nodeName: parameters.required("Node name", "As in get_execution."),
     runIndex: parameters.index("runIndex", "Run, from 0; default: the last."),
     outputIndex: parameters.index("outputIndex", "Entry of outputs, from 0; default: the first with items."),
     itemOffset: parameters.offset("itemOffset", "Items (with where: matches) to skip."),

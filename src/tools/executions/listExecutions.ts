@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -58,11 +57,11 @@ const maxRows = 100
 const maxGroupedChars = 9_000
 const maxMessage = 300
 
-const tooMany = new Errors.ValidationError({
-  reason: `limit must be from 1 to ${maxRows}`,
-  field: "limit",
-  hint: "With groupBy up to 500 are allowed; nextCursor continues after them."
-})
+const tooMany = parameters.invalid(
+  "limit",
+  `limit must be from 1 to ${maxRows}`,
+  "With groupBy up to 500 are allowed; nextCursor continues after them."
+)
 
 const nothingNamed = (name: string | undefined, workflowId: string | undefined) =>
   `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
@@ -120,28 +119,24 @@ export const listExecutions = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    workflowId: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })
+    workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Only runs of this workflow."),
+    workflowName: parameters.optional(
+      Schema.String.check(Schema.isMinLength(1)),
+      "Only runs of workflows whose name contains this."
     ),
-    workflowName: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({
-        description: "Only runs of workflows whose name contains this."
-      })
+    groupBy: parameters.optional(
+      Schema.Literals(["workflow", "failure"]),
+      "workflow: run counts by status; failure: failed runs by node and error."
     ),
-    groupBy: Schema.optionalKey(
-      Schema.Literals(["workflow", "failure"]).annotate({
-        description: "workflow: run counts by status; failure: failed runs by node and error."
-      })
-    ),
-    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
-    limit: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" }))
-        .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
+    status: parameters.optional(Schema.Literals(statuses), "Only in this state."),
+    limit: parameters.optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
+      "Default 20, at most 100; with groupBy 200, at most 500."
     ),
     cursor: parameters.cursor,
     startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
     startedBefore: isoTime("startedBefore", "Started before."),
-    raw: parameters.raw("Adds mode, retries and all other fields.")
+    raw: parameters.flag("Adds mode, retries and all other fields.")
   }),
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),

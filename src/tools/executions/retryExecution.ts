@@ -15,7 +15,7 @@ export const retryExecution = Tool.make({
   scopes: ["execution:retry"],
   input: Schema.Struct({
     id: parameters.executionId,
-    latest: parameters.raw("Use the current workflow instead of the one that ran.")
+    latest: parameters.flag("Use the current workflow instead of the one that ran.")
   }),
   output: Schema.Struct({ id: Schema.String, status: Schema.String }),
   handler: ({ id, latest }) => N8nClient.use((n8n) => n8n.retryExecution(id, latest)),

@@ -48,13 +48,9 @@ export const searchExecution = Tool.make({
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    text: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value." })
-    ),
+    text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Text in a key or value."),
     where: conditions.where,
-    nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only these nodes." })
-    ),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
     fields: conditions.fields,
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
   }),
@@ -69,7 +65,7 @@ export const searchExecution = Tool.make({
   handler: ({ fields: paths, id, limit, nodes, text, where: source }) =>
     Effect.gen(function*() {
       if (text === undefined && source === undefined) {
-        return yield* conditions.invalid(
+        return yield* parameters.invalid(
           "text",
           "text or where is required",
           "For example text: \"cus_123\", or where: \"amount < 0\"."

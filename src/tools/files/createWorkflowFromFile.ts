@@ -16,7 +16,7 @@ export const createWorkflowFromFile = Tool.make({
     "Create a workflow in n8n from an exported JSON file, unpublished. Repairs and omissions are listed in warnings.",
   annotations: Tool.additive,
   scopes: ["workflow:create", "workflow:read"],
-  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.raw("Adds the workflow as read back.") }),
+  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.flag("Adds the workflow as read back.") }),
   output: writing.Output,
   handler: ({ filePath }) =>
     Effect.gen(function*() {

@@ -27,7 +27,7 @@ export const replaceWorkflowFromFile = Tool.make({
     filePath: parameters.workflowFile,
     expectedVersionId: writing.expectedVersionId,
     confirm: writing.confirm,
-    raw: parameters.raw("Adds the workflow as read back.")
+    raw: parameters.flag("Adds the workflow as read back.")
   }),
   output: writing.Output,
   handler: ({ confirm, expectedVersionId, filePath, id }) =>

@@ -26,14 +26,10 @@ export const workflowCreate = Tool.make({
         toJsonSchema: () => ({ maxLength: Limits.nameLength })
       })
     ),
-    description: Schema.optionalKey(Schema.String.annotate({ description: "What it is for." })),
-    active: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only recorded in the draft; nothing is published." })
-    ),
+    description: parameters.optional(Schema.String, "What it is for."),
+    active: parameters.optional(Schema.Boolean, "Only recorded in the draft; nothing is published."),
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
-    filePath: Schema.optionalKey(
-      Schema.String.annotate({ description: "Path; default: derived from the workflow's name." })
-    )
+    filePath: parameters.optional(Schema.String, "Path; default: derived from the workflow's name.")
   }),
   output: Schema.Struct({
     workflowId: Schema.String,

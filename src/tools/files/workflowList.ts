@@ -15,7 +15,7 @@ export const workflowList = Tool.make({
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    directoryPath: Schema.optionalKey(Schema.String.annotate({ description: "Folder; default: the files root." })),
+    directoryPath: parameters.optional(Schema.String, "Folder; default: the files root."),
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip.")
   }),

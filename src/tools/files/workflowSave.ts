@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { workflowKeys } from "../../n8n/model/WorkflowKeys.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
@@ -23,11 +22,7 @@ const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
   if (workflow === undefined || !whole(workflow)) {
-    return yield* new Errors.ValidationError({
-      reason: `'${reference}' does not contain a workflow`,
-      field: "workflowId",
-      hint: "Nothing was written."
-    })
+    return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
   return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
 })
@@ -36,11 +31,11 @@ const referenced = Effect.fnUntraced(function*(reference: string) {
 const onlyWorkflow = (data: Obj) => {
   const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
   return foreign.length === 0 ? Effect.void : Effect.fail(
-    new Errors.ValidationError({
-      reason: `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
-      field: "workflowData",
-      hint: "Nothing was written. Remove them."
-    })
+    parameters.invalid(
+      "workflowData",
+      `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
+      "Nothing was written. Remove them."
+    )
   )
 }
 
@@ -76,11 +71,11 @@ export const workflowSave = Tool.make({
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
       if (!whole(workflowData)) {
-        return yield* new Errors.ValidationError({
-          reason: "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",
-          field: "workflowData",
-          hint: "Nothing was written. Omit workflowData to write the workflow that workflowId names."
-        })
+        return yield* parameters.invalid(
+          "workflowData",
+          "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",
+          "Nothing was written. Omit workflowData to write the workflow that workflowId names."
+        )
       }
       const { place } = Reference.parse(workflowId)
       const data = str(workflowData["id"]) === undefined && place.kind === "n8n" && place.id !== ""

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -12,9 +11,6 @@ import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-const field = (reason: string, hint: string, name: "a" | "b" | "node") =>
-  new Errors.ValidationError({ reason, field: name, hint })
-
 /** Both references to compare; without `b` it follows from `a`. */
 const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   const { place, version } = Reference.parse(a)
@@ -22,18 +18,18 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   const id = place.kind === "file" ? place.path : place.id
   if (version !== undefined) return [a, id] as const
   if (place.kind !== "n8n") {
-    return yield* field(
+    return yield* parameters.invalid(
+      "b",
       "A file needs another workflow to compare with",
-      "Set b to another file, or to a workflow on n8n.",
-      "b"
+      "Set b to another file, or to a workflow on n8n."
     )
   }
   const { active } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   if (!active) {
-    return yield* field(
+    return yield* parameters.invalid(
+      "a",
       `Workflow '${id}' is not published, so there is no other version to compare it with`,
-      `Name a version from workflow_history(id: '${id}'), as in a: '${id}@VERSION'.`,
-      "a"
+      `Name a version from workflow_history(id: '${id}'), as in a: '${id}@VERSION'.`
     )
   }
   return [Reference.format(id, Reference.published), id] as const
@@ -60,8 +56,8 @@ export const workflowDiff = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     a: parameters.required("a", parameters.referenceForms),
-    b: Schema.optionalKey(Schema.String.annotate({ description: "Same forms." })),
-    node: Schema.optionalKey(Schema.String.annotate({ description: "Show only this node, in full." }))
+    b: parameters.optional(Schema.String, "Same forms."),
+    node: parameters.optional(Schema.String, "Show only this node, in full.")
   }),
   output: Schema.Struct({
     from: Schema.String,
@@ -78,7 +74,7 @@ export const workflowDiff = Tool.make({
       ], { concurrency: 2 })
       const names = [...namesIn(after.workflow), ...namesIn(before.workflow)]
       if (node !== undefined && !names.includes(node)) {
-        return yield* field(`Neither workflow has a node '${node}'`, suggestion(node, names), "node")
+        return yield* parameters.invalid("node", `Neither workflow has a node '${node}'`, suggestion(node, names))
       }
       const view = yield* differences.view(before.workflow, after.workflow, node)
       const line = WorkflowDiff.line(WorkflowDiff.make(before.workflow, after.workflow))

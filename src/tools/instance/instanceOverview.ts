@@ -7,10 +7,10 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as facts from "../../n8n/InstanceFacts.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-import * as facts from "./facts.ts"
 
 /** Maximum number of rows of each kind: together at most 800 tokens in any language. */
 const maxFailing = 5
@@ -72,12 +72,20 @@ const failedOf = ({ byStatus }: Triage.WorkflowGroup) => (byStatus["error"] ?? 0
 const largest = (counts: ReadonlyMap<string, number>) =>
   [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 
+/** Scopes that the served tools need and the key lacks. */
+const lacking = (scopes: ReadonlyArray<string>) =>
+  Effect.map(Tool.CurrentTools, (tools) => {
+    const needed = new Set(tools.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
+    return [...needed].filter((scope) => !scopes.includes(scope)).toSorted()
+  })
+
 /** Collects the facts from several requests, of which some may fail. */
 const overview = Effect.fnUntraced(function*(days: number) {
-  const { instance } = yield* N8nClient
+  const { about: describe, instance } = yield* N8nClient
   const notes: Array<string> = []
   const startedAfter = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
-  const about = yield* facts.about
+  const { scopes, version } = yield* describe
+  const key = scopes && { scopes: scopes.length, lacks: yield* lacking(scopes) }
   const parts = yield* Effect.all({
     workflows: facts.orNote("workflows", notes, facts.workflows),
     recent: facts.orNote("executions", notes, facts.executions(startedAfter)),
@@ -85,7 +93,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
     waiting: facts.orNote("waiting executions", notes, facts.inState("waiting")),
     packages: facts.orNote("packages", notes, facts.packages)
   }, { concurrency: 3 })
-  if (about.isV1) notes.push("n8n 1 does not report the key's scopes and the installed packages.")
+  if (isV1(version)) notes.push("n8n 1 does not report the key's scopes and the installed packages.")
   if (parts.workflows?.isAll === false) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
@@ -109,7 +117,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   if (tags > maxTags) notes.push(`Only the most used of ${tags} tags are shown.`)
   const packages = parts.packages?.length ?? 0
   if (packages > maxPackages) notes.push(`Only ${maxPackages} of ${packages} packages are shown.`)
-  return { about, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
+  return { version, key, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
 /** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
@@ -129,16 +137,13 @@ export const instanceOverview = Tool.make({
   output: Output,
   handler: ({ days }) => overview(days),
   summarize: (
-    { about, groups, nameOf, newest, notes, packages, recent, running, url, waiting, workflows },
+    { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows },
     { days }
   ) => {
     const oldest = recent?.executions.at(-1)?.startedAt
     return defined({
-      version: about.version,
-      key: about.key && defined({
-        scopes: about.key.scopes,
-        lacks: about.key.lacks.length === 0 ? undefined : about.key.lacks
-      }),
+      version,
+      key: key && defined({ scopes: key.scopes, lacks: key.lacks.length === 0 ? undefined : key.lacks }),
       workflows: workflows && {
         published: workflows.published,
         unpublished: workflows.unpublished,

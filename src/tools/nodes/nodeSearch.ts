@@ -7,7 +7,7 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const words = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
+const words = (description: string) => parameters.optional(Schema.String, description)
 
 const Row = Schema.Struct({
   id: Schema.String,

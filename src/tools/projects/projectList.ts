@@ -32,10 +32,9 @@ export const projectList = Tool.make({
   scopes: ["project:list"],
   partialScopes: { "folder:list": "folders" },
   input: Schema.Struct({
-    project: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({
-        description: "List this project's folders: an id, or personal."
-      })
+    project: parameters.optional(
+      Schema.String.check(Schema.isMinLength(1)),
+      "List this project's folders: an id, or personal."
     ),
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip.")

@@ -3,6 +3,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Audit from "../../workflows/Audit.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Place = Schema.Struct({
   id: Schema.String,
@@ -62,7 +63,7 @@ export const audit = Tool.make({
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
-    workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Only this workflow; default: all." }))
+    workflowId: parameters.optional(Schema.String, "Only this workflow; default: all.")
   }),
   output: Schema.Struct({
     ok: Schema.Boolean,

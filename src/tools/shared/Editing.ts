@@ -22,13 +22,12 @@ export const scopes = ["workflow:update", "workflow:read"]
 export const nodeType = (name: string) => parameters.required(name, "From node_search.")
 
 /** Parameter that adds the edited workflow to the answer. */
-export const raw = parameters.raw("Adds workflowData.")
+export const raw = parameters.flag("Adds workflowData.")
 
 /** Parameter for a position on the canvas. */
-export const position = Schema.optionalKey(
-  Schema.Struct({ x: Schema.Finite, y: Schema.Finite }).annotate({
-    description: "Canvas position; default: a free one."
-  })
+export const position = parameters.optional(
+  Schema.Struct({ x: Schema.Finite, y: Schema.Finite }),
+  "Canvas position; default: a free one."
 )
 
 /** Parameter for the parameters of a node. */

@@ -1,13 +1,23 @@
 /** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Hint } from "../../base/Advice.ts"
+import * as Errors from "../../base/Errors.ts"
 import * as Reference from "../../workflows/Reference.ts"
+
+/** Error for an argument. */
+export const invalid = (field: string, reason: string, hint: Hint) =>
+  new Errors.ValidationError({ reason, field, hint })
 
 /** Required text; if it is missing or empty, the error is worded as in the earlier servers. */
 export const required = (name: string, description: string) =>
   Schema.String.check(Schema.isMinLength(1, { message: `${name} is required` }))
     .annotate({ description })
     .pipe(Schema.annotateKey({ messageMissingKey: `${name} is required` }))
+
+/** Optional parameter with a description. */
+export const optional = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(schema.annotate({ description }))
 
 /** Refuses references to a version, which cannot be changed. */
 const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === undefined, {
@@ -69,24 +79,20 @@ export const index = (name: string, description: string) =>
   )
 
 /** Id of a project on n8n. */
-export const project = Schema.optionalKey(
-  Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of the project, from project_list." })
-)
+export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
 /** Project and folder for something new. */
 export const place = {
   project,
-  folder: Schema.optionalKey(
-    Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of a folder in it, from project_list." })
-  )
+  folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")
 }
 
 /** Maximum number of rows. */
 export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Maximum number.")
 
 /** Cursor of the previous page. */
-export const cursor = Schema.optionalKey(Schema.String.annotate({ description: "nextCursor of the previous page." }))
+export const cursor = optional(Schema.String, "nextCursor of the previous page.")
 
-/** Switch that adds to the small default answer; the JSON Schema omits its default, `false`. */
-export const raw = (description: string) =>
+/** Switch; the JSON Schema omits its default, `false`. */
+export const flag = (description: string) =>
   Schema.Boolean.annotate({ description }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))

@@ -2,12 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../../base/CallContext.ts"
-import * as Errors from "../../base/Errors.ts"
+import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Written } from "../../workflows/store/WorkflowStore.ts"
 import * as links from "./Links.ts"
+import * as parameters from "./Parameters.ts"
 
 /** Answer of a write: small, unless `raw` adds the workflow as read back. */
 export const Output = Schema.Struct({
@@ -111,26 +112,23 @@ export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, ques
   if (confirm) return
   const call = yield* CallContext
   if ((yield* call.confirm(Visible.label(question, maxQuestion))) !== "no") return
-  return yield* new Errors.ValidationError({
-    reason: "The user did not agree",
-    field: "confirm",
-    hint: "Nothing was done. Ask the user what to do instead; set confirm: true only if they agree."
-  })
+  return yield* parameters.invalid(
+    "confirm",
+    "The user did not agree",
+    "Nothing was done. Ask the user what to do instead; set confirm: true only if they agree."
+  )
 })
 
 /** Parameter: the user's consent. */
-export const confirm = Schema.Boolean.annotate({
-  description: "The user has agreed; do not ask again."
-})
-  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+export const confirm = parameters.flag("The user has agreed; do not ask again.")
 
 /** Parameter: writes nothing. */
-export const dryRun = Schema.Boolean.annotate({ description: "Only show what would change." })
-  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+export const dryRun = parameters.flag("Only show what would change.")
 
 /** Version that the caller has seen; the write fails if it is no longer the current one. */
-export const expectedVersionId = Schema.optionalKey(
-  Schema.String.annotate({ description: "Fail if the workflow is no longer at this versionId." })
+export const expectedVersionId = parameters.optional(
+  Schema.String,
+  "Fail if the workflow is no longer at this versionId."
 )
 
 /** Parameter for any JSON object. */

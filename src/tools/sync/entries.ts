@@ -6,6 +6,7 @@ import { CallContext } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import type * as Sync from "../../sync/Sync.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Entry = Schema.Struct({
   status: Schema.String,
@@ -35,9 +36,7 @@ export const folder = Schema.String.annotate({ description: "Under the files roo
 )
 
 /** Parameter that selects workflows. */
-export const only = Schema.optionalKey(
-  Schema.Array(Schema.String).annotate({ description: "Only these: ids, or paths in the folder." })
-)
+export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
 const explain = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)

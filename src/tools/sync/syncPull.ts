@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
 
@@ -19,10 +20,9 @@ export const syncPull = Tool.make({
   input: Schema.Struct({
     folder: entries.folder,
     only: entries.only,
-    resolve: Schema.optionalKey(
-      Schema.Literals(["here", "there"]).annotate({
-        description: "For changes on both sides: keep the file (here) or n8n's state (there)."
-      })
+    resolve: parameters.optional(
+      Schema.Literals(["here", "there"]),
+      "For changes on both sides: keep the file (here) or n8n's state (there)."
     ),
     dryRun: writing.dryRun
   }),

@@ -31,12 +31,10 @@ export const tableRead = Tool.make({
   annotations: Tool.readOnly,
   scopes: ["dataTable:list", "dataTable:read", "dataTableRow:read"],
   input: Schema.Struct({
-    table: Schema.optionalKey(Schema.String.annotate({ description: "Name or id." })),
-    where: Schema.optionalKey(
-      Schema.String.annotate({ description: "JavaScript over a row's columns: qty < 5 && sku.startsWith('A-')." })
-    ),
-    search: Schema.optionalKey(Schema.String.annotate({ description: "Text in any column." })),
-    sort: Schema.optionalKey(Schema.String.annotate({ description: "A column; -qty: largest first." })),
+    table: parameters.optional(Schema.String, "Name or id."),
+    where: parameters.optional(Schema.String, "JavaScript over a row's columns: qty < 5 && sku.startsWith('A-')."),
+    search: parameters.optional(Schema.String, "Text in any column."),
+    sort: parameters.optional(Schema.String, "A column; -qty: largest first."),
     limit: parameters.limit,
     cursor: parameters.cursor
   }),

@@ -5,6 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Table from "../../tables/Table.ts"
 import * as TableWrite from "../../tables/TableWrite.ts"
+import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const Type = Schema.Literals(["string", "number", "boolean", "date"])
@@ -12,13 +13,10 @@ const Type = Schema.Literals(["string", "number", "boolean", "date"])
 const Input = Schema.Struct({
   table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
   op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows; restore: by version." }),
-  rows: Schema.optionalKey(
-    Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)).annotate({ description: "insert." })
-  ),
-  where: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "update, upsert, delete: JavaScript over columns: qty < 5 && sku.startsWith('A-')."
-    })
+  rows: parameters.optional(Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)), "insert."),
+  where: parameters.optional(
+    Schema.String,
+    "update, upsert, delete: JavaScript over columns: qty < 5 && sku.startsWith('A-')."
   ),
   set: Schema.optionalKey(writing.jsonObject("update, upsert: new values by column.")),
   columns: Schema.optionalKey(
@@ -27,9 +25,9 @@ const Input = Schema.Struct({
       message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
     })
   ),
-  column: Schema.optionalKey(Schema.String.annotate({ description: "renameColumn, dropColumn." })),
-  name: Schema.optionalKey(Schema.String.annotate({ description: "rename, renameColumn: the new name." })),
-  version: Schema.optionalKey(Schema.String.annotate({ description: "restore: from the answer of a write." })),
+  column: parameters.optional(Schema.String, "renameColumn, dropColumn."),
+  name: parameters.optional(Schema.String, "rename, renameColumn: the new name."),
+  version: parameters.optional(Schema.String, "restore: from the answer of a write."),
   dryRun: writing.dryRun,
   confirm: writing.confirm
 })

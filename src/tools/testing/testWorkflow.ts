@@ -177,20 +177,14 @@ export const testWorkflow = Tool.make({
   ],
   input: Schema.Struct({
     workflowId: parameters.reference,
-    testData: Schema.optionalKey(
-      Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
-    ),
+    testData: parameters.optional(Schema.Json, "The trigger's item or items; a webhook's body."),
     timeout: Schema.optionalKey(
       Schema.Int.check(
         Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
       ).annotate({ description: "ms.", default: 60_000 })
     ),
-    startNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Node to start at." })
-    ),
-    endNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Last node to run." })
-    ),
+    startNode: parameters.optional(Schema.String, "Node to start at."),
+    endNode: parameters.optional(Schema.String, "Last node to run."),
     pins: Schema.optionalKey(
       Schema.Record(
         Schema.String,

@@ -17,16 +17,14 @@ export const createWorkflow = Tool.make({
   scopes: ["workflow:create", "workflow:read"],
   unlisted: { project: "onRequest", folder: "onRequest" },
   input: Schema.Struct({
-    name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))
-      .annotate({ description: "The workflow's name." })
-      .pipe(Schema.annotateKey({ messageMissingKey: "Workflow name is required" })),
+    name: parameters.required("Workflow name", "The workflow's name."),
     nodes: writing.nodes,
     connections: writing.connections,
     settings: writing.settings,
-    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish it immediately." })),
+    active: parameters.optional(Schema.Boolean, "Publish it immediately."),
     tags: writing.tags("Names of tags; missing ones are created."),
     ...parameters.place,
-    raw: parameters.raw("Adds the workflow as read back.")
+    raw: parameters.flag("Adds the workflow as read back.")
   }),
   output: writing.Output,
   handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>

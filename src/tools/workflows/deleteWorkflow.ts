@@ -19,9 +19,8 @@ export const deleteWorkflow = Tool.make({
   input: Schema.Struct({
     id: parameters.workflowId,
     confirm: writing.confirm,
-    archive: Schema.Boolean.annotate({ description: "Archive it instead: hidden, not run; executions stay (n8n 2)." })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-    raw: parameters.raw("No effect.")
+    archive: parameters.flag("Archive it instead: hidden, not run; executions stay (n8n 2)."),
+    raw: parameters.flag("No effect.")
   }),
   output: Schema.Struct({ id: Schema.String, archived: Schema.optionalKey(Schema.Literal(true)) }),
   handler: ({ archive, confirm, id }) =>

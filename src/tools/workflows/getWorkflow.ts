@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
@@ -54,13 +53,7 @@ const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: R
   const missing = wanted.find((name) => name !== everyNode && !names.includes(name))
   return missing === undefined
     ? Effect.succeed(nodes.filter((node) => wanted.includes(everyNode) || wanted.includes(node.name)))
-    : Effect.fail(
-      new Errors.ValidationError({
-        reason: `Node '${missing}' not found in workflow '${id}'`,
-        field: "nodes",
-        hint: suggestion(missing, names)
-      })
-    )
+    : parameters.invalid("nodes", `Node '${missing}' not found in workflow '${id}'`, suggestion(missing, names))
 }
 
 const summaryOf = (node: Workflow.Node) =>
@@ -83,12 +76,11 @@ export const getWorkflow = Tool.make({
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({
-        description: "Names of nodes to return in full, with parameters and credentials; [\"*\"] for all."
-      })
+    nodes: parameters.optional(
+      Schema.Array(Schema.String),
+      "Names of nodes to return in full, with parameters and credentials; [\"*\"] for all."
     ),
-    raw: parameters.raw("Adds all nodes (without parameters), connections and settings.")
+    raw: parameters.flag("Adds all nodes (without parameters), connections and settings.")
   }),
   output: Output,
   handler: ({ id, nodes, raw }) =>

@@ -43,7 +43,7 @@ export const getWorkflowConnections = Tool.make({
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
-    raw: parameters.raw("Adds n8n's own connections object.")
+    raw: parameters.flag("Adds n8n's own connections object.")
   }),
   output: Schema.Struct({
     id: Schema.String,

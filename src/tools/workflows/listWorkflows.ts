@@ -41,25 +41,18 @@ export const listWorkflows = Tool.make({
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
-    active: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })
-    ),
-    tags: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
-    ),
-    name: Schema.optionalKey(
-      Schema.String.annotate({ description: "Only names that contain this, ignoring case and accents." })
-    ),
-    uses: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })).annotate({
-        description: "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text."
-      })
+    active: parameters.optional(Schema.Boolean, "Only published (true) or unpublished (false)."),
+    tags: parameters.optional(Schema.Array(Schema.String), "Only with all of these tags; names are case-sensitive."),
+    name: parameters.optional(Schema.String, "Only names that contain this, ignoring case and accents."),
+    uses: parameters.optional(
+      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
+      "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text."
     ),
     project: parameters.project,
     limit: parameters.limit,
     offset: parameters.offset("offset", "Rows to skip."),
     cursor: parameters.cursor,
-    raw: parameters.raw("Adds archived workflows, tags, dates and node counts.")
+    raw: parameters.flag("Adds archived workflows, tags, dates and node counts.")
   }),
   output: Schema.Struct({
     count: Schema.Int,

@@ -1,10 +1,9 @@
 /** Facts about an n8n for its overview; a part that fails becomes a note, and the others are still reported. */
 import * as Effect from "effect/Effect"
-import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
-import type * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnsupported, isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import * as Errors from "../base/Errors.ts"
+import type * as ExecutionHead from "./model/ExecutionHead.ts"
+import * as Workflow from "./model/Workflow.ts"
+import { isUnsupported, N8nClient } from "./N8nClient.ts"
 
 /** Maximum number of executions counted, and number per page. */
 const maxExecutions = 2_000
@@ -63,23 +62,6 @@ export const inState = Effect.fnUntraced(function*(status: string) {
   const n8n = yield* N8nClient
   const listed = yield* n8n.listExecutions({ status, limit: maxRunning })
   return { executions: listed.executions, isAll: listed.nextCursor === undefined }
-})
-
-/** Scopes that the served tools need and the key lacks. */
-const lacking = (scopes: ReadonlyArray<string>) =>
-  Effect.map(Tool.CurrentTools, (tools) => {
-    const needed = new Set(tools.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
-    return [...needed].filter((scope) => !scopes.includes(scope)).toSorted()
-  })
-
-/** n8n's version, and the scopes of the key if n8n reports them. */
-export const about = Effect.gen(function*() {
-  const { scopes, version } = yield* N8nClient.use((n8n) => n8n.about)
-  return {
-    version,
-    isV1: isV1(version),
-    key: scopes === undefined ? undefined : { scopes: scopes.length, lacks: yield* lacking(scopes) }
-  }
 })
 
 /** Installed community packages; `undefined` if this n8n does not report them. */
