@@ -12,7 +12,7 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const whole = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
+const isWorkflow = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
 
 /** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
 const additions = new Set(["activeVersion", "shared"])
@@ -21,7 +21,7 @@ const additions = new Set(["activeVersion", "shared"])
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
-  if (workflow === undefined || !whole(workflow)) {
+  if (workflow === undefined || !isWorkflow(workflow)) {
     return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
   return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
@@ -70,7 +70,7 @@ export const workflowSave = Tool.make({
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
-      if (!whole(workflowData)) {
+      if (!isWorkflow(workflowData)) {
         return yield* parameters.invalid(
           "workflowData",
           "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",
