@@ -1,26 +1,26 @@
-/** Pages that a client shows with the answers of tools: MCP Apps, SEP-1865. */
+/** Pages that a client shows with tools' answers: MCP Apps, SEP-1865. */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 
-/** A page. It is the same for every answer, which brings what it shows. */
+/** Page of a tool; it is the same for every answer and receives the data to show with each one. */
 export interface App {
-  /** `ui://…`, by which a client reads it. */
+  /** `ui://…` address, which a client reads. */
   readonly uri: string
   readonly name: string
   readonly title: string
   readonly description: string
-  /** The page, as one file that asks for nothing from elsewhere. */
+  /** HTML of the page, in one file without external resources. */
   readonly html: Effect.Effect<string, Errors.Failure>
 }
 
-/** The media type of pages. */
+/** Media type of pages. */
 export const mimeType = "text/html;profile=mcp-app"
 
-/** What a page shows of one answer: goes to it in `_meta`, past the model. */
+/** Data that a page shows for one answer; sent in `_meta`, hidden from the model. */
 export type View = { readonly [key: string]: object }
 
-/** Takes what the page shows of the answer; absent where the client shows no pages, and none is made. */
+/** Receives the view of an answer; absent if the client shows no pages, and then no view is made. */
 export const Show = Context.Reference<((view: View) => Effect.Effect<void>) | undefined>("effect-n8n-mcp/App/Show", {
   defaultValue: () => undefined
 })

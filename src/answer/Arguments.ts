@@ -1,4 +1,4 @@
-/** Decodes the arguments that models send: lenient in form, strict in names. */
+/** Decoding of the arguments that models send: lenient about form, strict about names. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -25,7 +25,7 @@ const coerce = (value: unknown, schema: unknown): unknown => {
 
 const wrapped = "arguments"
 
-/** Arguments that are no object, as one: the decoder says what is wrong with them, or reads the JSON that they are. */
+/** Wraps arguments that are not an object, so that the decoder can parse them as JSON or say what is wrong. */
 export const wrap = (args: unknown): Obj => ({ [wrapped]: args })
 
 const unwrap = (args: unknown): unknown => {
@@ -34,15 +34,12 @@ const unwrap = (args: unknown): unknown => {
   return inner === undefined || obj(inner) !== undefined ? args : inner
 }
 
-/** Deeper than any workflow: what walks through values does so level by level on the stack. */
+/** Deeper than any workflow; bounds the stack of functions that walk through values. */
 const maxDepth = 200
 
 const parameterOf = (path: string) => path.split(".")[0] ?? ""
 
-/**
- * The longest text of a parameter: a name, id, path or expression. What may be longer, such as a node's code, is inside
- * of objects that have no schema here.
- */
+/** Maximum length of a text parameter. Longer texts, such as a node's code, are in objects without a schema here. */
 const maxChars = 2_000
 
 const isText = (schema: unknown): boolean => {
@@ -50,18 +47,15 @@ const isText = (schema: unknown): boolean => {
   return type === "string" || (arr(anyOf) ?? []).some(isText)
 }
 
-/** The schema of a key or element. */
+/** Schema of a key or element. */
 const schemaAt = (schema: unknown, key: string): unknown => {
   const { anyOf, items, properties } = obj(schema) ?? {}
   return obj(properties)?.[key] ?? items ?? (arr(anyOf) ?? []).map((each) => schemaAt(each, key)).find(obj)
 }
 
-/**
- * What no file, header or URL can hold, keys included, what is nested too deeply, and texts too long for their
- * parameter.
- */
+/** Issues of values and keys with lone surrogates, of values nested too deeply and of texts that are too long. */
 const malformed = (value: unknown, path: string, schema: unknown, depth = 0): ReadonlyArray<Issue> => {
-  const half = (field: string) => [{ field, reason: `${field} holds half of a UTF-16 surrogate pair` }]
+  const half = (field: string) => [{ field, reason: `${field} contains half of a UTF-16 surrogate pair` }]
   if (typeof value === "string") {
     return value.length > maxChars && isText(schema)
       ? [{ field: path, reason: `${path} has more than ${maxChars} characters` }]
@@ -82,7 +76,7 @@ const malformed = (value: unknown, path: string, schema: unknown, depth = 0): Re
 
 const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
-/** A key as it is shown. */
+/** Shortens a key for display. */
 const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 
 const maxKey = 100
@@ -101,7 +95,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
  * **Details**
  *
  * A JSON string is accepted for an object, array, number or boolean, and `null` counts as absent. An unknown key is
- * refused with the nearest valid one as a suggestion. The `ValidationError` lists all issues, each with its field.
+ * refused, with the closest valid key as a suggestion. The `ValidationError` lists issues with their fields.
  */
 export const decoder = <A, R>(
   tool: string,
@@ -158,9 +152,9 @@ export const decoder = <A, R>(
   })
 }
 
-/** The most issues that an error lists. */
+/** Maximum number of issues in an error. */
 const maxIssues = 20
 
-/** A sentence for an issue: a schema's own message ("Workflow ID is required") as it is, Effect's after the field. */
+/** Sentence for an issue: a schema's own message ("Workflow ID is required") unchanged, Effect's after the field. */
 const sentence = (field: string, message: string) =>
   /^(Expected|Missing|Invalid|Unexpected)/.test(message) ? `${field}: ${message}` : message

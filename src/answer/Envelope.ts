@@ -1,14 +1,14 @@
-/** The format of a failed call: the JSON of the earlier servers, plus `hint`. */
+/** Format of a failed call: the JSON of the earlier servers, plus `hint`. */
 import * as Errors from "../base/Errors.ts"
 import { redactText } from "../base/Redact.ts"
 import * as Hints from "./Hints.ts"
 
-/** A failed call as a client sees it; `hint` says what to do next. */
+/** Failed call as a client sees it; `hint` says what to do next. */
 export interface Envelope extends Errors.Report {
   readonly hint: string
 }
 
-/** Names of nodes and workflows stand in hints: a screen of text, and no secret in it. */
+/** Maximum length of a hint, which may contain long names of nodes and workflows. */
 const maxHint = 2_000
 
 /** Converts an error to an envelope. */

@@ -1,5 +1,5 @@
 /**
- * Keeps an answer within its budget, whatever its size. Pure.
+ * Keeps answers of any size within their budget. Pure.
  *
  * Every cut is marked: a string ends in `… [+N chars]`; an object with a shortened list or without some of its keys
  * has a `_truncated` mark; a list inside a list ends in one.
@@ -11,24 +11,22 @@ import { countTokens } from "./TokenBound.ts"
 import { Mark, marksIn, type Next, type Totals } from "./Truncated.ts"
 
 /**
- * The budget of one answer in characters of its JSON, which also bounds its tokens (see {@link cost}).
+ * Budget of one answer in characters of its JSON, which also bounds its tokens (see {@link cost}).
  * Default: 40,000, since Claude Code moves results above 50,000 characters or 25,000 tokens to a file.
  */
 export const MaxResultChars = Context.Reference<number>("effect-n8n-mcp/MaxResultChars", {
   defaultValue: () => 40_000
 })
 
-/** The smallest budget with which an answer can keep its shape. */
+/** Smallest budget that lets an answer keep its shape. */
 export const minResultChars = 4_000
 
 /** 40,000 units are at most 25,000 tokens. */
 const unitsPerToken = 1.6
 /** Deeper JSON is replaced by a note: it could overflow a reader's stack too. */
 const maxDepth = 64
-/** A value that costs less is never cut, and every value gets at least this much room. */
+/** Cost below which a value is never cut, and the least room of any value. */
 const floor = 80
-
-// ---- the cost of a value
 
 interface Meter {
   chars: number
@@ -38,7 +36,7 @@ interface Meter {
 
 const isOver = ({ cap, chars, tokens }: Meter) => chars > cap || tokens * unitsPerToken > cap
 
-/** What JSON escapes: quotes, backslashes, controls, halves of a character. */
+/** Characters that JSON escapes: quotes, backslashes, controls, lone surrogates. */
 const escaped = /["\\\p{Cc}\p{Cs}]/u
 
 /** The closing quote starts a token, which can extend to the opening quote of the next string. */
@@ -85,7 +83,7 @@ const measure = (value: unknown, depth: number, meter: Meter): void => {
 }
 
 /**
- * The cost of a JSON value: at least its length in characters, and at least 1.6 units per token of the o200k tokenizer
+ * Cost of a JSON value: at least its length in characters, and at least 1.6 units per token of the o200k tokenizer
  * (other models' tokenizers differ by some percent; the bound is pessimistic).
  *
  * **Gotchas**
@@ -98,28 +96,26 @@ export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }
 
-/** The cost of a key with its colon and comma. */
+/** Cost of a key with its colon and comma. */
 const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
 
 const brackets = 2 * unitsPerToken
 const comma = 1
 
-// ---- marks
-
 const isMark = Schema.is(Mark)
 
 const maxPath = 80
 
-/** Shortens a path at its beginning, since the end says more. */
+/** Shortens a path at its beginning, since its end is more informative. */
 const shortenPath = (path: string) =>
   path.length > maxPath ? `…${path.slice(-maxPath).replace(/^[\uDC00-\uDFFF]/, "")}` : path
 
-const makeMark = (path: string, kept: number, total: number, next: Next): Mark => {
-  const call = next(path, kept)
-  return { path: shortenPath(path), kept, total, ...(call === undefined ? {} : { next: call }) }
+const makeMark = (path: string, count: number, total: number, next: Next): Mark => {
+  const call = next(path, count)
+  return { path: shortenPath(path), kept: count, total, ...(call === undefined ? {} : { next: call }) }
 }
 
-/** The cost of one mark, wherever it is placed. */
+/** Cost of one mark, wherever it is placed. */
 const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
 const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))
@@ -127,22 +123,20 @@ const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(
 /** Names no call: a mark without one needs less room. */
 const noCall: Next = () => undefined
 
-/** The marks that an object already has, from `markPages` or an earlier cut. */
+/** Marks that an object already has, from `markPages` or an earlier cut. */
 const marksOf = (value: Record<string, unknown>, room: number): ReadonlyArray<Mark> => {
   const marks = [value["_truncated"] ?? []].flat()
   if (cost(marks, 2 * room) > 2 * room || !marks.every(isMark)) return []
-  const choices = [marks, marks.map(({ kept, path, total }) => ({ path, kept, total }))]
+  const choices = [marks, marks.map(({ next: _, ...mark }) => mark)]
   return choices.find((some) => some.reduce((sum, mark) => sum + markCost(mark), 0) <= room) ?? []
 }
 
 const withMarks = (marks: ReadonlyArray<Mark>) =>
   marks.length === 0 ? {} : { _truncated: marks.length === 1 ? marks[0] : marks }
 
-// ---- cutting
-
 /** Cuts a text to the longest prefix that fits with its note, without splitting a surrogate pair. */
 const clip = (text: string, room: number, depth: number): string => {
-  const note = (kept: number) => `… [+${text.length - kept} chars]`
+  const note = (length: number) => `… [+${text.length - length} chars]`
   const left = room - cost(note(0), Infinity, 1)
   let low = 0
   let high = Math.min(text.length, Math.floor(room))
@@ -157,14 +151,14 @@ const clip = (text: string, room: number, depth: number): string => {
 
 const join = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
-/** The least room that `shrink` needs for a value: a small value as a whole, a larger one with its mark. */
+/** Least room that `shrink` needs for a value: all of a small value, or a larger one with its mark. */
 const leastRoom = (value: unknown, path: string, depth: number): number => {
   const all = cost(value, floor, depth)
   if (all <= floor || !Predicate.isObjectOrArray(value)) return Math.min(all, floor)
   return floor + markRoom(path, Object.keys(value).length, noCall)
 }
 
-/** The room that `shrink` needs to keep all keys of an object, without which it may break its schema. */
+/** Room that `shrink` needs to keep all keys of an object; without a key it may break its schema. */
 const roomForKeys = (value: object, path: string, depth: number, cap: number): number => {
   let sum = brackets + markRoom(path, Object.keys(value).length, noCall)
   for (const [key, inner] of Object.entries(value)) {
@@ -180,8 +174,8 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
   if (!Predicate.isObjectOrArray(value)) return value
   if (depth >= maxDepth) return `[nested deeper than ${maxDepth} levels]`
   if (Array.isArray(value)) {
-    const { kept, mark } = shorten(value, room, path, depth, next)
-    return mark === undefined ? kept : [...kept, { _truncated: mark }]
+    const { elements, mark } = shorten(value, room, path, depth, next)
+    return mark === undefined ? elements : [...elements, { _truncated: mark }]
   }
   return shrinkObject(value as Record<string, unknown>, room, path, depth, next)
 }
@@ -193,15 +187,15 @@ const shrink = (value: unknown, room: number, path: string, depth: number, next:
 const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth: number, next: Next) => {
   const withCall = room - markRoom(path, list.length, next)
   const call = withCall >= floor ? next : noCall
-  const kept: Array<unknown> = []
+  const elements: Array<unknown> = []
   let left = (call === next ? withCall : room - markRoom(path, list.length, noCall)) - brackets
   for (const element of list) {
     const needed = cost(element, left, depth + 1) + comma
     if (needed > left) break
     left -= needed
-    kept.push(element)
+    elements.push(element)
   }
-  const at = kept.length
+  const at = elements.length
   if (at < list.length && (at === 0 || next(path, at) === undefined)) {
     const inner = join(path, String(at))
     const element = list[at]
@@ -209,10 +203,11 @@ const shorten = (list: ReadonlyArray<unknown>, room: number, path: string, depth
       ? roomForKeys(element, inner, depth + 1, left)
       : leastRoom(element, inner, depth + 1)
     if (left >= least + comma) {
-      kept.push(shrink(element, left - comma, inner, depth + 1, next))
+      elements.push(shrink(element, left - comma, inner, depth + 1, next))
     }
   }
-  return { kept, mark: kept.length === list.length ? undefined : makeMark(path, kept.length, list.length, call) }
+  const count = elements.length
+  return { elements, mark: count === list.length ? undefined : makeMark(path, count, list.length, call) }
 }
 
 /** Keeps small values whole and divides the remaining room among the large ones. */
@@ -249,7 +244,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
     earlier.delete(shortenPath(path))
   }
 
-  // From here on `left` is the spare room; each value takes its share of it, the smallest first.
+  // From here on `left` is the spare room; each value takes its share of it, smallest first.
   const bySize = taken.map((entry) => ({ ...entry, size: cost(value[entry.key], room, depth + 1) }))
     .toSorted((a, b) => (a.size - a.least) - (b.size - b.least))
   const result = new Map<string, unknown>()
@@ -260,13 +255,13 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
       result.set(key, inner)
       left -= size - least
     } else if (Array.isArray(inner) && depth + 1 < maxDepth) {
-      const { kept, mark } = shorten(inner, share, at, depth + 1, next)
+      const { elements, mark } = shorten(inner, share, at, depth + 1, next)
       if (mark !== undefined) {
         marks.push({ ...mark, total: earlier.get(shortenPath(at))?.total ?? mark.total })
         earlier.delete(shortenPath(at))
       }
-      result.set(key, kept)
-      left -= cost(kept, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
+      result.set(key, elements)
+      left -= cost(elements, share, depth + 1) + (mark === undefined ? 0 : markCost(mark)) - least
     } else {
       const smaller = shrink(inner, share, at, depth + 1, next)
       result.set(key, smaller)
@@ -283,7 +278,7 @@ const shrinkObject = (value: Record<string, unknown>, room: number, path: string
 const markPage = (
   value: unknown,
   [key = "", ...rest]: ReadonlyArray<string>,
-  mark: (kept: number) => Mark
+  mark: (count: number) => Mark
 ): unknown => {
   if (!Predicate.isObject(value)) return value
   const holder = value as Record<string, unknown>
@@ -295,7 +290,7 @@ const markPage = (
 /** Marks each list that is a page of a longer one. */
 export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =>
   Object.entries(totals).reduce<unknown>(
-    (marked, [path, total]) => markPage(marked, path.split("."), (kept) => makeMark(path, kept, total, next)),
+    (marked, [path, total]) => markPage(marked, path.split("."), (count) => makeMark(path, count, total, next)),
     value
   ) as A
 
@@ -304,7 +299,7 @@ export const markPages = <A>(value: A, totals: Totals, next: Next = noCall): A =
  *
  * **Details**
  *
- * `next` names the call that fetches the rest of a list; without it the mark only has counts. Small values are kept
+ * `next` names the call that fetches the rest of a list; without it the mark only has counts. Small values stay
  * whole, lists keep whole elements from the front, long strings keep their beginning.
  *
  * **Gotchas**

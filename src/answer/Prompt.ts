@@ -1,7 +1,7 @@
-/** Prompts: tasks that a person picks by name, with the text that the model then receives. */
+/** Prompts: tasks that a person picks by name, each with the text that the model then receives. */
 import type * as Resource from "./Resource.ts"
 
-/** An argument of a prompt. */
+/** Argument of a prompt. */
 export interface Argument<out R = unknown> {
   readonly name: string
   readonly description: string
@@ -9,12 +9,12 @@ export interface Argument<out R = unknown> {
   readonly complete?: Resource.Complete<R>
 }
 
-/** A prompt with its arguments. */
+/** Prompt with its arguments. */
 export interface Prompt<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly arguments: ReadonlyArray<Argument<R>>
-  /** The text for the model; all required arguments are present. */
+  /** Text for the model; all required arguments are present. */
   readonly text: (args: Readonly<Record<string, string>>) => string
 }

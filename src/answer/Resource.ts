@@ -1,37 +1,36 @@
-/** Resources: answers of tools under a URI, which a person or client can attach without a call. */
+/** Resources: tools' answers under a URI, which a person or client can attach without a call. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as Tool from "./Tool.ts"
 
-/** Completes a value that a person is typing; clients are sent at most 100 proposals. */
+/** Completes a value that a person is typing; clients receive at most 100 proposals. */
 export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<ReadonlyArray<string>, Errors.Failure, R>
 
-/** An entry of a list of resources. */
+/** Entry of a list of resources. */
 export interface Entry {
   readonly id: string
-  /** The title by which a person picks it. */
   readonly title: string
-  /** What is in it. */
+  /** Summary of its contents. */
   readonly description?: string
 }
 
-/** A kind of resource. */
+/** Kind of resource. */
 export interface Resource<out R = unknown> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** A template with one variable at its end: `n8n://node/{type}`. */
+  /** Template with one variable at its end: `n8n://node/{type}`. */
   readonly uriTemplate: string
-  /** The media type of its text. Default: `application/json`. */
+  /** Media type of its text. Default: `application/json`. */
   readonly mimeType?: string
-  /** Resources that always exist; they are listed first. */
+  /** Resources that always exist, listed first. */
   readonly entries?: ReadonlyArray<Entry>
-  /** The tool that reads it or that it belongs to; the resource is served only together with this tool. */
+  /** Name of the tool that reads it or that it belongs to; the resource is served only together with this tool. */
   readonly tool: string
-  /** The text of the resource with this id, within the budget. */
+  /** Text of the resource with this id, within the budget. */
   readonly read: (id: string) => Effect.Effect<string, Errors.Failure, R>
   readonly complete: Complete<R>
-  /** Lists the resources page by page; absent if there are too many to list. */
+  /** Lists the resources by page; absent if there are too many to list. */
   readonly list?: (
     cursor: string | undefined
   ) => Effect.Effect<
@@ -44,11 +43,11 @@ export interface Resource<out R = unknown> {
 const variable = (uriTemplate: string) => uriTemplate.slice(uriTemplate.lastIndexOf("{") + 1, -1)
 
 /**
- * A resource read by a tool, whose arguments are `args` and the template's variable with the id.
+ * Resource that a tool reads, with `args` and the id, as the template's variable, for arguments.
  *
  * **Details**
  *
- * It is read through the tool of this name that is served, with all that is around that one (`Tool.wrap`).
+ * It is read by the served tool of this name, including everything that wraps it (`Tool.wrap`).
  */
 export const ofTool = <R = never>(
   { args, tool, ...resource }: Omit<Resource<R>, "read" | "tool"> & {
@@ -67,7 +66,7 @@ export const ofTool = <R = never>(
 
 const prefix = ({ uriTemplate }: Resource) => uriTemplate.slice(0, uriTemplate.lastIndexOf("{"))
 
-/** The URI of the resource with this id. */
+/** URI of the resource with this id. */
 export const uri = (resource: Resource, id: string): string => prefix(resource) + encodeURIComponent(id)
 
 /** Finds the resource of a URI and its id, which may be percent-encoded. */

@@ -1,5 +1,5 @@
 /**
- * An upper bound for the number of tokens of a text, without the megabytes of a tokenizer's vocabulary.
+ * Upper bound for the number of tokens of a text, without the megabytes of a tokenizer's vocabulary.
  *
  * **Details**
  *
@@ -42,11 +42,11 @@ admit("=", "=>")
 admit(":/", "/")
 
 const space = 0x20
-/** The second of two spaces and those after it; JSON has no raw control characters. */
+/** Second and later spaces of a run; JSON has no raw control characters. */
 const spaces = 0x01
-/** Any character above ASCII: it may be a sign, or a digit that shares a piece with the next ones. */
+/** Any character above ASCII, which may be a sign, or a digit that shares a piece with the next ones. */
 const above = 0x02
-/** A sign that forms no pair, like the quote before a text. */
+/** Sign without a pair, such as the quote before a text. */
 const noPair = 0x7f
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39
@@ -54,7 +54,7 @@ const signCodes = new Uint8Array(0x80).fill(1, above, above + 1).fill(1, noPair)
 for (const sign of signs) signCodes[sign.charCodeAt(0)] = 1
 const isSign = (code: number) => signCodes[code] === 1
 
-/** The tokens of a UTF-16 unit above ASCII: as many as its bytes, unless the vocabulary is known to contain it. */
+/** Tokens of a UTF-16 unit above ASCII: as many as its bytes, unless the vocabulary is known to contain it. */
 const tokensOf = new Uint8Array(0x10000).fill(3).fill(2, 0, 0x800).fill(2, 0xd800, 0xe000)
 const setTokens = (tokens: number, ranges: ReadonlyArray<readonly [from: number, to: number]>) => {
   for (const [from, to] of ranges) tokensOf.fill(tokens, from, to + 1)
@@ -71,7 +71,7 @@ setTokens(1, [[0x5d0, 0x5ea], [0x621, 0x63a], [0x641, 0x652]])
 setTokens(1, [[0x3041, 0x3093], [0x30a1, 0x30f3], [0x30fc, 0x30fc], [0x3001, 0x3002], [0x300c, 0x300d]])
 for (const rare of "ぃぅぉぢぬぴぺゎゐゑゥヂヅヌヮヰヱヲ") setTokens(2, [[rare.charCodeAt(0), rare.charCodeAt(0)]])
 
-/** An upper bound for the number of tokens of the text; counting stops above `cap`. */
+/** Upper bound for the number of tokens of the text; counting stops above `cap`. */
 export const countTokens = (text: string, cap: number): number => {
   let sum = 0
   let previous = noPair

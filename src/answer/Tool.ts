@@ -35,7 +35,7 @@ export const readOnly: Annotations = {
   openWorldHint: true
 }
 
-/** Annotations of tools that change or delete; the overwritten state is kept as a snapshot. */
+/** Annotations of tools that change or delete; the overwritten state is saved as a snapshot. */
 export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
 
 /** Annotations of tools that add something with each call. */

@@ -9,7 +9,7 @@ import * as Envelope from "./Envelope.ts"
 import type * as Tool from "./Tool.ts"
 import { markable } from "./Truncated.ts"
 
-/** A failed call as a model is told it; `hint` says what to do next. */
+/** Failed call as a model sees it; `hint` says what to do next. */
 export const Failure = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -18,10 +18,10 @@ export const Failure = Schema.Struct({
   hint: Schema.String
 })
 
-/** The answer of a tool as a model is shown it: encoded. */
+/** Encoded answer of a tool, as a model sees it. */
 export type Success<T extends Tool.Any> = Schema.Codec<Tool.Answer<T["output"]["Encoded"]>>
 
-/** A tool as `effect/ai` has them. */
+/** Tool of `effect/ai`. */
 export type Ai<T extends Tool.Any> = T extends Tool.Any ? AiTool.Dynamic<
     T["name"],
     {
@@ -59,8 +59,8 @@ const convert = (tool: Tool.Any): AiTool.Any =>
  *
  * **Details**
  *
- * A model is told and shown what it would be over MCP: the same schemas, lenient reading of arguments, answers within
- * the budget. A failure is a result with a hint, not the end of the conversation.
+ * A model sees the same as over MCP: the same schemas, lenient decoding of arguments, answers within the budget. A
+ * failure is a result with a hint and does not end the conversation.
  *
  * **Example** (Asking a model why a run failed)
  *
@@ -82,7 +82,7 @@ export const make = <const Tools extends ReadonlyArray<Tool.Any>>(tools: Tools):
   readonly toolkit: AiToolkit.Toolkit<ByName<Tools>>
   readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<Tools>>, never, Tool.Services<Tools[number]>>
 } => {
-  // The names and schemas of the tools are known to the types only one by one.
+  // TypeScript knows the names and schemas of the tools only one by one.
   const toolkit = AiToolkit.make(...tools.map(convert)) as unknown as AiToolkit.Toolkit<ByName<Tools>>
   const handlers = Effect.map(
     Effect.context<Tool.Services<Tools[number]>>(),

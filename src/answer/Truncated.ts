@@ -1,8 +1,8 @@
-/** Marks of what was cut from an answer. */
+/** Marks of the parts that were cut from an answer. */
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
-/** The path of a shortened value, its kept and total length, and the call that fetches the rest. */
+/** Path of a shortened value, its remaining and total length, and the call that fetches the rest. */
 export const Mark = Schema.Struct({
   path: Schema.String,
   kept: Schema.Int,
@@ -11,19 +11,19 @@ export const Mark = Schema.Struct({
 })
 export type Mark = typeof Mark.Type
 
-/** The field under which an object has its marks. */
+/** Field of an object that contains its marks. */
 export const truncated = { _truncated: Schema.optionalKey(Schema.Union([Mark, Schema.Array(Mark)])) }
 
 const isMark = Schema.is(Mark)
 
-/** The marks that an object in an answer has. */
+/** Marks of an object in an answer. */
 export const marksIn = (holder: object): ReadonlyArray<Mark> =>
   "_truncated" in holder ? [holder._truncated].flat().filter(isMark) : []
 
-/** Names the call that fetches the elements after the first `kept` of a list, at a path such as `output.items`. */
-export type Next = (path: string, kept: number) => string | undefined
+/** Names the call that fetches the elements after the first `count` of a list, at a path such as `output.items`. */
+export type Next = (path: string, count: number) => string | undefined
 
-/** The full length of each list that is a page of a longer one, by path. */
+/** Full length of each list that is a page of a longer one, by path. */
 export type Totals = Readonly<Record<string, number>>
 
 const mark = new AST.PropertySignature("_truncated", truncated._truncated.ast)

@@ -1,15 +1,15 @@
-/** The JSON Schemas that a client is told of a tool's arguments and answers. Pure. */
+/** JSON Schemas of a tool's arguments and answers, as clients see them. Pure. */
 import * as Schema from "effect/Schema"
 import { markable } from "./Truncated.ts"
 
-/** A JSON Schema with an object at its root, as MCP requires. */
+/** JSON Schema with an object at its root, as MCP requires. */
 export interface JsonSchema {
   readonly type: "object"
   readonly properties?: { readonly [key: string]: object }
   readonly [key: string]: unknown
 }
 
-/** The JSON Schema (2020-12) of a schema, without additional properties. */
+/** JSON Schema (2020-12) of a schema, without additional properties. */
 export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   return { ...root, type: "object", ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }) }
@@ -17,7 +17,7 @@ export const jsonSchema = (schema: Schema.Constraint): JsonSchema => {
 
 const isOpenObject = (schema: unknown) => JSON.stringify(schema) === `{"type":"object","additionalProperties":{}}`
 
-/** Whether a keyword is omitted: bounds and defaults that go without saying; the Schema still checks what is sent. */
+/** Whether a keyword is omitted: obvious bounds and defaults, which decoding still checks. */
 const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   (key === "minLength" || key === "minItems") && value === 1 ||
   key === "maxItems" && typeof value === "number" ||
@@ -28,17 +28,17 @@ const isNoise = (key: string, value: unknown, isRoot: boolean) =>
   key === "additionalProperties" && !isRoot && (value === false || JSON.stringify(value) === "{}") ||
   key === "allOf" && Array.isArray(value) && value.every(isOpenObject)
 
-/** Marks are told of only at the root of an answer's data, and may be an object or a list; nested objects also allow them. */
+/** Schema of marks: an object or a list. Only the root of an answer's data declares them; others allow them. */
 const mark = {}
 
-/** The types of an `anyOf` of bare types; `undefined` for any other. */
+/** Types of an `anyOf` of bare types; `undefined` for any other. */
 const typesOf = (alternatives: unknown): ReadonlyArray<unknown> | undefined =>
   Array.isArray(alternatives) &&
     alternatives.every((each) => Object.keys(each).length === 1 && typeof each.type === "string")
     ? alternatives.map(({ type }) => type)
     : undefined
 
-/** What Effect makes of `Schema.Literal(true)`, as every answer has it. */
+/** Effect's JSON Schema of `Schema.Literal(true)`, which every answer has. */
 const alwaysTrue = `{"type":"boolean","enum":[true]}`
 
 /** Reduces a JSON Schema to what a model needs to send arguments and a program to read answers. */
@@ -55,10 +55,10 @@ const shortenSchema = (schema: unknown, isRoot = false): unknown => {
   )
 }
 
-/** How deep an answer's objects are described: `data`, what is in it, and the elements of that. */
+/** Depth to which an answer's objects are described: `data`, its contents, and their elements. */
 const maxLevel = 3
 
-/** Describes an answer as far as a program needs it: which keys are always there only of `data`, and no deep object. */
+/** Describes an answer as far as a program needs it: required keys only of `data`, and without deep objects. */
 const outline = (schema: unknown, level = 0): unknown => {
   if (Array.isArray(schema)) return schema.map((each) => outline(each, level))
   if (typeof schema !== "object" || schema === null) return schema
@@ -85,17 +85,17 @@ const withMark = (schema: JsonSchema): JsonSchema => {
   return { ...schema, properties: { ...schema.properties, data: { ...data, properties } } }
 }
 
-/** The arguments as they are listed. */
+/** JSON Schema of the arguments, as listed. */
 export const ofArguments = (input: Schema.Constraint): JsonSchema =>
   shortenSchema(jsonSchema(input), true) as JsonSchema
 
-/** The whole answer whose `data` has this schema. */
+/** JSON Schema of the whole answer whose `data` has this schema. */
 export const ofAnswer = (output: Schema.Constraint & Parameters<typeof markable>[0]): JsonSchema => {
   const answer = Schema.Struct({ success: Schema.Literal(true), message: Schema.String, data: markable(output) })
   return withMark(outline(shortenSchema(jsonSchema(answer))) as JsonSchema)
 }
 
-/** Without some of its parameters. */
+/** Removes parameters from a JSON Schema. */
 export const withoutParameters = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema =>
   names.length === 0
     ? schema

@@ -1,17 +1,16 @@
-/** The three tasks that people come with, as prompts: debug, build, review. */
+/** Prompts for the three common tasks: debug, build, review. */
 import type * as Prompt from "../answer/Prompt.ts"
 import * as resources from "./Resources.ts"
 
-/** What a person wrote is data in our sentence. */
 const quoted = (text: string) => JSON.stringify(text)
 
 /**
- * The same of what may have many words.
+ * Quotes an argument that may have several words.
  *
  * **Gotchas**
  *
- * Claude Code hands on one word for each argument of a prompt, quotation marks or not; the command as it was typed
- * stands in the conversation too.
+ * Claude Code passes only one word per argument of a prompt, with or without quotation marks; the whole command is in
+ * the conversation too.
  */
 const quotedWords = (text: string) =>
   /\s/.test(text) ? quoted(text) : `${quoted(text)} and whatever else I typed after the command`
@@ -32,12 +31,12 @@ export const debugExecution = {
   text: ({ executionId }: Readonly<Record<string, string>>) =>
     `${
       executionId === undefined
-        ? "Find the newest n8n execution that failed: list_executions with groupBy \"failure\" tells in one call what fails, how often, and the newest executions of each kind."
+        ? "Find the newest n8n execution that failed: list_executions with groupBy \"failure\" shows in one call what fails, how often, and the newest executions of each kind."
         : `Look at the n8n execution ${quoted(executionId)}.`
     }
 
-1. get_execution shows the failing node, its error and the item that failed, where n8n says which. Where it does not, or a result is wrong though nothing failed, search_execution finds the item: where for a condition ("amount < 0"), text for an id or a name.
-2. get_execution_by_node shows what that node received and was set to; compare_items from an earlier node to it tells in one call which values changed and which items were lost, until you see where the data first went wrong.
+1. get_execution shows the failing node, its error and the item that failed, if n8n says which. If it does not, or a result is wrong although nothing failed, search_execution finds the item: where for a condition ("amount < 0"), text for an id or a name.
+2. get_execution_by_node shows that node's input and parameters; compare_items from an earlier node to it shows in one call which values changed and which items were lost. Repeat until you see where the data first went wrong.
 3. Explain in two or three sentences what happened, with the values that prove it, and whether it will happen again.
 4. Propose the smallest change that fixes it, as workflow_edit operations. Show them with dryRun; change nothing before I agree.`
 } satisfies Prompt.Prompt
@@ -54,7 +53,7 @@ export const buildWorkflow = {
     `Build an n8n workflow that does this: ${quotedWords(description)}
 
 1. Ask me what is missing, if it decides the design: the trigger, the accounts, what happens on an error.
-2. node_search for each step, then node_get for its parameters and a valid example; use no type or parameter that these do not name. list_credentials has the accounts.
+2. node_search for each step, then node_get for its parameters and a valid example; use only types and parameters that these name. list_credentials has the accounts.
 3. workflow_create, then workflow_edit to add and connect the nodes; name each after what it does.
 4. validate_workflow until it finds no error.
 5. test_workflow with test data like the real thing; compare the output with what I asked for. Its nodes really run: tell me first if that sends, pays or deletes anything.
@@ -79,9 +78,9 @@ export const reviewWorkflow = {
 
 1. get_workflow_connections for its graph, validate_workflow for what n8n itself would refuse, get_workflow with nodes: ["*"] for the parameters.
 2. list_executions with its id: how often does it fail, and where (get_execution)?
-3. Look for: errors that nobody notices (no error output, no error workflow, no retry on requests), loops without an end, requests without a time limit or paging, secrets in parameters or code, nodes that are connected to nothing, expressions that fail on an empty input, the same work done for each item that could be done once.
-4. List what you found, most important first: the node, what happens, and the workflow_edit operation that fixes it. Change nothing before I agree.`
+3. Look for: errors that no one notices (no error output, no error workflow, no retry on requests), loops without an end, requests without a time limit or paging, secrets in parameters or code, unconnected nodes, expressions that fail on an empty input, work repeated for each item that could be done once.
+4. List your findings, most important first: the node, what happens, and the workflow_edit operation that fixes it. Change nothing before I agree.`
 } satisfies Prompt.Prompt
 
-/** All of them. */
+/** All prompts. */
 export const all = [debugExecution, buildWorkflow, reviewWorkflow] as const

@@ -1,5 +1,5 @@
 /**
- * What can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`,
+ * Resources that can be attached to a conversation: `n8n://workflow/{id}`, `n8n://execution/{id}`, `n8n://node/{type}`,
  * `n8n://guide/{topic}`.
  */
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ const workflowsNamed = (prefix: string) =>
     Effect.map(({ workflows }) => workflows.map(({ id }) => id))
   )
 
-/** Ids of workflows, by name or by the start of the id. */
+/** Ids of workflows, by part of the name or by the start of the id. */
 const workflowIds = Effect.fnUntraced(function*(prefix: string) {
   const named = yield* workflowsNamed(prefix)
   if (named.length > 0 || prefix === "") return named
@@ -45,7 +45,7 @@ const nodeTypes = (prefix: string) =>
       Effect.map(({ nodes }) => nodes.map(({ id }) => id))
     )
 
-/** A workflow on n8n, by id: `n8n://workflow/{id}`. */
+/** Workflow on n8n, by id: `n8n://workflow/{id}`. */
 export const workflow = Resource.ofTool({
   name: "workflow",
   title: "Workflow",
@@ -64,7 +64,7 @@ export const workflow = Resource.ofTool({
     )
 })
 
-/** A run of a workflow, by id: `n8n://execution/{id}`. */
+/** Execution of a workflow, by id: `n8n://execution/{id}`. */
 export const execution = Resource.ofTool({
   name: "execution",
   title: "Execution",
@@ -74,7 +74,7 @@ export const execution = Resource.ofTool({
   complete: executionIds
 })
 
-/** A type of node: `n8n://node/{type}`. */
+/** Node type: `n8n://node/{type}`. */
 export const node = Resource.ofTool({
   name: "node",
   title: "Node type",
@@ -86,18 +86,18 @@ export const node = Resource.ofTool({
 
 const topics = Guides.all.map(({ topic }) => topic)
 
-/** How n8n does something, as Markdown: `n8n://guide/{topic}`. */
+/** Guide in Markdown: `n8n://guide/{topic}`. */
 export const guide: Resource.Resource<never> = {
   name: "guide",
   title: "Guide",
-  description: `How n8n does it, with a workflow that runs: ${topics.join(", ")}.`,
+  description: `Short guide with a workflow that runs: ${topics.join(", ")}.`,
   uriTemplate: "n8n://guide/{topic}",
   mimeType: "text/markdown",
   entries: Guides.all.map(({ description, title, topic }) => ({ id: topic, title, description })),
   tool: nodeGet.name,
   read: (topic) => {
-    const found = Guides.all.find((each) => each.topic === topic)
-    return found === undefined
+    const selected = Guides.all.find((each) => each.topic === topic)
+    return selected === undefined
       ? Effect.fail(
         new Errors.NotFoundError({
           operation: "read guide",
@@ -106,10 +106,10 @@ export const guide: Resource.Resource<never> = {
           hint: suggestion(topic, topics, topics.length)
         })
       )
-      : Effect.succeed(found.text)
+      : Effect.succeed(selected.text)
   },
   complete: (begun) => Effect.succeed(topics.filter((topic) => topic.startsWith(begun.toLowerCase())))
 }
 
-/** All of them. */
+/** All resources. */
 export const all = [workflow, execution, node, guide] as const

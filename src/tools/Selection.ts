@@ -1,24 +1,24 @@
-/** Which tools are served, by the options of the command line. */
+/** Selection of the served tools by command-line options. */
 import * as Result from "effect/Result"
 import * as Tool from "../answer/Tool.ts"
 import { suggestion } from "../base/Nearest.ts"
 import { all, byDefault, credentialCreate, projectList, toolsets } from "./index.ts"
 
-/** The options; without toolsets and tools, all but the optional ones are served. */
+/** Options of a selection; without toolsets and tools, all but the optional ones are served. */
 export interface Selection {
-  /** Names of toolsets; `all` is every one. */
+  /** Names of toolsets; `all` selects every toolset. */
   readonly toolsets: ReadonlyArray<string>
-  /** Names of single tools, besides those of the toolsets. */
+  /** Names of single tools, in addition to those of the toolsets. */
   readonly tools: ReadonlyArray<string>
-  /** Names of tools that are left out in any case. */
+  /** Names of tools that are always left out. */
   readonly excludeTools: ReadonlyArray<string>
-  /** Whether the file tools have a folder to work with. */
+  /** Whether the file tools have a folder to work in. */
   readonly hasFiles: boolean
-  /** Whether there are variables for the secrets of new credentials, without which none can be created. */
+  /** Whether environment variables are declared for the secrets of new credentials. */
   readonly credentialEnv: boolean
 }
 
-/** A tool of this server. */
+/** Tool of this server. */
 export type Any = typeof all[number]
 
 /** Names of the tools that need a folder. */
@@ -31,7 +31,7 @@ const unknownName = (option: string, kind: string, choices: ReadonlyArray<string
     : [`${option}: there is no ${kind} '${unknown}'. ${suggestion(unknown, names, names.length)}`]
 }
 
-/** The selected tools, in their order, or what is wrong with the selection. */
+/** Selects tools, in their order, or says what is wrong with the selection. */
 export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, string> => {
   const names = all.map(({ name }) => name)
   const [wrong] = [
@@ -57,7 +57,7 @@ export const select = (selection: Selection): Result.Result<ReadonlyArray<Any>, 
     (selection.hasFiles || !needsFiles.has(tool.name)) &&
     (selection.credentialEnv || tool !== credentialCreate)
   )
-  if (selected.length === 0) return Result.fail("No tool is left: choose fewer to exclude")
-  // Only who has projects pays for the parameters that name them.
+  if (selected.length === 0) return Result.fail("No tools are left: exclude fewer of them")
+  // Without project_list, the parameters for projects would only cost tokens.
   return Result.succeed(selected.includes(projectList) ? selected.map(Tool.extended) : selected)
 }

@@ -1,4 +1,4 @@
-/** Every tool, in the order clients see them. */
+/** All tools, in the order clients see them. */
 import credentials, { credentialCreate, credentialTest, listCredentials } from "./credentials/index.ts"
 import editing from "./editing/index.ts"
 import executions from "./executions/index.ts"
@@ -27,7 +27,7 @@ export * from "./tables/index.ts"
 export * from "./testing/index.ts"
 export * from "./workflows/index.ts"
 
-/** The tools by what they are for; `--toolsets` takes these names. */
+/** Tools by purpose; `--toolsets` accepts these names. */
 export const toolsets = {
   workflows,
   files,
@@ -44,10 +44,10 @@ export const toolsets = {
   sync
 } as const
 
-/** Toolsets that are served only when they are asked for. */
+/** Toolsets that are served only on request. */
 export const optional: ReadonlyArray<keyof typeof toolsets> = ["tables", "projects", "sync"]
 
-/** Those that are served unless others are asked for, in the order in which clients see them. */
+/** Tools that are served by default, in the order clients see them. */
 export const byDefault = [
   ...toolsets.workflows,
   ...toolsets.files,
@@ -62,5 +62,5 @@ export const byDefault = [
   ...toolsets.security
 ] as const
 
-/** All of them, in the order in which clients see them; `credential_create` needs variables that the operator lists. */
+/** All tools, in the order clients see them; `credential_create` needs variables that the operator lists. */
 export const all = [...byDefault, credentialCreate, ...toolsets.tables, ...toolsets.projects, ...toolsets.sync] as const

@@ -12,7 +12,7 @@ const input = Schema.Struct({
   limit: parameters.limit,
   ratio: Schema.optionalKey(Schema.Finite),
   active: Schema.optionalKey(Schema.Boolean),
-  raw: parameters.raw("More."),
+  raw: parameters.flag("More."),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodes: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, position: Schema.Array(Schema.Int) }))),
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -113,7 +113,7 @@ describe("refused arguments", () => {
     {
       args: { id: "w", executionId: "12a" },
       field: "executionId",
-      message: "Execution ID must be digits, as list_executions gives it"
+      message: "Execution ID must be digits, as in list_executions"
     },
     { args: { id: "w", limit: 0 }, field: "limit", message: "limit must be from 1 to 100" },
     { args: { id: "w", limit: "101" }, field: "limit", message: "limit must be from 1 to 100" },

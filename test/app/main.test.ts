@@ -191,7 +191,7 @@ describe("the selection of tools", () => {
     ])
     assert.deepStrictEqual(names({ tools: ["node_get", "get_workflow"] }), ["get_workflow", "node_get"])
     assert.lengthOf(arr(names({ hasFiles: false })), tools.byDefault.length - tools.toolsets.files.length)
-    assert.include(names({ toolsets: ["sync"], hasFiles: false }), "No tool is left")
+    assert.include(names({ toolsets: ["sync"], hasFiles: false }), "No tools are left")
   })
 
   it("has credential_create only where there are variables for it", () => {
@@ -210,7 +210,7 @@ describe("the selection of tools", () => {
       names({ excludeTools: ["delete"] }),
       "--exclude-tools: there is no tool 'delete'. Did you mean 'delete_workflow'"
     )
-    assert.include(names({ tools: ["node_get"], excludeTools: ["node_get"] }), "No tool is left")
+    assert.include(names({ tools: ["node_get"], excludeTools: ["node_get"] }), "No tools are left")
   })
 })
 

@@ -160,7 +160,7 @@ describe("what is left to say", () => {
         const summary = yield* summaryOf(document(undefined, { status: "canceled", data, nodes: [node("A")] }))
         assert.deepStrictEqual(summary.availableNodes, [])
         assert.deepInclude(summary.statistics, { totalNodes: 1, executedNodes: 0, totalItemsProcessed: 0 })
-        assert.match(summary._guidance.message, /kept no data/)
+        assert.match(summary._guidance.message, /has no data for this execution/)
         assert.strictEqual(summary._guidance.example, "get_workflow(id: 'wf1', raw: true)")
         assert.notProperty(summary, "failure")
       }

@@ -57,7 +57,7 @@ describe("an error's envelope", () => {
         message: "Failed to list executions",
         context: { operation: "list executions", errorDetails: "ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:5678" },
         hint:
-          "Nothing listens there: start n8n, or check N8N_URL (--n8n-url): it is the address that n8n's editor has in a browser."
+          "Nothing is listening there: start n8n, or check N8N_URL (--n8n-url); use the address of n8n's editor in a browser."
       })
     }))
 

@@ -14,11 +14,11 @@ export const credentialCreate = Tool.make({
   title: "Create credential",
   searchHint: "new account, connect a service, store an api key or password",
   description:
-    "Create a credential; secrets come from the server's environment by name. With values {} it names the type's fields. Hosts and URLs beside a secret need the user's yes.",
+    "Create a credential; secrets come from the server's environment by name. With values {} it names the type's fields. Hosts and URLs next to a secret need the user's consent.",
   annotations: Tool.additive,
   scopes: ["credential:create"],
   input: Schema.Struct({
-    type: parameters.required("type", "Such as slackApi; node_get names it."),
+    type: parameters.required("type", "Such as slackApi; node_get lists them."),
     name: parameters.required("name", "The credential's name."),
     values: writing.jsonObject("By field; a secret only as {\"env\": \"NAME\"}.")
   }),
@@ -37,7 +37,7 @@ export const credentialCreate = Tool.make({
   summarize: ({ id, name, notes, type, url }) =>
     defined({ id, name, type, notes: notes.length === 0 ? undefined : notes, url }),
   message: ({ id }) => ({
-    en: `Created credential '${id}': credential_test(id) tries it`,
+    en: `Created credential '${id}': test it with credential_test(id)`,
     ja: "認証情報を作成しました"
   })
 })

@@ -6,8 +6,8 @@ import { isUnsupported, N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
 const tooOld = new Errors.ValidationError({
-  reason: "This n8n cannot test credentials over its API",
-  hint: "A person tests it in n8n: opening the credential there and saving it does. n8n 2.x of 2026 can."
+  reason: "This n8n's API cannot test credentials",
+  hint: "Ask the user to open the credential in n8n and save it, which tests it. Newer n8n 2.x releases have this API."
 })
 
 /** `POST /credentials/{id}/test` (2.x). */
@@ -15,7 +15,7 @@ export const credentialTest = Tool.make({
   name: "credential_test",
   title: "Test credential",
   searchHint: "is a login valid, 401, expired token, connection refused",
-  description: "Try a credential: n8n signs in to its service.",
+  description: "Test a credential: n8n connects to its service with it.",
   annotations: Tool.readOnly,
   scopes: ["credential:read"],
   input: Schema.Struct({ id: parameters.required("id", "From list_credentials.") }),

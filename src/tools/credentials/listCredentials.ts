@@ -10,12 +10,12 @@ import * as parameters from "../shared/Parameters.ts"
 
 const Row = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
-/** So many pages are looked through in one call for credentials of a type; nextCursor goes on. */
+/** Maximum number of pages searched in one call for credentials of a type; nextCursor continues. */
 const maxPages = 40
 
-const onV1 = "This n8n does not list credentials: these are those that its workflows use."
+const onV1 = "This n8n does not list credentials: these are the ones that its workflows use."
 
-/** Adds the credentials that the nodes of a workflow refer to. */
+/** Adds the credentials that a workflow's nodes refer to. */
 const collect = (workflow: Workflow.Listed, known: Map<string, typeof Row.Type>) => {
   for (const node of workflow.nodes) {
     for (const [type, reference] of Object.entries(obj(obj(node)?.["credentials"]) ?? {})) {
@@ -25,7 +25,7 @@ const collect = (workflow: Workflow.Listed, known: Map<string, typeof Row.Type>)
   }
 }
 
-/** The credentials that workflows use, for 1.x; a filter that keeps none of them sees all. */
+/** Credentials that workflows use, for 1.x, collected by a filter that accepts no workflow. */
 const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
   const n8n = yield* N8nClient
   const known = new Map<string, typeof Row.Type>()
@@ -41,17 +41,17 @@ const inUse = Effect.fnUntraced(function*(cursor: string | undefined) {
   return { credentials: [...known.values()].toSorted((a, b) => a.name < b.name ? -1 : 1), nextCursor }
 })
 
-/** `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x those in `GET /workflows`. */
+/** `GET /credentials` (2.x), paged until `limit` of the type are found; on 1.x, those in `GET /workflows`. */
 export const listCredentials = Tool.make({
   name: "list_credentials",
   title: "List credentials",
   searchHint: "accounts, logins, api keys that nodes can use",
   description:
-    "List credentials (id, name, type) to refer to in nodes; never their values. On n8n 1 those that workflows use.",
+    "List credentials (id, name, type) to refer to in nodes; never their values. On n8n 1, only those that workflows use.",
   annotations: Tool.readOnly,
   scopes: ["credential:list"],
   input: Schema.Struct({
-    type: Schema.optionalKey(Schema.String.annotate({ description: "Only of this type, such as slackApi." })),
+    type: parameters.optional(Schema.String, "Only of this type, such as slackApi."),
     limit: parameters.limit,
     cursor: parameters.cursor
   }),
@@ -69,7 +69,7 @@ export const listCredentials = Tool.make({
       const isAsked = (credential: typeof Row.Type) => type === undefined || credential.type === type
       const credentials: Array<typeof Row.Type> = []
       let next = cursor
-      // Whole pages, so that n8n's cursor says where to go on; a page may hold a few more than asked for.
+      // Whole pages, so that n8n's cursor says where to continue; there may be a few more rows than requested.
       for (let pages = 0; pages < maxPages; pages++) {
         const page = yield* n8n.listCredentials({ limit, cursor: next }).pipe(
           Effect.catchIf(isUnsupported, () => Effect.undefined)

@@ -6,7 +6,6 @@ import * as WorkflowEdit from "../../workflows/edit/WorkflowEdit.ts"
 import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** The one node that an operation added. */
 const addedNode = ({ added: [node] }: WorkflowEdit.Edited) => node ?? { id: "", name: "" }
 
 /** Adds a node. */
@@ -15,7 +14,7 @@ export const nodeAdd = Tool.make({
   title: "Add node",
   searchHint: "insert a step, new node into a workflow",
   description:
-    "Add a node to a workflow: right version, unique name, free position, wired after another if named. node_get has its parameters.",
+    "Add a node to a workflow: right version, unique name, free position, optionally connected after another. node_get lists its parameters.",
   annotations: Tool.additive,
   scopes: editing.scopes,
   input: Schema.Struct({
@@ -23,16 +22,14 @@ export const nodeAdd = Tool.make({
     nodeType: editing.nodeType("nodeType"),
     position: editing.position,
     parameters: editing.nodeParameters("As node_get shows them."),
-    name: Schema.optionalKey(Schema.String.annotate({ description: "Default: the type's name." })),
-    after: Schema.optionalKey(
-      Schema.String.annotate({ description: "Node to connect from; for a sub-node, the node it serves." })
-    ),
+    name: parameters.optional(Schema.String, "Default: the type's name."),
+    after: parameters.optional(Schema.String, "Node to connect from; for a sub-node, the node it serves."),
     raw: editing.raw
   }),
   output: Schema.Struct({
     nodeId: Schema.String,
     name: Schema.String,
-    /** Of the new node. */
+    /** Problems of the new node. */
     problems: Schema.optionalKey(editing.findingsFields.problems),
     missingCredentials: editing.findingsFields.missingCredentials,
     ...editing.outcomeFields

@@ -20,7 +20,7 @@ export const nodeReplace = Tool.make({
     workflowId: parameters.anyWorkflowId,
     targetNodeId: parameters.required("targetNodeId", "Id or name of the node."),
     newNodeType: editing.nodeType("newNodeType"),
-    parameters: editing.nodeParameters("Override those that stay."),
+    parameters: editing.nodeParameters("Override the parameters that stay."),
     raw: editing.raw
   }),
   output: Schema.Struct({

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { obj } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import type { Problem } from "../../base/Problem.ts"
@@ -14,18 +13,17 @@ import * as page from "../shared/WorkflowPage.ts"
 
 const input = {
   workflowId: Schema.optionalKey(Schema.String.annotate({ description: parameters.referenceForms })),
-  workflow: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.Unknown).annotate({
-      description: "Instead: the workflow itself, {name, nodes, connections, settings}."
-    })
+  workflow: parameters.optional(
+    Schema.Record(Schema.String, Schema.Unknown),
+    "Or the workflow itself: {name, nodes, connections, settings}."
   )
 }
 
-const oneOf = new Errors.ValidationError({
-  reason: "Give either workflowId or workflow",
-  field: "workflowId",
-  hint: "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
-})
+const oneOf = parameters.invalid(
+  "workflowId",
+  "Pass either workflowId or workflow",
+  "workflowId is an n8n id, the path of a .json file or a draft's id; workflow is the JSON itself."
+)
 
 const source = (workflowId: string | undefined, workflow: object | undefined) => {
   if (workflow !== undefined && workflowId === undefined) {
@@ -41,25 +39,25 @@ const counts = (problems: ReadonlyArray<Problem>) => {
   return { errors, warnings: problems.length - errors }
 }
 
-/** Checks a workflow as n8n does, and beyond. */
+/** Checks a workflow as n8n does, and more. */
 export const validateWorkflow = Tool.make({
   name: "validate_workflow",
   title: "Validate workflow",
   app: page.app,
   searchHint: "check, lint, find mistakes, errors before running",
   description:
-    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work; each has its fix. missingCredentials: set before publishing. outdated: has a newer version or successor.",
+    "Use before writing or publishing: checks node types, versions, parameters, connections, expressions, called workflows. Errors are what n8n refuses or what cannot work, each with a fix. missingCredentials: set before publishing. outdated: has a newer version or successor.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct(input),
   output: Schema.Struct({
     valid: Schema.Boolean,
-    /** Where workflowId leads. */
+    /** Kind of place that workflowId refers to. */
     source: Schema.Literals(["n8n", "file", "draft", "given"]),
     note: Schema.optionalKey(Schema.String),
     counts: Schema.Struct({ errors: Schema.Int, warnings: Schema.Int }),
     ...editing.findingsFields,
-    /** Nodes with a newer version or of a deprecated type: no problems. */
+    /** Nodes with a newer version or of a deprecated type, which are not problems. */
     outdated: Schema.optionalKey(Schema.Array(Outdated))
   }),
   handler: ({ workflow, workflowId }) =>
@@ -74,12 +72,12 @@ export const validateWorkflow = Tool.make({
         problems: [...validation.problems, ...WorkflowValidation.warnings(repairs)]
       }
     }),
-  summarize: ({ notes, outdated, place, valid, ...found }) => ({
+  summarize: ({ notes, outdated, place, valid, ...findings }) => ({
     valid,
     source: place.kind,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-    counts: counts(found.problems),
-    ...editing.findings(found),
+    counts: counts(findings.problems),
+    ...editing.findings(findings),
     ...(outdated.length === 0 ? {} : { outdated })
   }),
   view: ({ missingCredentials, problems, value }) =>

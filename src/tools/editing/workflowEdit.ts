@@ -9,31 +9,31 @@ import * as editing from "../shared/Editing.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** Identifies a problem wherever its node stands in the list. */
+/** Identifies a problem independently of its node's place in the list. */
 const problemKey = ({ message, node, path }: Problem) => `${node ?? ""} ${path.replace(/^nodes\[\d+\]/, "")} ${message}`
 
 const credentialKey = ({ node, type }: MissingCredential) => `${type} ${node}`
 
-/** Those of the second list that the first has not. */
+/** Elements of the second list that are not in the first. */
 const added = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>, key: (each: A) => string) => {
   const known = new Set(before.map(key))
   return after.filter((each) => !known.has(key(each)))
 }
 
-/** Several changes, all or nothing. */
+/** Applies several changes, all or nothing. */
 export const workflowEdit = Tool.make({
   name: "workflow_edit",
   title: "Edit workflow",
   searchHint:
     "modify, update, fix, rename, delete, remove a node, its parameters, code, in a workflow; patch, find and replace text, tidy layout, dry run",
   description:
-    "Change a workflow by several operations, all or nothing. Links stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft, before it takes effect at once.",
+    "Apply operations to a workflow, all or nothing. Connections stay with their port; problems lists only new ones. On n8n 2.40+ the result stays a draft; earlier it takes effect immediately.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: editing.scopes,
   input: Schema.Struct({
     workflowId: parameters.anyWorkflowId,
     operations: Schema.Array(WorkflowEdit.Operation).check(Schema.isMinLength(1), Schema.isMaxLength(500)).annotate({
-      description: "Done in order. node, from, to, after: a name or id."
+      description: "Applied in order. node, from, to, after: a name or id."
     }),
     dryRun: writing.dryRun,
     expectedVersionId: writing.expectedVersionId,

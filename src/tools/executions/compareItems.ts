@@ -19,21 +19,21 @@ const Unpaired = Schema.Struct({
   first: Schema.Array(Schema.Union([Schema.Int, Schema.String]))
 })
 
-/** The comparison is to be read, not to be paged through. */
+/** Maximum length of an answer, which is for reading rather than paging. */
 const maxChars = 12_000
 
 const sideOf = Effect.fnUntraced(function*(execution: Execution, name: string, parameter: "from" | "to") {
   yield* conditions.checkNode(execution, name, parameter)
   const side = ItemComparison.sideOf(execution, name)
   if (side !== undefined) return side
-  return yield* conditions.invalid(
+  return yield* parameters.invalid(
     parameter,
-    `Node '${name}' put out nothing in execution '${execution.id}'`,
+    `Node '${name}' has no output in execution '${execution.id}'`,
     conditions.incomplete(execution) ?? "get_execution lists the nodes that ran, with their item counts."
   )
 })
 
-/** Runs and outputs of both nodes that hold items too. */
+/** Names the other runs and outputs of both nodes that have items. */
 const notCompared = (execution: Execution, sides: ReadonlyArray<ItemComparison.Side>) => {
   const parts = sides.flatMap(({ slot: { node, port, run } }) => [
     ...(run === 0 ? [] : [`${counted(run, "earlier run")} of '${node}'`]),
@@ -44,7 +44,7 @@ const notCompared = (execution: Execution, sides: ReadonlyArray<ItemComparison.S
   return parts.length === 0 ? undefined : `Not compared: ${[...new Set(parts)].join(", ")}.`
 }
 
-/** The first items of a side, as a reader is shown them. */
+/** First items of a side, redacted where secrets are. */
 const samples = (execution: Execution, { slot }: ItemComparison.Side, redacts: boolean) =>
   execution.items(slot, 0, 5).map((stored) => {
     const json = obj(stored)?.["json"]
@@ -58,23 +58,24 @@ const shownSide = ({ count, slot }: ItemComparison.Side) => ({
   items: count
 })
 
-/** What differs between the items of two nodes. */
+/** Compares the items of two nodes. */
 export const compareItems = Tool.make({
   name: "compare_items",
   title: "Compare the items of two nodes",
   searchHint: "diff items, what did a node change, lost or duplicated records, before and after",
   description:
-    "What did the workflow do to its items between two nodes? Changes by path, rarest first, with examples; lost and new items. Takes each node's last run.",
+    "How did items change between two nodes? Changes by path, rarest first, with examples; lost and new items. Uses each node's last run.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    from: parameters.required("from", "Node before."),
-    to: parameters.required("to", "Node after."),
-    key: Schema.optionalKey(
-      Schema.String.annotate({ description: "Path that pairs items (orderNo); default: n8n's item links, else place." })
+    from: parameters.required("from", "Earlier node."),
+    to: parameters.required("to", "Later node."),
+    key: parameters.optional(
+      Schema.String,
+      "Path that pairs items (orderNo); default: n8n's item links, else position."
     ),
-    ignore: conditions.paths("Paths not to compare."),
+    ignore: conditions.paths("Paths to ignore."),
     fields: conditions.paths("Compare only these paths."),
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Examples to show.")
   }),
@@ -129,20 +130,20 @@ export const compareItems = Tool.make({
       for (const [side, count] of [[from, withoutKey?.from], [to, withoutKey?.to]] as const) {
         if (key === undefined || count !== side.count || count === 0) continue
         const hint = ItemFields.note([key.path], samples(execution, side, redacts))
-        return yield* conditions.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
+        return yield* parameters.invalid("key", `No item of '${side.slot.node}' has '${key.path}'`, hint)
       }
       const missing = fields.filter((_, index) => comparison.missing?.includes(index))
       const notes = [
         conditions.incomplete(execution),
         notCompared(execution, [from, to]),
         comparison.likelyKey &&
-        `The pairs look crossed: '${comparison.likelyKey}' differs in them, though most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
+        `The pairs look crossed: '${comparison.likelyKey}' differs in them, although most values are on both sides. Pair with key: '${comparison.likelyKey}'.`,
         comparison.sharedKeys === undefined
           ? undefined
           : `'${key?.path}' is the same in several items (${
             counted(comparison.sharedKeys, "value")
-          }): these were paired in their order.`,
-        withoutKey && `Without '${key?.path}': ${withoutKey.from} items of from, ${withoutKey.to} of to.`,
+          }): these were paired in order.`,
+        withoutKey && `Items without '${key?.path}': ${withoutKey.from} of from, ${withoutKey.to} of to.`,
         missing.length === 0
           ? undefined
           : ItemFields.note(missing.map(({ path }) => path), samples(execution, to, redacts))

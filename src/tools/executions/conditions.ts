@@ -1,8 +1,8 @@
-/** What the tools that ask items have in common: expressions, paths and names that must be right. */
+/** Expressions, paths and node names in the arguments of tools that query items. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Errors from "../../base/Errors.ts"
+import type * as Errors from "../../base/Errors.ts"
 import * as Interpreter from "../../base/Interpreter.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { suggestion } from "../../base/Nearest.ts"
@@ -10,34 +10,30 @@ import type { Execution } from "../../executions/Execution.ts"
 import type { Field } from "../../executions/ItemFields.ts"
 import { nodeNames } from "../../executions/NodeExecution.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
+import * as parameters from "../shared/Parameters.ts"
 
-/** Refuses an argument. */
-export const invalid = (field: string, reason: string, hint: string) =>
-  new Errors.ValidationError({ reason, field, hint })
-
-/** The parameter `where`. */
-export const where = Schema.optionalKey(
-  Schema.String.annotate({
-    description: "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
-  })
+/** Parameter `where`. */
+export const where = parameters.optional(
+  Schema.String,
+  "JavaScript over an item's fields, or $json: amount > 1000 && country === 'JP'."
 )
 
-/** A parameter that takes paths. */
+/** Parameter that takes paths. */
 export const paths = (description: string) =>
   Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(50)).annotate({ description }))
 
-/** The parameter `fields`. */
+/** Parameter `fields`. */
 export const fields = paths("Show only these paths: [\"orderNo\", \"customer.id\"].")
 
 const shownSource = 20
 
-/** What is wrong with an expression, and where. */
+/** Error for an expression, with the place of the problem. */
 export const wrongExpression = (source: string, { at, kind, message }: Interpreter.Problem) =>
-  invalid(
+  parameters.invalid(
     "where",
     `where, at character ${at + 1} ('${source.slice(at, at + shownSource)}'): ${message}`,
     kind === "budget"
-      ? "Make it cheaper, or look at fewer items."
+      ? "Simplify it, or search fewer items."
       : "One expression over an item's fields: ===, <, >=, &&, ||, arithmetic, includes, startsWith, toLowerCase, some, every, Number, /regex/.test(text)."
   )
 
@@ -48,33 +44,37 @@ export const compile = Effect.fnUntraced(function*(source: string | undefined) {
   return Result.isFailure(compiled) ? yield* wrongExpression(source, compiled.failure) : compiled.success
 })
 
-/** Reads paths, from the item on or from `$json`; the first that is none is refused. */
+/** Parses paths that start at the item or at `$json`; fails at the first invalid one. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>
   Effect.forEach(paths, (path): Effect.Effect<Field, Errors.ValidationError> => {
     const steps = JsonPath.parse(path)
     return steps === undefined
       ? Effect.fail(
-        invalid(parameter, `'${path}' is no path`, "Write orderNo, customer.id, lines[0].sku or [\"order no\"].")
+        parameters.invalid(
+          parameter,
+          `'${path}' is not a path`,
+          "Write orderNo, customer.id, lines[0].sku or [\"order no\"]."
+        )
       )
       : Effect.succeed({ path, steps: steps.length > 1 && steps[0] === "$json" ? steps.slice(1) : steps })
   })
 
-/** Refuses a node that the execution does not know. */
+/** Refuses a node that is not in the execution. */
 export const checkNode = (execution: Execution, name: string, field: string) => {
   const names = nodeNames(execution)
   return names.includes(name)
     ? Effect.void
     : Effect.fail(
-      invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
+      parameters.invalid(field, `Node '${name}' not found in execution '${execution.id}'`, suggestion(name, names))
     )
 }
 
-/** Why an execution has less to search than one may expect. */
+/** Explains why an execution's data are incomplete; `undefined` if they are not. */
 export const incomplete = (execution: Execution): string | undefined => {
   if (!ExecutionHead.isOver(execution.status)) {
     return execution.runs.size === 0
-      ? `The execution is ${execution.status}, and n8n shows no data of it yet: get_execution with wait tells when it is over.`
-      : `The execution is ${execution.status}: this is its data until now.`
+      ? `The execution is ${execution.status}, and n8n shows no data for it yet: use get_execution with wait.`
+      : `The execution is ${execution.status}: this is its data so far.`
   }
-  return execution.runs.size === 0 ? "n8n kept no data of this execution, or no node ran." : undefined
+  return execution.runs.size === 0 ? "n8n has no data for this execution, or no node ran." : undefined
 }

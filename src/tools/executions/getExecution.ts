@@ -12,7 +12,7 @@ import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-/** `GET /executions/{id}` as a summary, the failure first. */
+/** `GET /executions/{id}` as a summary, failure first. */
 export const getExecution = Tool.make({
   name: "get_execution",
   title: "Get execution summary",
@@ -25,9 +25,9 @@ export const getExecution = Tool.make({
   input: Schema.Struct({
     id: parameters.executionId,
     nodeOffset: parameters.offset("nodeOffset", "Rows of availableNodes to skip."),
-    wait: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" }))
-        .annotate({ description: "Seconds to wait for its end, if it still runs." })
+    wait: parameters.optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 }, { message: "wait must be from 0 to 50" })),
+      "Seconds to wait for it to end."
     )
   }),
   output: summaries.Summary,
@@ -55,8 +55,8 @@ export const getExecution = Tool.make({
     en: `Execution ${id}: ${status}`,
     ja: "実行サマリーを取得しました"
   }),
-  next: ({ id, nodeOffset }) => (path, kept) =>
-    path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + kept})` : undefined,
+  next: ({ id, nodeOffset }) => (path, count) =>
+    path === "availableNodes" ? `get_execution(id: '${id}', nodeOffset: ${nodeOffset + count})` : undefined,
   maxChars: summaries.maxChars,
   trim: summaries.trim
 })

@@ -10,7 +10,7 @@ import * as NodeExecution from "../../executions/NodeExecution.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-import { checkNode, compile, fields, invalid, parsePaths, where, wrongExpression } from "./conditions.ts"
+import { checkNode, compile, fields, parsePaths, where, wrongExpression } from "./conditions.ts"
 
 /** Refuses a node, run or output that the execution does not have. */
 const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExecution.Request) {
@@ -18,7 +18,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   yield* checkNode(execution, nodeName, "nodeName")
   const runs = execution.runs.get(nodeName) ?? []
   if (runIndex !== undefined && runs.length > 0 && runIndex >= runs.length) {
-    return yield* invalid(
+    return yield* parameters.invalid(
       "runIndex",
       `Node '${nodeName}' has no run ${runIndex}`,
       `It ran ${runs.length} times: 0 to ${runs.length - 1}.`
@@ -26,7 +26,7 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   }
   const outputs = runs.at(runIndex ?? -1)?.outputs.length ?? 0
   if (outputIndex !== undefined && runs.length > 0 && outputIndex >= outputs) {
-    return yield* invalid(
+    return yield* parameters.invalid(
       "outputIndex",
       `That run of '${nodeName}' has no output ${outputIndex}`,
       outputs === 0 ? "It has no output." : `It has ${outputs}: 0 to ${outputs - 1}.`
@@ -35,24 +35,27 @@ const check = Effect.fnUntraced(function*(execution: Execution, request: NodeExe
   return execution
 })
 
-/** One run of one node of an execution: items in, items out, parameters, error. */
+/** Reads one run of one node of an execution: items in, items out, parameters, error. */
 export const getExecutionByNode = Tool.make({
   name: "get_execution_by_node",
   title: "Get execution of one node",
   searchHint: "debug step, input and output data, items, payload of a node",
   description:
-    "Use after get_execution: input and output items, parameters and error of one node. In a loop choose the run, at a branch the output.",
+    "Use after get_execution: input and output items, parameters and error of one node. Choose the run of a loop, the output of a branch.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    nodeName: Schema.String.check(Schema.isMinLength(1, { message: "Node name is required" }))
-      .annotate({ description: "As get_execution gives it." })
-      .pipe(Schema.annotateKey({ messageMissingKey: "Node name is required" })),
-    runIndex: parameters.index("runIndex", "Which run, from 0; default: the last."),
-    outputIndex: parameters.index("outputIndex", "Which entry of outputs, from 0; default: the first with items."),
+    nodeName: parameters.required("Node name", "As in get_execution."),
+    runIndex: parameters.index("runIndex", "Run, from 0; default: the last."),
+    outputIndex: parameters.index("outputIndex", "Entry of outputs, from 0; default: the first with items."),
     itemOffset: parameters.offset("itemOffset", "Items (with where: matches) to skip."),
-    itemLimit: parameters.int("itemLimit", { minimum: 1, maximum: 50 }, 50, "Items of input and of output."),
+    itemLimit: parameters.int(
+      "itemLimit",
+      { minimum: 1, maximum: 50 },
+      50,
+      "Maximum of input items, and of output items."
+    ),
     where,
     fields
   }),
@@ -77,7 +80,7 @@ export const getExecutionByNode = Tool.make({
     defined({
       ...node,
       note: where !== undefined && runIndex === undefined && node.runCount > 1
-        ? `where looked at the last of ${node.runCount} runs: search_execution looks at all of them.`
+        ? `where searched the last of ${node.runCount} runs: search_execution searches all of them.`
         : node.note,
       url
     }),
@@ -86,12 +89,12 @@ export const getExecutionByNode = Tool.make({
     en: `Execution details of node '${nodeName}'`,
     ja: `ノード '${nodeName}' の実行詳細を取得しました`
   }),
-  next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, kept) => {
+  next: ({ fields, id, itemOffset, nodeName, outputIndex, runIndex, where }) => (path, count) => {
     if (path !== "input.items" && path !== "output.items") return undefined
     return Hints.executionByNode(id, nodeName, {
       runIndex,
       outputIndex,
-      itemOffset: itemOffset + kept,
+      itemOffset: itemOffset + count,
       where,
       fields
     })

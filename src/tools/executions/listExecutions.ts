@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
@@ -30,7 +29,7 @@ const Row = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Json)]
 )
 
-/** How the executions of one workflow ended. */
+/** Executions of one workflow, counted by status. */
 const WorkflowGroup = Schema.Struct({
   workflowId: Schema.String,
   workflowName: Schema.String,
@@ -39,7 +38,7 @@ const WorkflowGroup = Schema.Struct({
   lastFailed: Schema.optionalKey(Schema.Struct({ id: Schema.String, at: Schema.NullOr(Schema.String) }))
 })
 
-/** Executions that failed alike; `executions` are the newest, at most three. */
+/** Executions with the same failure; `executions` are the newest, at most three. */
 const FailureGroup = Schema.Struct({
   workflowId: Schema.String,
   workflowName: Schema.String,
@@ -52,18 +51,17 @@ const FailureGroup = Schema.Struct({
   executions: Schema.Array(Schema.String)
 })
 
-/** The most rows of an answer that lists executions one by one. */
+/** Maximum number of rows in an ungrouped answer. */
 const maxRows = 100
 
-/** Groups are read at one glance. */
 const maxGroupedChars = 9_000
 const maxMessage = 300
 
-const tooMany = new Errors.ValidationError({
-  reason: `limit must be from 1 to ${maxRows}`,
-  field: "limit",
-  hint: "With groupBy it may be up to 500; nextCursor gives what comes after."
-})
+const tooMany = parameters.invalid(
+  "limit",
+  `limit must be from 1 to ${maxRows}`,
+  "With groupBy up to 500 are allowed; nextCursor continues after them."
+)
 
 const nothingNamed = (name: string | undefined, workflowId: string | undefined) =>
   `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
@@ -71,15 +69,15 @@ const nothingNamed = (name: string | undefined, workflowId: string | undefined) 
   } in its name: list_workflows lists the names.`
 
 /** Explains what the answer lacks and which call returns it. */
-const howToGoOn = ({ executions, isListed, nextCursor, unread }: Triage.Triage, isGrouped: boolean) => {
+const continuation = ({ executions, isListed, nextCursor, unread }: Triage.Triage, isGrouped: boolean) => {
   if (unread > 0) {
     return `${
       counted(unread, "failed execution")
-    } not read yet: call again with the same arguments, what was read is kept.`
+    } not read yet: repeat the call; it reuses the executions already read.`
   }
-  if (!isListed) return `Only ${counted(executions.length, "execution")} found so far: go on with cursor.`
+  if (!isListed) return `Only ${counted(executions.length, "execution")} found so far: continue with cursor.`
   return isGrouped && nextCursor !== undefined
-    ? `Groups of the newest ${counted(executions.length, "execution")} only: raise limit or go on with cursor.`
+    ? `Groups of the newest ${counted(executions.length, "execution")} only: raise limit or continue with cursor.`
     : undefined
 }
 
@@ -105,14 +103,14 @@ const isoTime = (name: string, description: string) =>
 
 const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
 
-/** `GET /executions`, newest first, with the names of their workflows; or how often they failed, and of what. */
+/** `GET /executions`, newest first, with the names of their workflows; or grouped by workflow or failure. */
 export const listExecutions = Tool.make({
   name: "list_executions",
   title: "List executions",
   searchHint: "execution history, runs, logs, failed, errors, last night, recent, who failed and why, triage",
   isEntry: true,
   description:
-    "List runs, newest first. groupBy tells in one call who failed and why, over up to 500 runs. Next: get_execution with an id.",
+    "List runs, newest first. groupBy shows in one call what failed and why, over up to 500 runs. Next: get_execution with an id.",
   annotations: Tool.readOnly,
   scopes: ["execution:list"],
   partialScopes: {
@@ -121,37 +119,33 @@ export const listExecutions = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    workflowId: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Only runs of this workflow." })
+    workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Only runs of this workflow."),
+    workflowName: parameters.optional(
+      Schema.String.check(Schema.isMinLength(1)),
+      "Only runs of workflows whose name contains this."
     ),
-    workflowName: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({
-        description: "Only of workflows whose name contains this."
-      })
+    groupBy: parameters.optional(
+      Schema.Literals(["workflow", "failure"]),
+      "workflow: run counts by status; failure: failed runs by node and error."
     ),
-    groupBy: Schema.optionalKey(
-      Schema.Literals(["workflow", "failure"]).annotate({
-        description: "workflow: how runs ended; failure: failed runs by node and error."
-      })
-    ),
-    status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
-    limit: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" }))
-        .annotate({ description: "Default 20, at most 100; with groupBy 200, at most 500." })
+    status: parameters.optional(Schema.Literals(statuses), "Only in this state."),
+    limit: parameters.optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
+      "Default 20, at most 100; with groupBy 200, at most 500."
     ),
     cursor: parameters.cursor,
     startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
     startedBefore: isoTime("startedBefore", "Started before."),
-    raw: parameters.raw("Adds mode, retries and all else n8n has.")
+    raw: parameters.flag("Adds mode, retries and all other fields.")
   }),
   output: Schema.Struct({
     count: Schema.optionalKey(Schema.Int),
     executions: Schema.optionalKey(Schema.Array(Row)),
-    /** With groupBy, in the place of `executions`. */
+    /** Replaces `executions` with groupBy. */
     groups: Schema.optionalKey(Schema.Array(Schema.Union([WorkflowGroup, FailureGroup]))),
-    /** How many executions are in the groups. */
+    /** Number of executions in the groups. */
     scanned: Schema.optionalKey(Schema.Int),
-    /** Whether the groups cover all executions that the filters match, from the cursor on. */
+    /** Whether the groups cover all executions that match the filters, from the cursor on. */
     complete: Schema.optionalKey(Schema.Boolean),
     nextCursor: Schema.optionalKey(Schema.String),
     url: Schema.optionalKey(Schema.String),
@@ -162,21 +156,21 @@ export const listExecutions = Tool.make({
       if (groupBy === undefined && limit > maxRows) return yield* tooMany
       const { instance } = yield* N8nClient
       const narrowed = workflowName === undefined ? {} : yield* WorkflowNames.matching(workflowName)
-      const isNone = narrowed === undefined ||
+      const isEmpty = narrowed === undefined ||
         query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
       const url = links.executions(instance, narrowed?.workflowId ?? query.workflowId)
-      if (isNone) return { found: Triage.nothing, url, hint: nothingNamed(workflowName, query.workflowId) }
-      const found = yield* Triage.triage({
+      if (isEmpty) return { triage: Triage.nothing, url, hint: nothingNamed(workflowName, query.workflowId) }
+      const triage = yield* Triage.triage({
         ...query,
         ...narrowed,
         limit,
         startedAfter: toIso(query.startedAfter),
         startedBefore: toIso(query.startedBefore)
       }, { failures: groupBy === "failure" })
-      return { found, url, hint: howToGoOn(found, groupBy !== undefined) }
+      return { triage, url, hint: continuation(triage, groupBy !== undefined) }
     }),
-  summarize: ({ found, hint, url }, { groupBy, raw }) => {
-    const { executions, failed, isListed, names, nextCursor, unread } = found
+  summarize: ({ hint, triage, url }, { groupBy, raw }) => {
+    const { executions, failed, isListed, names, nextCursor, unread } = triage
     const workflowName = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
     if (groupBy !== undefined) {
       const groups = groupBy === "workflow" ? Triage.byWorkflow(executions) : FailureGroups.group(failed)

@@ -4,19 +4,18 @@ import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** `POST /executions/{id}/retry`; a new execution, which has ended when this answers. */
+/** `POST /executions/{id}/retry`: starts a new execution and answers when it has ended. */
 export const retryExecution = Tool.make({
   name: "retry_execution",
   title: "Retry execution",
   searchHint: "run again, rerun a failed execution",
   description:
     "Run a failed execution again from the node that failed, with the data it had. Next: get_execution with the new id.",
-  // Its nodes really run.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["execution:retry"],
   input: Schema.Struct({
     id: parameters.executionId,
-    latest: parameters.raw("Use the current workflow instead of the one that ran.")
+    latest: parameters.flag("Use the current workflow instead of the one that ran.")
   }),
   output: Schema.Struct({ id: Schema.String, status: Schema.String }),
   handler: ({ id, latest }) => N8nClient.use((n8n) => n8n.retryExecution(id, latest)),

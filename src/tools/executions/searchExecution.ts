@@ -37,24 +37,20 @@ const outputNames = (execution: Execution.Execution, matches: ReadonlyArray<Item
   })
 }
 
-/** One pass over all items that nodes put out. */
+/** Searches all output items of an execution in one pass. */
 export const searchExecution = Tool.make({
   name: "search_execution",
   title: "Search an execution's items",
   searchHint: "find items, records, values in execution data, which node, grep, filter, trace a record",
   description:
-    "Which items hold a value or meet a condition? Searches the output of all nodes in all runs: follow one record, find the odd one among thousands.",
+    "Which items contain a value or meet a condition? Searches the output of all nodes in all runs: follow one record, find the odd one among thousands.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   input: Schema.Struct({
     id: parameters.executionId,
-    text: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Text in a key or value." })
-    ),
+    text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Text in a key or value."),
     where: conditions.where,
-    nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only these nodes." })
-    ),
+    nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
     fields: conditions.fields,
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
   }),
@@ -69,7 +65,7 @@ export const searchExecution = Tool.make({
   handler: ({ fields: paths, id, limit, nodes, text, where: source }) =>
     Effect.gen(function*() {
       if (text === undefined && source === undefined) {
-        return yield* conditions.invalid(
+        return yield* parameters.invalid(
           "text",
           "text or where is required",
           "For example text: \"cus_123\", or where: \"amount < 0\"."
@@ -79,25 +75,25 @@ export const searchExecution = Tool.make({
       const execution = yield* (yield* Executions).get(id)
       for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "nodes")
       const among = { slots: ItemSearch.outputs(execution, nodes), redacts: yield* Tool.RedactSecrets }
-      const found = yield* ItemSearch.search(execution, { text, where }, { ...among, limit, spreads: true }).pipe(
+      const result = yield* ItemSearch.search(execution, { text, where }, { ...among, limit, spreads: true }).pipe(
         Effect.mapError((problem) => conditions.wrongExpression(source ?? "", problem))
       )
       const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
       const empty = (nodes ?? []).filter((name) =>
         execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
       )
-      const jsons = found.matches.map(({ item }) => item.json)
+      const jsons = result.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
       const notes = [
         conditions.incomplete(execution),
         idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
-        empty.length === 0 ? undefined : `Put out nothing: ${empty.join(", ")}.`,
-        ...ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined }),
+        empty.length === 0 ? undefined : `Without output: ${empty.join(", ")}.`,
+        ...ItemSearch.notes(execution, result, { ...among, isFoundElsewhere: where === undefined }),
         missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
       ].filter((note) => note !== undefined)
-      return { fields, found, notes, names: yield* outputNames(execution, found.matches) }
+      return { fields, result, notes, names: yield* outputNames(execution, result.matches) }
     }),
-  summarize: ({ fields, found: { failed, matched, matches, nodes, scanned }, names, notes }) =>
+  summarize: ({ fields, names, notes, result: { failed, matched, matches, nodes, scanned } }) =>
     defined({
       matched,
       scanned,

@@ -7,7 +7,7 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `POST /workflows` of a file, unpublished. */
+/** `POST /workflows` with a file's workflow, unpublished. */
 export const createWorkflowFromFile = Tool.make({
   name: "create_workflow_from_file",
   title: "Create workflow from file",
@@ -16,7 +16,7 @@ export const createWorkflowFromFile = Tool.make({
     "Create a workflow in n8n from an exported JSON file, unpublished. Repairs and omissions are listed in warnings.",
   annotations: Tool.additive,
   scopes: ["workflow:create", "workflow:read"],
-  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.raw("Adds the workflow as read back.") }),
+  input: Schema.Struct({ filePath: parameters.workflowFile, raw: parameters.flag("Adds the workflow as read back.") }),
   output: writing.Output,
   handler: ({ filePath }) =>
     Effect.gen(function*() {
@@ -28,7 +28,7 @@ export const createWorkflowFromFile = Tool.make({
       return { ...written, warnings: [...repairs, ...empty, ...written.warnings] }
     }).pipe(
       (create) =>
-        writing.withNamesakes(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
+        writing.warnDuplicateName(create, (id) => `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`),
       writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),

@@ -10,10 +10,10 @@ import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** The file's id, state and tags are not this workflow's. */
+/** Keys of the file that do not apply to this workflow. */
 const notOfTheFile = new Set(["id", "active", "tags", "versionId"])
 
-/** `PUT /workflows/{id}` of a file: everything but id, state and tags. */
+/** `PUT /workflows/{id}` with a file's workflow, except its id, state and tags. */
 export const replaceWorkflowFromFile = Tool.make({
   name: "replace_workflow_from_file",
   title: "Replace workflow from file",
@@ -27,7 +27,7 @@ export const replaceWorkflowFromFile = Tool.make({
     filePath: parameters.workflowFile,
     expectedVersionId: writing.expectedVersionId,
     confirm: writing.confirm,
-    raw: parameters.raw("Adds the workflow as read back.")
+    raw: parameters.flag("Adds the workflow as read back.")
   }),
   output: writing.Output,
   handler: ({ confirm, expectedVersionId, filePath, id }) =>

@@ -8,14 +8,13 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** A new workflow is kept from its first moment: nothing lives only in memory. */
+/** Creates a draft, which is stored immediately: nothing is only in memory. */
 export const workflowCreate = Tool.make({
   name: "workflow_create",
   title: "Create draft",
   searchHint: "new workflow file, draft, build offline, start from scratch",
   description:
-    "Start a workflow as a draft, a file where there is a files root; works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
-  // It is only noted in the draft.
+    "Start a workflow as a draft (a file if there is a files root); works without n8n. Next: node_add, connection_create or workflow_edit; then create_workflow_from_file.",
   unlisted: { active: "never" },
   annotations: { ...Tool.additive, openWorldHint: false },
   scopes: [],
@@ -23,18 +22,14 @@ export const workflowCreate = Tool.make({
     name: parameters.required("Name", "The workflow's name.").check(
       // Both n8n and JSON Schema count code points.
       Schema.makeFilter<string>((name) => Limits.nameFault(name) === undefined, {
-        message: `n8n takes names of at most ${Limits.nameLength} characters`,
+        message: `n8n accepts names of at most ${Limits.nameLength} characters`,
         toJsonSchema: () => ({ maxLength: Limits.nameLength })
       })
     ),
-    description: Schema.optionalKey(Schema.String.annotate({ description: "What it is for." })),
-    active: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only noted in the draft; nothing is published." })
-    ),
+    description: parameters.optional(Schema.String, "What it is for."),
+    active: parameters.optional(Schema.Boolean, "Only recorded in the draft; nothing is published."),
     settings: Schema.optionalKey(writing.jsonObject("Workflow settings.")),
-    filePath: Schema.optionalKey(
-      Schema.String.annotate({ description: "Where; default: a free name like the workflow's." })
-    )
+    filePath: parameters.optional(Schema.String, "Path; default: derived from the workflow's name.")
   }),
   output: Schema.Struct({
     workflowId: Schema.String,

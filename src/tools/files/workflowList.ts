@@ -6,7 +6,7 @@ import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
 import { nounOf } from "../../workflows/WorkflowPlace.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** The workflows in a folder. */
+/** Lists the workflows in a folder. */
 export const workflowList = Tool.make({
   name: "workflow_list",
   title: "List workflow files",
@@ -15,9 +15,9 @@ export const workflowList = Tool.make({
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
-    directoryPath: Schema.optionalKey(Schema.String.annotate({ description: "Folder; default: the files root." })),
+    directoryPath: parameters.optional(Schema.String, "Folder; default: the files root."),
     limit: parameters.limit,
-    offset: parameters.offset("offset", "How many to skip.")
+    offset: parameters.offset("offset", "Rows to skip.")
   }),
   output: Schema.Struct({
     workflows: Schema.Array(Schema.Struct({

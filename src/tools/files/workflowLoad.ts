@@ -4,13 +4,13 @@ import { defined, obj } from "../../base/Json.ts"
 import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-/** A workflow's JSON, from wherever it is. */
+/** Reads a workflow's JSON from n8n, a file or a draft. */
 export const workflowLoad = Tool.make({
   name: "workflow_load",
   title: "Load workflow",
   searchHint: "read a workflow JSON file or draft, export from n8n",
   description:
-    "Read a workflow's whole JSON from a file, a draft or n8n. For single nodes on n8n, get_workflow costs less.",
+    "Read a workflow's complete JSON from a file, a draft or n8n. For single nodes on n8n, get_workflow costs less.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({

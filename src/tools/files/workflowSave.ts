@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined, type Obj, obj, str, without } from "../../base/Json.ts"
 import { workflowKeys } from "../../n8n/model/WorkflowKeys.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
@@ -13,52 +12,48 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-const whole = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
+const isWorkflow = (data: Obj) => Array.isArray(data["nodes"]) && obj(data["connections"]) !== undefined
 
-/** What n8n says beside a workflow: a second copy of the nodes, and who may see it. */
-const beside = new Set(["activeVersion", "shared"])
+/** Keys that n8n adds to a workflow: a second copy of the nodes, and its shares. */
+const additions = new Set(["activeVersion", "shared"])
 
-/** What the reference names, as it is there. */
+/** Reads the unchanged workflow of a reference. */
 const referenced = Effect.fnUntraced(function*(reference: string) {
   const { notes, repairs, value } = yield* Workflows.open(reference)
   const workflow = obj(value)
-  if (workflow === undefined || !whole(workflow)) {
-    return yield* new Errors.ValidationError({
-      reason: `'${reference}' holds no workflow`,
-      field: "workflowId",
-      hint: "Nothing was written."
-    })
+  if (workflow === undefined || !isWorkflow(workflow)) {
+    return yield* parameters.invalid("workflowId", `'${reference}' does not contain a workflow`, "Nothing was written.")
   }
-  return { workflow: without(workflow, (_, key) => beside.has(key)), notes: [...notes, ...repairs] }
+  return { workflow: without(workflow, (_, key) => additions.has(key)), notes: [...notes, ...repairs] }
 })
 
-/** A new file holds a workflow and nothing that another program could read in it. */
+/** Refuses keys that another program could read from a new file. */
 const onlyWorkflow = (data: Obj) => {
   const foreign = Object.keys(data).filter((key) => !workflowKeys.has(key))
   return foreign.length === 0 ? Effect.void : Effect.fail(
-    new Errors.ValidationError({
-      reason: `workflowData has keys that no workflow has: ${foreign.slice(0, 8).join(", ")}`,
-      field: "workflowData",
-      hint: "Nothing was written. Leave them out."
-    })
+    parameters.invalid(
+      "workflowData",
+      `workflowData has keys that are not part of a workflow: ${foreign.slice(0, 8).join(", ")}`,
+      "Nothing was written. Remove them."
+    )
   )
 }
 
-/** Writes a workflow's JSON into a file; a workflow that was there is kept as a snapshot. */
+/** Writes a workflow's JSON to a file; a workflow that is overwritten becomes a snapshot. */
 export const workflowSave = Tool.make({
   name: "workflow_save",
   title: "Save workflow to file",
   searchHint: "export, write, back up a workflow or a version of it as JSON",
   description:
-    "Write a workflow to a .json file under the files root, for example to keep one from n8n in git. Undo: workflow_restore.",
+    "Write a workflow to a .json file under the files root, for example to store one from n8n in git. Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:read"],
   input: Schema.Struct({
-    workflowId: Schema.String.annotate({ description: "Without workflowData: what to write, a reference." }),
+    workflowId: Schema.String.annotate({ description: "Workflow to write, unless workflowData is set." }),
     workflowData: Schema.optionalKey(
       writing.jsonObject("The whole workflow: {name, nodes, connections, settings}.")
     ),
-    filePath: parameters.required("File path", "Where: a .json path under the files root, or a draft.")
+    filePath: parameters.required("File path", "Target: a .json path under the files root, or a draft.")
   }),
   output: Schema.Struct({ filePath: Schema.String, warnings: Schema.optionalKey(Schema.Array(Schema.String)) }),
   handler: ({ filePath, workflowData, workflowId }) =>
@@ -67,7 +62,7 @@ export const workflowSave = Tool.make({
       const keep = Workflows.keepFile("workflow_save")
       if (workflowData === undefined) {
         const { notes, workflow } = yield* referenced(workflowId)
-        // As it is there: what looks like a placeholder is none.
+        // Unchanged: text that looks like a placeholder is not one here.
         const written = yield* files.save(
           filePath,
           (before) => Effect.succeed(JsonText.rewrite(before?.text ?? "", workflow)),
@@ -75,12 +70,12 @@ export const workflowSave = Tool.make({
         )
         return { ...written, warnings: [...notes, ...LiteralSecrets.warnings(workflow)] }
       }
-      if (!whole(workflowData)) {
-        return yield* new Errors.ValidationError({
-          reason: "workflowData is no workflow: it needs 'nodes' (a list) and 'connections' (an object)",
-          field: "workflowData",
-          hint: "Nothing was written. Leave workflowData out to write what workflowId names."
-        })
+      if (!isWorkflow(workflowData)) {
+        return yield* parameters.invalid(
+          "workflowData",
+          "workflowData is not a workflow: it needs 'nodes' (a list) and 'connections' (an object)",
+          "Nothing was written. Omit workflowData to write the workflow that workflowId names."
+        )
       }
       const { place } = Reference.parse(workflowId)
       const data = str(workflowData["id"]) === undefined && place.kind === "n8n" && place.id !== ""

@@ -1,4 +1,4 @@
-/** Short guides to what n8n's descriptions of its nodes do not say: `n8n://guide/{topic}`. */
+/** Short guides to topics that n8n's node descriptions leave out: `n8n://guide/{topic}`. */
 import { agents } from "./agents.ts"
 import { errors } from "./errors.ts"
 import { expressions } from "./expressions.ts"
@@ -9,5 +9,5 @@ import { webhooks } from "./webhooks.ts"
 
 export type { Guide, GuideWorkflow } from "./guide.ts"
 
-/** All of them. */
+/** All guides. */
 export const all: ReadonlyArray<Guide> = [errors, loops, webhooks, agents, expressions, pagination]

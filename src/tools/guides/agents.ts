@@ -40,16 +40,16 @@ An agent is a node with sub-nodes. They connect **to** the agent, by their own c
 
 ${json(workflow)}
 
-- **Prompt**: \`promptType: "auto"\` takes \`chatInput\` from a Chat Trigger; \`"define"\` takes \`text\`, for every other start. Rules belong in \`options.systemMessage\`.
-- **Answer**: a text in \`$json.output\`; with a structured parser an object there: \`$json.output.answer\`. The Chat Trigger shows \`output\` of the last node.
-- **Tools**: most nodes have a tool variant, of the same type with \`Tool\` behind it (\`n8n-nodes-base.httpRequestTool\`). The model knows a tool by its node's name and its description, so both should say what it does: \`get_order\`, not \`HTTP Request1\`. Names: letters, digits, \`_\`.
-- **\`$fromAI(key, description, type)\`** in a tool's parameter is a value that the model fills in; type is string, number, boolean or json. Everything else in the tool stays as you wrote it: keep addresses and limits fixed, and let the model choose as little as possible.
+- **Prompt**: \`promptType: "auto"\` uses \`chatInput\` from a Chat Trigger; \`"define"\` uses \`text\`, for all other triggers. Rules belong in \`options.systemMessage\`.
+- **Answer**: text in \`$json.output\`; with a structured parser, an object: \`$json.output.answer\`. The Chat Trigger shows \`output\` of the last node.
+- **Tools**: most nodes have a tool variant, of the same type with \`Tool\` appended (\`n8n-nodes-base.httpRequestTool\`). The model knows a tool by its node's name and its description, so both should say what it does: \`get_order\`, not \`HTTP Request1\`. Names: letters, digits, \`_\`.
+- **\`$fromAI(key, description, type)\`** in a tool's parameter is a value that the model fills in; its type is string, number, boolean or json. Everything else in the tool stays as you wrote it: keep addresses and limits fixed, and let the model choose as little as possible.
 - **A workflow as a tool**: toolWorkflow. The sub-workflow begins with an Execute Workflow Trigger that lists its inputs, and its last node's items are the answer.
-- **Memory** needs a session: Chat Trigger gives \`sessionId\`; elsewhere set \`sessionIdType: "customKey"\` and \`sessionKey\`.
-- **In sub-nodes**, an expression sees the first item only.
+- **Memory** needs a session: Chat Trigger provides \`sessionId\`; otherwise set \`sessionIdType: "customKey"\` and \`sessionKey\`.
+- **In sub-nodes**, expressions see only the first item.
 
-Without a tool or memory, a Basic LLM Chain (chainLlm), Information Extractor or Text Classifier is cheaper and steadier than an agent.
+Without a tool or memory, a Basic LLM Chain (chainLlm), Information Extractor or Text Classifier is cheaper and more predictable than an agent.
 
-Texts from outside (mails, pages) can carry instructions: an agent that reads them should have no tool that sends, pays or deletes without a person's approval.`,
+Texts from outside (emails, web pages) can carry instructions: an agent that reads them should have no tool that sends, pays or deletes without a person's approval.`,
   workflows: [workflow]
 }

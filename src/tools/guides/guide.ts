@@ -1,7 +1,7 @@
-/** What a guide is made of. */
+/** Guides and the parts of their workflows. */
 import type { Obj } from "../../base/Json.ts"
 
-/** A workflow as a tool takes it: without ids and positions, which n8n needs and we fill in. */
+/** Workflow as tools accept it: without ids and positions, which they fill in. */
 export interface GuideWorkflow {
   readonly nodes: ReadonlyArray<GuideNode>
   readonly connections: Obj
@@ -15,19 +15,19 @@ interface GuideNode {
   readonly [setting: string]: unknown
 }
 
-/** One guide. */
+/** Guide to one topic. */
 export interface Guide {
-  /** The last part of its URI. */
+  /** Last part of its URI. */
   readonly topic: string
   readonly title: string
   readonly description: string
-  /** Markdown, in at most 1,000 tokens. */
+  /** Markdown of at most 1,000 tokens. */
   readonly text: string
-  /** The workflows that the text shows. */
+  /** Workflows that the text shows. */
   readonly workflows: ReadonlyArray<GuideWorkflow>
 }
 
-/** A node of n8n's base package. */
+/** Makes a node of n8n's base package. */
 export const node = (
   name: string,
   type: string,
@@ -42,18 +42,18 @@ export const node = (
   ...settings
 })
 
-/** A node of n8n's AI package. */
+/** Makes a node of n8n's AI package. */
 export const aiNode = (name: string, type: string, typeVersion: number, parameters: Obj): GuideNode =>
   node(name, `@n8n/n8n-nodes-langchain.${type}`, typeVersion, parameters)
 
-/** The start of workflows that a person or a test starts. */
+/** Manual trigger. */
 export const start = node("Start", "manualTrigger", 1, {})
 
-/** A Set node with one field. */
+/** Makes a Set node with one field. */
 export const set = (name: string, field: string, value: string, type = "string"): GuideNode =>
   node(name, "set", 3.4, { assignments: { assignments: [{ id: "1", name: field, type, value }] } })
 
-/** Links from the outputs of a node, in their order. */
+/** Makes the connections from the outputs of nodes, in order. */
 export const links = (
   outputs: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>,
   type = "main"
@@ -65,5 +65,5 @@ export const links = (
     ])
   )
 
-/** The workflow as the guide shows it. */
+/** Shows a workflow in a guide. */
 export const json = (workflow: GuideWorkflow): string => `\`\`\`json\n${JSON.stringify(workflow)}\n\`\`\``

@@ -50,9 +50,9 @@ export const pagination: Guide = {
   description: "All pages of an API without a loop; staying within its limits.",
   text: `# Pagination and rate limits
 
-HTTP Request reads all pages by itself: \`options.pagination.pagination\`. Each page is an item; Split Out makes items of the list in it. In these expressions \`$pageCount\` is the number of pages read (0 in the first request), \`$response\` the last answer with \`body\`, \`headers\` and \`statusCode\`.
+HTTP Request reads all pages itself: \`options.pagination.pagination\`. Each page is an item; Split Out turns the list in it into items. In these expressions \`$pageCount\` is the number of pages read (0 in the first request), \`$response\` the last answer with \`body\`, \`headers\` and \`statusCode\`.
 
-**By a page number or cursor** (\`updateAParameterInEachRequest\`; type \`qs\`, \`headers\` or \`body\`). A cursor: \`={{ $response.body.nextCursor }}\`; it is undefined in the first request.
+**By a page number or cursor** (\`updateAParameterInEachRequest\`; type \`qs\`, \`headers\` or \`body\`). For a cursor, use \`={{ $response.body.nextCursor }}\`, which is undefined in the first request.
 
 ${json(workflow)}
 
@@ -60,15 +60,15 @@ ${json(workflow)}
 
 ${json({ nodes: byLink.nodes.slice(1), connections: {} })}
 
-\`paginationCompleteWhen\`: \`responseIsEmpty\` (no body or \`[]\`; \`{"data":[]}\` is not empty), \`receiveSpecificStatusCodes\`, or \`other\` with \`completeExpression\`. Always set an end: \`limitPagesFetched\` and \`maxRequests\` for a first try.
+\`paginationCompleteWhen\`: \`responseIsEmpty\` (no body or \`[]\`; \`{"data":[]}\` is not empty), \`receiveSpecificStatusCodes\`, or \`other\` with \`completeExpression\`. Always set a limit: \`limitPagesFetched\` and \`maxRequests\`, at least at first.
 
-Nodes of services have \`returnAll: true\` instead, or \`limit\`.
+Nodes for services have \`returnAll: true\` or \`limit\` instead.
 
 ## Rate limits
 
 - Between pages: \`requestInterval\` (ms).
-- Between items, as each makes a request: \`options.batching.batch: {batchSize: 10, batchInterval: 1000}\`, 10 a second.
-- 429 and 503: \`retryOnFail\` with \`waitBetweenTries\` (at most 5000 ms). It starts the node anew, all its items and pages included. Where a limit needs longer, use Loop Over Items with a Wait in the loop.
-- Not to read everything each time: keep the time of the last run (a data table, or \`$getWorkflowStaticData('global')\` in a Code node, saved in production runs only) and ask for what changed since.`,
+- Between items, each of which makes a request: \`options.batching.batch: {batchSize: 10, batchInterval: 1000}\`, 10 per second.
+- 429 and 503: \`retryOnFail\` with \`waitBetweenTries\` (at most 5000 ms). It restarts the node with all its items and pages. If a limit needs longer waits, use Loop Over Items with a Wait in the loop.
+- To avoid reading everything each time, store the time of the last run (in a data table, or with \`$getWorkflowStaticData('global')\` in a Code node, which is saved only in production runs) and request only later changes.`,
   workflows: [workflow, byLink]
 }

@@ -32,28 +32,28 @@ const workflow = {
 export const webhooks: Guide = {
   topic: "webhooks",
   title: "Webhooks and responses",
-  description: "What a Webhook receives, and four ways to answer.",
+  description: "What a Webhook receives, and how to answer.",
   text: `# Webhooks and responses
 
-A Webhook's item is \`{headers, params, query, body, webhookUrl}\`: the data that was sent is \`$json.body\`, not \`$json\`. JSON and form bodies are parsed; files come as binary data.
+A Webhook's item is \`{headers, params, query, body, webhookUrl}\`: the data sent is \`$json.body\`, not \`$json\`. JSON and form bodies are parsed; files come as binary data.
 
-Addresses: \`<n8n>/webhook/<path>\` once the workflow is active; \`/webhook-test/<path>\` only while somebody waits for it in the editor. A path is used once for each method on the whole n8n; with \`:id\` in it, \`$json.params.id\` is what stands there, and the address begins with the node's webhookId: \`/webhook/<webhookId>/orders/7\`.
+Addresses: \`<n8n>/webhook/<path>\` once the workflow is active; \`/webhook-test/<path>\` only while the editor listens for it. A path can be used once per method on the whole n8n; with \`:id\` in it, \`$json.params.id\` has its value, and the address starts with the node's webhookId: \`/webhook/<webhookId>/orders/7\`.
 
 \`responseMode\` decides who answers:
 
-- \`onReceived\` (default): at once, 200 with a fixed text. For work that takes long.
-- \`lastNode\`: the last node's first item, when the run has ended (\`responseData: "allEntries"\`: all items).
-- \`responseNode\`: Respond to Webhook nodes, with status, headers and body of your own. On every path exactly one must be reached: a run that reaches none answers when it ends, with 200 and no body of yours, and a second one does nothing. Nodes after it still run.
+- \`onReceived\` (default): immediately, 200 with a fixed text. For work that takes long.
+- \`lastNode\`: when the run has ended, the last node's first item (\`responseData: "allEntries"\`: all items).
+- \`responseNode\`: Respond to Webhook nodes, with status, headers and body of your own. Every path must reach exactly one: a run that reaches none answers when it ends, with 200 and no body of yours, and a second one has no effect. Nodes after it still run.
 - With \`onReceived\` or \`lastNode\`, a Respond to Webhook node is an error: "Unused Respond to Webhook node found".
 
 ${json(workflow)}
 
 ## Safety
 
-- \`authentication\`: \`headerAuth\`, \`basicAuth\` or \`jwtAuth\` with a credential; without one anybody may call. A signature (Stripe, GitHub) is checked with Crypto or a Code node on the raw body (\`options.rawBody: true\`).
+- \`authentication\`: \`headerAuth\`, \`basicAuth\` or \`jwtAuth\` with a credential; without one, anyone may call. A signature (Stripe, GitHub) is checked with Crypto or a Code node on the raw body (\`options.rawBody: true\`).
 - A caller may send the same event twice: remember its id (Remove Duplicates with \`operation: "removeItemsSeenInPreviousExecutions"\`).
-- Answer in time: callers give up after 5 to 30 seconds. Accept with \`onReceived\`, or respond first and work after it.
+- Answer in time: callers give up after 5 to 30 seconds. Use \`onReceived\`, or respond first and work afterwards.
 
-Test it: testData is the body.`,
+Test it with test_workflow: testData is the body.`,
   workflows: [workflow]
 }

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { arr, defined, obj, str } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
@@ -12,24 +11,25 @@ import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as page from "../shared/WorkflowPage.ts"
 
-const field = (reason: string, hint: string, name: "a" | "b" | "node") =>
-  new Errors.ValidationError({ reason, field: name, hint })
-
-/** What `a` alone is compared with. */
+/** Both references to compare; without `b` it follows from `a`. */
 const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   const { place, version } = Reference.parse(a)
   if (b !== undefined) return [a, b] as const
   const id = place.kind === "file" ? place.path : place.id
   if (version !== undefined) return [a, id] as const
   if (place.kind !== "n8n") {
-    return yield* field("A file is compared with nothing by itself", "Give b: another file, or a workflow on n8n.", "b")
+    return yield* parameters.invalid(
+      "b",
+      "A file needs another workflow to compare with",
+      "Set b to another file, or to a workflow on n8n."
+    )
   }
   const { active } = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   if (!active) {
-    return yield* field(
-      `Nothing of workflow '${id}' is published, so there is nothing to compare it with`,
-      `Name a version: a: '${id}@VERSION', as workflow_history(id: '${id}') lists them.`,
-      "a"
+    return yield* parameters.invalid(
+      "a",
+      `Workflow '${id}' is not published, so there is no other version to compare it with`,
+      `Name a version from workflow_history(id: '${id}'), as in a: '${id}@VERSION'.`
     )
   }
   return [Reference.format(id, Reference.published), id] as const
@@ -41,26 +41,25 @@ const namesIn = (workflow: WorkflowDiff.Document) =>
 const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
   `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`
 
-/** 1,500 tokens; a node that is asked for has the room of any answer. */
+/** 1,500 tokens; with `node`, the usual budget applies. */
 const maxChars = 2_200
 
-/** What differs between two states of a workflow, or two workflows. */
+/** Compares two versions of a workflow, or two workflows. */
 export const workflowDiff = Tool.make({
   name: "workflow_diff",
   title: "Compare workflows",
   app: page.app,
   searchHint: "what changed, difference, compare versions, draft and published, file and n8n, which change broke it",
   description:
-    "Show what differs from workflow a to b. Without b: from a version to the workflow as it is, or from what is published to its draft.",
+    "Show how workflow b differs from a. Without b: from a version to the current workflow, or from the published version to its draft.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
     a: parameters.required("a", parameters.referenceForms),
-    b: Schema.optionalKey(Schema.String.annotate({ description: "Likewise." })),
-    node: Schema.optionalKey(Schema.String.annotate({ description: "Show this node's difference, whole." }))
+    b: parameters.optional(Schema.String, "Same forms."),
+    node: parameters.optional(Schema.String, "Show only this node, in full.")
   }),
   output: Schema.Struct({
-    /** What was compared. */
     from: Schema.String,
     to: Schema.String,
     ...differences.fields,
@@ -75,7 +74,7 @@ export const workflowDiff = Tool.make({
       ], { concurrency: 2 })
       const names = [...namesIn(after.workflow), ...namesIn(before.workflow)]
       if (node !== undefined && !names.includes(node)) {
-        return yield* field(`Neither has a node '${node}'`, suggestion(node, names), "node")
+        return yield* parameters.invalid("node", `Neither workflow has a node '${node}'`, suggestion(node, names))
       }
       const view = yield* differences.view(before.workflow, after.workflow, node)
       const line = WorkflowDiff.line(WorkflowDiff.make(before.workflow, after.workflow))

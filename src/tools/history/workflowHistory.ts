@@ -23,24 +23,24 @@ const Row = Schema.Struct({
   createdAt: Schema.String,
   authors: Schema.optionalKey(Schema.String),
   operation: Schema.optionalKey(Schema.String),
-  /** It is what runs. */
+  /** Whether it is the published version. */
   published: Schema.optionalKey(Schema.Boolean),
-  /** It is the workflow as it is. */
+  /** Whether it is the current workflow. */
   current: Schema.optionalKey(Schema.Boolean),
-  /** Against the version before from the same source. */
+  /** Changes since the previous version from the same source. */
   changed: Schema.optionalKey(Schema.String)
 })
 type Row = typeof Row.Type
 
-/** What one workflow has of versions. */
+/** Versions of one workflow. */
 interface History {
   /** Newest first. */
   readonly rows: ReadonlyArray<Row>
-  /** What changed from one version to the next; both are of one source. */
+  /** Summarizes the changes between two versions from the same source. */
   readonly changed: (older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
-  /** The workflow as it is, where no row is that; the newest version is compared with it. */
+  /** Current workflow, if it is not among the rows; it is compared with the newest version. */
   readonly current?: WorkflowDiff.Document
-  /** Where a person sees the versions of n8n. */
+  /** Address of n8n's own versions in the editor. */
   readonly url?: string
 }
 
@@ -78,7 +78,7 @@ const historyOnN8n = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const all = yield* Versions
   const snapshots = yield* Snapshots.Snapshots.use((service) => service.list(n8n.instance, id))
-  // A workflow that is gone still has its snapshots; without any, it is a data table or not found.
+  // A deleted workflow still has its snapshots; without any, the id is a data table's or unknown.
   const { versions, workflow } = yield* Effect.all(
     { workflow: n8n.getWorkflow(id), versions: n8n.workflowHistory(id) },
     { concurrency: 2 }
@@ -115,12 +115,10 @@ const historyOfTable = Effect.fnUntraced(function*(name: string, error: Errors.N
     : { rows: newestFirst(snapshots.map(snapshotRow)), changed: () => Effect.fail(error) } satisfies History
 })
 
-/** How long what changed is looked for: the versions themselves matter more. */
-const patience = "20 seconds"
+/** Time for finding the changes; without them, the versions are listed anyway. */
+const timeout = "20 seconds"
 
-const atOnce = 4
-
-/** The rows of the page, with what changed in each, as far as that can be told in time. */
+/** Rows of the page, each with its changes if these are known in time. */
 const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: number) {
   const lines = new Map<string, string>()
   yield* Effect.forEach(
@@ -132,27 +130,27 @@ const page = Effect.fnUntraced(function*({ changed, rows }: History, limit: numb
         Effect.ignore
       )
     },
-    { concurrency: atOnce, discard: true }
-  ).pipe(Effect.timeoutOption(patience))
+    { concurrency: 4, discard: true }
+  ).pipe(Effect.timeoutOption(timeout))
   return rows.slice(0, limit).map((row): Row => defined({ ...row, changed: lines.get(row.version) }))
 })
 
-/** n8n's own versions (2.x) and the snapshots of before our writes, in one list. */
+/** Lists n8n's own versions (2.x) together with the snapshots taken before our writes. */
 export const workflowHistory = Tool.make({
   name: "workflow_history",
   title: "Workflow history",
   searchHint: "versions, snapshots, who changed what, which change broke it, undo",
   description:
-    "List a workflow's versions, newest first, with what each changed: n8n's own and snapshots from before our writes, of deleted workflows too. Next: workflow_diff, workflow_restore.",
+    "List a workflow's versions, newest first, with what each changed: n8n's own and snapshots from before our writes, also of deleted workflows. Next: workflow_diff, workflow_restore.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({ id: parameters.anyWorkflowId, limit: parameters.limit }),
   output: Schema.Struct({
     id: Schema.String,
     versions: Schema.Array(Row),
-    /** What the workflow as it is, which is no version here, changed against the newest snapshot. */
+    /** Changes of the current workflow since the newest version, if it is not itself a version. */
     changedSince: Schema.optionalKey(Schema.String),
-    /** Where a person sees those of n8n. */
+    /** Address of n8n's own versions in the editor. */
     url: Schema.optionalKey(Schema.String)
   }),
   handler: ({ id, limit }) =>

@@ -18,7 +18,7 @@ import * as differences from "../shared/Differences.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** The parts of a snapshot that a PUT takes. */
+/** Parts of a snapshot that a PUT accepts. */
 const partsOf = (snapshot: Obj) => {
   const { connections, name, nodeGroups, nodes, pinData, settings, staticData } = snapshot
   return defined({ name: str(name), nodes, connections, settings, pinData, staticData, nodeGroups })
@@ -44,13 +44,13 @@ const recreate = Effect.fnUntraced(function*(id: string, snapshot: Obj) {
   }
 })
 
-/** The version, and the workflow as it is: `undefined` where it was deleted, of which only snapshots are left. */
+/** Reads the version and the current workflow, which is `undefined` if it was deleted. */
 const states = Effect.fnUntraced(function*(id: string, version: string) {
   const { workflow: former } = yield* Versions.use((versions) => versions.read(id, version))
   const current = yield* N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
     Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
   )
-  // n8n's versions hold nodes, links and groups alone.
+  // n8n's versions contain only nodes, connections and groups.
   const { connections, nodeGroups, nodes } = former
   const parts: Obj = Reference.isSnapshot(version) ? partsOf(former) : defined({ nodes, connections, nodeGroups })
   return { former, current, parts }
@@ -63,7 +63,7 @@ const restore = Effect.fnUntraced(function*(
 ) {
   const store = yield* WorkflowStore
   if (current === undefined) return yield* recreate(id, former)
-  // Production goes on with what is published until somebody says otherwise.
+  // The published version stays in production until the draft is published.
   const options = { operation: "workflow_restore", source: "file", isDraft: true } as const
   if (!Reference.isSnapshot(version)) return yield* store.update(id, parts, options)
   const tags = tagsOf(former)
@@ -79,11 +79,11 @@ const restore = Effect.fnUntraced(function*(
     }
 })
 
-/** Room of what would change, and of what is told beside it. */
+/** Room for the difference, and for the rest of the answer. */
 const maxDifference = 2_000
 const room = 600
 
-/** The call that shows one node of what would change. */
+/** Call that shows one node of the difference. */
 const whole = (id: string, version: string) =>
   `workflow_diff(a: '${id}', b: '${Reference.format(id, version)}', node: 'NAME')`
 
@@ -92,12 +92,12 @@ const difference = (id: string, version: string, before: Obj, after: Obj) =>
 
 const dryHint = (current: Workflow.Workflow | undefined, writesDrafts: boolean) =>
   current === undefined
-    ? "Nothing was written. The workflow was deleted: restoring creates it anew, unpublished."
+    ? "Nothing was written. The workflow was deleted: restoring recreates it, unpublished."
     : !current.active
     ? "Nothing was written."
     : writesDrafts
-    ? "Nothing was written. Restoring makes a draft; what is published goes on."
-    : "Nothing was written. This n8n's API has no drafts: restoring takes effect at once."
+    ? "Nothing was written. Restoring makes a draft; the published version stays active."
+    : "Nothing was written. This n8n's API has no drafts: restoring takes effect immediately."
 
 const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, confirm: boolean, dryRun: boolean) {
   const both = yield* states(id, version)
@@ -123,7 +123,7 @@ const restoreOnN8n = Effect.fnUntraced(function*(id: string, version: string, co
   return writing.summarize(written, false, writing.draftHint(id, written))
 })
 
-/** Restores a file byte for byte. */
+/** Restores a file, byte for byte. */
 const restoreFile = Effect.fnUntraced(function*(
   id: string,
   path: string,
@@ -155,14 +155,14 @@ const restoreFile = Effect.fnUntraced(function*(
   return { id, name: str(name) ?? id, active: active === true }
 })
 
-/** Writes an earlier version; what it overwrites is kept as any write's is. */
+/** Writes an earlier version; the overwritten state becomes a snapshot, as with every write. */
 export const workflowRestore = Tool.make({
   name: "workflow_restore",
   title: "Restore workflow",
   searchHint: "undo, roll back, revert, bring back a deleted workflow",
   description:
-    "Restore a version from workflow_history, on n8n 2.40+ as a draft. n8n's versions hold nodes and connections; snapshots hold everything and recreate deleted workflows under a new id.",
-  // A deleted workflow is created anew each time.
+    "Restore a version from workflow_history, on n8n 2.40+ as a draft. n8n's versions contain nodes and connections; snapshots contain everything and recreate deleted workflows under a new id.",
+  // A deleted workflow is created again with each call.
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["workflow:update", "workflow:create", "workflow:read"],
   input: Schema.Struct({
@@ -173,7 +173,7 @@ export const workflowRestore = Tool.make({
   }),
   output: Schema.Struct({
     ...writing.Output.fields,
-    /** What restoring would change, as workflow_diff tells it. */
+    /** Changes that restoring would make, in the format of workflow_diff. */
     difference: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
   }),
   handler: ({ confirm, dryRun, id, version }) =>

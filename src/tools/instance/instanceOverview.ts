@@ -7,26 +7,26 @@ import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
-import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as facts from "../../n8n/InstanceFacts.ts"
+import { isV1, N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-import * as facts from "./facts.ts"
 
-/** How many of each are shown: together at most 800 tokens, whatever the language of the names. */
+/** Maximum number of rows of each kind: together at most 800 tokens in any language. */
 const maxFailing = 5
 const maxRunning = 3
 const maxTags = 6
 const maxPackages = 5
 
-/** What is shown of a name. */
+/** Maximum length of a name. */
 const maxName = 28
 
 const name = (text: string) => Visible.label(text, maxName)
 
-/** It is told in the answer itself, for a model; programs have list_workflows and list_executions. */
+/** Row for a model; programs use list_workflows and list_executions. */
 const Row = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Int, Schema.Null]))
 
-/** Executions in a state that are not over, newest first; `count` is a least where `more` is true. */
+/** Executions that have not ended, newest first; `count` is a minimum if `more` is true. */
 const Unfinished = Schema.Struct({
   count: Schema.Int,
   more: Schema.optionalKey(Schema.Boolean),
@@ -36,7 +36,7 @@ const Unfinished = Schema.Struct({
 
 const Output = Schema.Struct({
   version: Schema.optionalKey(Schema.String),
-  /** How many scopes the key has, and which the tools served here would need besides. */
+  /** Number of the key's scopes, and the scopes that the served tools need besides. */
   key: Schema.optionalKey(Schema.Struct({
     scopes: Schema.Int,
     lacks: Schema.optionalKey(Schema.Array(Schema.String))
@@ -46,21 +46,21 @@ const Output = Schema.Struct({
     unpublished: Schema.Int,
     archived: Schema.Int
   })),
-  /** How many workflows have a tag. */
+  /** Number of workflows by tag. */
   tags: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
   /** Installed community packages, such as `n8n-nodes-x@1.2.0`. */
   packages: Schema.optionalKey(Schema.Array(Schema.String)),
   running: Schema.optionalKey(Unfinished),
   waiting: Schema.optionalKey(Schema.Int),
-  /** The executions of the last days that are over. */
+  /** Executions of the last days that have ended. */
   runs: Schema.optionalKey(Schema.Struct({
     days: Schema.Int,
     total: Schema.Int,
     failed: Schema.Int,
-    /** The time of the oldest that is counted, where they were too many. */
+    /** Time of the oldest one counted, if there were too many. */
     since: Schema.optionalKey(Schema.String)
   })),
-  /** The workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
+  /** Workflows that failed, most failures first: `{workflowId, workflowName, failed, runs, lastFailed (an id)}`. */
   failing: Schema.optionalKey(Schema.Array(Row)),
   notes: Schema.optionalKey(Schema.Array(Schema.String)),
   url: Schema.String
@@ -68,16 +68,24 @@ const Output = Schema.Struct({
 
 const failedOf = ({ byStatus }: Triage.WorkflowGroup) => (byStatus["error"] ?? 0) + (byStatus["crashed"] ?? 0)
 
-/** A few of the largest, and how many there are. */
+/** Most frequent tags with their counts. */
 const largest = (counts: ReadonlyMap<string, number>) =>
   [...counts].toSorted(([, a], [, b]) => b - a).slice(0, maxTags).map(([tag, count]) => [name(tag), count] as const)
 
-/** What n8n is and how it does, from several requests of which some may fail. */
+/** Scopes that the served tools need and the key lacks. */
+const lacking = (scopes: ReadonlyArray<string>) =>
+  Effect.map(Tool.CurrentTools, (tools) => {
+    const needed = new Set(tools.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
+    return [...needed].filter((scope) => !scopes.includes(scope)).toSorted()
+  })
+
+/** Collects the facts from several requests, of which some may fail. */
 const overview = Effect.fnUntraced(function*(days: number) {
-  const { instance } = yield* N8nClient
+  const { about: describe, instance } = yield* N8nClient
   const notes: Array<string> = []
   const startedAfter = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days }))
-  const about = yield* facts.about
+  const { scopes, version } = yield* describe
+  const key = scopes && { scopes: scopes.length, lacks: yield* lacking(scopes) }
   const parts = yield* Effect.all({
     workflows: facts.orNote("workflows", notes, facts.workflows),
     recent: facts.orNote("executions", notes, facts.executions(startedAfter)),
@@ -85,7 +93,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
     waiting: facts.orNote("waiting executions", notes, facts.inState("waiting")),
     packages: facts.orNote("packages", notes, facts.packages)
   }, { concurrency: 3 })
-  if (about.isV1) notes.push("n8n 1 does not tell the key's scopes and the installed packages.")
+  if (isV1(version)) notes.push("n8n 1 does not report the key's scopes and the installed packages.")
   if (parts.workflows?.isAll === false) {
     notes.push(`Only the first ${counted(parts.workflows.names.size, "workflow")} are counted.`)
   }
@@ -94,7 +102,7 @@ const overview = Effect.fnUntraced(function*(days: number) {
   const newest = (parts.running?.executions ?? []).slice(0, maxRunning)
   const known = parts.workflows?.names ?? new Map<string, string>()
   const isUnknown = (id: string | null | undefined) => typeof id === "string" && !known.has(id)
-  // Deleted workflows, and those beyond the first.
+  // Names of deleted workflows, and of workflows beyond the first page.
   const others = yield* WorkflowNames.read(
     [...newest, ...shown.map(({ workflowId }) => ({ id: "", workflowId }))].filter(({ workflowId }) =>
       isUnknown(workflowId)
@@ -106,10 +114,10 @@ const overview = Effect.fnUntraced(function*(days: number) {
     notes.push(`${groups.length} workflows failed: list_executions(groupBy: 'workflow') lists them.`)
   }
   const tags = parts.workflows?.tags.size ?? 0
-  if (tags > maxTags) notes.push(`Of ${tags} tags the most used are shown.`)
+  if (tags > maxTags) notes.push(`Only the most used of ${tags} tags are shown.`)
   const packages = parts.packages?.length ?? 0
-  if (packages > maxPackages) notes.push(`Of ${packages} packages ${maxPackages} are shown.`)
-  return { about, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
+  if (packages > maxPackages) notes.push(`Only ${maxPackages} of ${packages} packages are shown.`)
+  return { version, key, ...parts, groups: shown, newest, nameOf, notes, url: links.workflows(instance) }
 })
 
 /** `GET /workflows`, `/executions`, `/community-packages` and `/discover`, counted. */
@@ -119,26 +127,23 @@ export const instanceOverview = Tool.make({
   searchHint:
     "n8n version, health, how many workflows, what is running now, failure rates, community nodes, scopes of the key",
   description:
-    "What is this n8n and how does it do? Version, workflows, tags, packages, what runs now, which workflows fail how often.",
+    "What is this n8n, and is it healthy? Version, workflows, tags, packages, running executions, failures by workflow.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "execution:list"],
   partialScopes: { "communityPackage:list": "packages" },
   input: Schema.Struct({
-    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "How far back failures are counted.")
+    days: parameters.int("days", { minimum: 1, maximum: 90 }, 7, "Days back to count failures.")
   }),
   output: Output,
   handler: ({ days }) => overview(days),
   summarize: (
-    { about, groups, nameOf, newest, notes, packages, recent, running, url, waiting, workflows },
+    { groups, key, nameOf, newest, notes, packages, recent, running, url, version, waiting, workflows },
     { days }
   ) => {
     const oldest = recent?.executions.at(-1)?.startedAt
     return defined({
-      version: about.version,
-      key: about.key && defined({
-        scopes: about.key.scopes,
-        lacks: about.key.lacks.length === 0 ? undefined : about.key.lacks
-      }),
+      version,
+      key: key && defined({ scopes: key.scopes, lacks: key.lacks.length === 0 ? undefined : key.lacks }),
       workflows: workflows && {
         published: workflows.published,
         unpublished: workflows.unpublished,

@@ -1,46 +1,43 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
 import * as Evaluate from "../../catalogue/types/Evaluate.ts"
 import * as NodeDetails from "../../catalogue/types/NodeDetails.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const input = {
-  type: Schema.String.check(Schema.isMinLength(1, { message: "Node type is required" }))
-    .annotate({ description: "Such as n8n-nodes-base.slack, from node_search." })
-    .pipe(Schema.annotateKey({ messageMissingKey: "Node type is required" })),
-  version: Schema.optionalKey(Schema.Finite.annotate({ description: "typeVersion; default: what a new node gets." })),
-  resource: Schema.optionalKey(Schema.String.annotate({ description: "Only what applies to this resource." })),
-  operation: Schema.optionalKey(Schema.String.annotate({ description: "Only what applies to this operation." })),
-  parameters: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({
-      description: "Names (outer.inner if nested) to return whole, with what their options mean."
-    })
+  type: parameters.required("Node type", "Such as n8n-nodes-base.slack, from node_search."),
+  version: parameters.optional(Schema.Finite, "typeVersion; default: that of a new node."),
+  resource: parameters.optional(Schema.String, "Only what applies to this resource."),
+  operation: parameters.optional(Schema.String, "Only what applies to this operation."),
+  parameters: parameters.optional(
+    Schema.Array(Schema.String),
+    "Names (outer.inner if nested) to return in full, with descriptions of their options."
   )
 }
 
-/** Refuses what the type does not have, naming what it has. */
+/** Error for a resource, operation or parameter that the type lacks, with those it has. */
 const missingError = (type: string, { candidates, field, of, value }: NodeDetails.Lacking) => {
   const owner = of === undefined ? type : `${type}, resource '${of.resource}',`
   const others = of?.elsewhere ?? []
-  const own = candidates.length === 0 ? `Leave ${field} out: it has none.` : suggestion(value, candidates, 40)
-  return new Errors.ValidationError({
-    reason: `${owner} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
+  const own = candidates.length === 0 ? `Omit ${field}: it has none.` : suggestion(value, candidates, 40)
+  return parameters.invalid(
     field,
-    hint: others.length === 0 ? own : `${own} Other resources have ${others.slice(0, 8).join(", ")}.`
-  })
+    `${owner} has no ${field === "parameters" ? "parameter" : field} '${value}'`,
+    others.length === 0 ? own : `${own} Other resources have ${others.slice(0, 8).join(", ")}.`
+  )
 }
 
-/** One type of node from the catalogue: what it is for, and the parameters that apply. */
+/** Describes a node type from the catalogue: its purpose, and the parameters that apply. */
 export const nodeGet = Tool.make({
   name: "node_get",
   title: "Get node type",
   searchHint: "node documentation, parameters, options, operations, ports, example",
   description:
-    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Of the connected n8n's version; works without one.",
+    "Look up a node type before using it: versions, credentials, ports, the parameters that apply with options and defaults, a valid example. Matches the connected n8n's version; works without n8n.",
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct(input),

@@ -7,7 +7,7 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as NodeLookups from "../../workflows/NodeLookups.ts"
 import * as parameters from "../shared/Parameters.ts"
 
-const words = (description: string) => Schema.optionalKey(Schema.String.annotate({ description }))
+const words = (description: string) => parameters.optional(Schema.String, description)
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -20,7 +20,7 @@ const Row = Schema.Struct({
   )
 })
 
-/** Node types by what they do, from the catalogue; of the connected n8n only its version is asked. */
+/** Finds node types by purpose in the catalogue; the connected n8n is only asked for its version. */
 export const nodeSearch = Tool.make({
   name: "node_search",
   title: "Search nodes",
@@ -28,15 +28,15 @@ export const nodeSearch = Tool.make({
   isEntry: true,
   description: "Find the n8n node for a task, best first. Start here to get a node's type (id) and version; " +
     "node_get then has its parameters. Needs no n8n.",
-  // It only adds words to those of keyword.
+  // It only adds words to keyword.
   unlisted: { functionality: "never" },
   annotations: { ...Tool.readOnly, openWorldHint: false },
   scopes: [],
   input: Schema.Struct({
     keyword: words("A service, a task in plain words, or a type: \"slack\", \"call an api\"."),
     category: words("Only this category, such as trigger, http, database, ai, communication."),
-    functionality: words("What it is for: more search words."),
-    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "How many at most.")
+    functionality: words("Purpose: more search words."),
+    limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Maximum number.")
   }),
   output: Schema.Struct({ count: Schema.Int, nodes: Schema.Array(Row) }),
   handler: (query) =>
@@ -46,7 +46,7 @@ export const nodeSearch = Tool.make({
         N8nClient.use((n8n) => n8n.release)
       ], { concurrency: 2 })
       const { isLacked, newest } = yield* NodeLookups.make(hits.nodes.map(({ id }) => id), connected)
-      // A type whose every version is lacked is left out: the connected n8n does not have it.
+      // Omits types of which the connected n8n has no version.
       const nodes = hits.nodes.flatMap((row) => {
         const version = newest(row.id)
         return version === undefined && isLacked(row.id, row.version)
@@ -58,7 +58,7 @@ export const nodeSearch = Tool.make({
   summarize: (hits) => hits,
   message: ({ count }) => ({
     en: count === 0
-      ? "No node for this: try other words, or n8n-nodes-base.httpRequest, which calls any API"
+      ? "No node found: try other words, or n8n-nodes-base.httpRequest, which calls any API"
       : `Found ${counted(count, "node")}`,
     ja: "ノードを検索しました"
   })

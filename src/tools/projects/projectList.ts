@@ -12,14 +12,14 @@ import * as parameters from "../shared/Parameters.ts"
 const Row = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
-  /** Of a project: `team`, or `personal`. */
+  /** Type of a project: `team` or `personal`. */
   type: Schema.optionalKey(Schema.String),
-  /** Of a folder: the names from the top of its project to it. */
+  /** Names of the folders from the top of the project to this one. */
   path: Schema.optionalKey(Schema.Array(Schema.String)),
   workflows: Schema.optionalKey(Schema.Int)
 })
 
-/** As many as are read; an n8n rarely has as many. */
+/** Maximum number of rows read; few n8n instances have as many. */
 const maxRows = 1_000
 
 /** `GET /projects`, or `GET /projects/{id}/folders`. */
@@ -27,18 +27,17 @@ export const projectList = Tool.make({
   name: "project_list",
   title: "List projects",
   searchHint: "teams, projects, folders, where to put a workflow",
-  description: "List projects, or with project its folders, for the project and folder of other tools.",
+  description: "List projects, or the folders of one, for the project and folder parameters of other tools.",
   annotations: Tool.readOnly,
   scopes: ["project:list"],
   partialScopes: { "folder:list": "folders" },
   input: Schema.Struct({
-    project: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(1)).annotate({
-        description: "List this project's folders: an id, or personal."
-      })
+    project: parameters.optional(
+      Schema.String.check(Schema.isMinLength(1)),
+      "List this project's folders: an id, or personal."
     ),
     limit: parameters.limit,
-    offset: parameters.offset("offset", "How many to skip.")
+    offset: parameters.offset("offset", "Rows to skip.")
   }),
   output: Schema.Struct({
     count: Schema.Int,
@@ -73,6 +72,6 @@ export const projectList = Tool.make({
     en: `Found ${counted(count, project === undefined ? "project" : "folder")}`,
     ja: "プロジェクトの一覧を取得しました"
   }),
-  next: ({ limit, offset }) => (path, kept) =>
-    path === "rows" ? `project_list(limit: ${limit}, offset: ${offset + kept})` : undefined
+  next: ({ limit, offset }) => (path, count) =>
+    path === "rows" ? `project_list(limit: ${limit}, offset: ${offset + count})` : undefined
 })

@@ -3,6 +3,7 @@ import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Audit from "../../workflows/Audit.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Place = Schema.Struct({
   id: Schema.String,
@@ -12,61 +13,61 @@ const Place = Schema.Struct({
 
 const Finding = Schema.Struct({
   check: Schema.String,
-  /** How many places there are. */
+  /** Number of places, of which an answer may show only some. */
   count: Schema.Int,
   what: Schema.String,
   fix: Schema.String,
   places: Schema.Array(Place)
 })
 
-/** What a finding means, and how it is mended. */
+/** Meaning of each finding, and how to fix it. */
 const words: Readonly<Record<Audit.Check, readonly [what: string, fix: string]>> = {
   "literal-secret": [
-    "Secrets stand in parameters, where everybody reads them who reads the workflow",
-    "Give the node a credential and take the value out (workflow_edit op set); then change the secret where it was issued: history keeps it."
+    "Secrets are in parameters, visible to everyone who can read the workflow",
+    "Use a credential in the node and remove the value (workflow_edit op set); then rotate the secret, because the workflow's history still has it."
   ],
   "open-webhook": [
-    "Anybody who knows the address starts these workflows",
-    "workflow_edit: set authentication (headerAuth with a credential), or options.ipWhitelist."
+    "Anyone who knows the address can start these workflows",
+    "Set authentication (headerAuth with a credential) or options.ipWhitelist with workflow_edit."
   ],
-  policy: ["These workflows break the operator's policy", "workflow_edit what the rule names."],
+  policy: ["These workflows break the operator's policy", "Change what the rule names with workflow_edit."],
   n8n: ["", ""],
-  "unused-credential": ["No workflow uses these credentials", "A person deletes them in n8n, once they are sure."],
+  "unused-credential": ["No workflow uses these credentials", "Ask the user whether to delete them in n8n."],
   "idle-credential": [
-    "No published workflow uses these credentials, or none that ran lately",
-    "Ask the user whether they are still needed; they are deleted in n8n."
+    "No published or recently run workflow uses these credentials",
+    "Ask the user whether they are still needed, and if not, to delete them in n8n."
   ],
   "no-error-workflow": [
-    "Nobody is told when these workflows fail",
+    "No one is notified when these workflows fail",
     "update_workflow(id, settings: {errorWorkflow: ID}) with a workflow that has an Error Trigger."
   ],
   "outdated-node": [
-    "n8n has newer versions of these nodes, or other types instead",
-    "validate_workflow(workflowId) has the versions; change typeVersion with workflow_edit, and test."
+    "n8n has newer versions of these nodes, or other types that replace them",
+    "validate_workflow(workflowId) lists the versions; change typeVersion with workflow_edit, then test."
   ]
 }
 
 const spots = ({ places }: Audit.Finding) => places.reduce((sum, { at }) => sum + Math.max(at.length, 1), 0)
 
-/** Characters of an answer: what is grave stands first. */
+/** Maximum length of an answer; the most serious findings come first. */
 const maxChars = 7_000
 
-/** `POST /audit`, and a look into all workflows or one. */
+/** `POST /audit`, and checks of all workflows or of one. */
 export const audit = Tool.make({
   name: "audit",
   title: "Security audit",
   searchHint: "risk, leaked secrets, unused credentials, public webhooks, hardening",
   description:
-    "Find what is risky: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to mend it.",
+    "Find risks: literal secrets, open webhooks, unused credentials, missing error workflows, outdated nodes, and n8n's own audit. Names places, never values; each finding says how to fix it.",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
   partialScopes: { [Audit.scope]: "n8n's own audit" },
   input: Schema.Struct({
-    workflowId: Schema.optionalKey(Schema.String.annotate({ description: "Only this one; default: all." }))
+    workflowId: parameters.optional(Schema.String, "Only this workflow; default: all.")
   }),
   output: Schema.Struct({
     ok: Schema.Boolean,
-    /** n8n's own audit is not in it. */
+    /** Whether n8n's own audit is missing. */
     incomplete: Schema.optionalKey(Schema.Boolean),
     workflows: Schema.Int,
     findings: Schema.Array(Finding),
@@ -91,12 +92,12 @@ export const audit = Tool.make({
     const [, index = "0"] = /^findings\[(\d+)\]/.exec(path) ?? []
     const id = findings[Number(index)]?.places[0]?.id
     return workflowId === undefined && id !== undefined
-      ? `audit(workflowId: '${id}') has all of one workflow`
-      : "effect-n8n-mcp audit --json on the command line has all"
+      ? `audit(workflowId: '${id}') shows all of one workflow`
+      : "effect-n8n-mcp audit --json on the command line shows all"
   },
   maxChars: () => maxChars,
   message: ({ findings, incomplete, workflows }) => ({
-    en: `Looked into ${counted(workflows, "workflow")}${incomplete === true ? ", without n8n's own audit" : ""}: ${
+    en: `Checked ${counted(workflows, "workflow")}${incomplete === true ? ", without n8n's own audit" : ""}: ${
       findings.length === 0 ? "nothing found" : `${counted(findings.length, "kind")} of findings`
     }`,
     ja: incomplete === true ? "監査は不完全です" : "監査が完了しました"

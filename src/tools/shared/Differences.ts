@@ -1,4 +1,4 @@
-/** How tools show what differs between two states of a workflow. */
+/** Differences between two versions of a workflow, as tools show them. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Minimize from "../../answer/Minimize.ts"
@@ -13,15 +13,15 @@ const Field = Schema.Struct({
   path: Schema.String,
   before: Schema.optionalKey(Schema.Json),
   after: Schema.optionalKey(Schema.Json),
-  /** Of a long text: the hunks of a unified diff. */
+  /** Hunks of a unified diff, for long texts. */
   diff: Schema.optionalKey(Schema.String)
 })
 
-/** The fields of a difference. */
+/** Fields of a difference. */
 export const fields = {
-  /** Nothing differs, but perhaps positions. */
+  /** Whether nothing differs, apart from positions. */
   same: Schema.Boolean,
-  /** How many nodes stand elsewhere. */
+  /** Number of nodes with another position. */
   moved: Schema.Int,
   nodes: Schema.Array(
     Schema.Struct({
@@ -40,10 +40,9 @@ export const fields = {
 }
 
 const Difference = Schema.Struct(fields)
-/** A difference as tools answer it. */
 export type Difference = typeof Difference.Type
 
-/** What differs, with outputs by their names; secrets as the server shows them. */
+/** Compares two versions, with outputs by name and secrets redacted if the server does so. */
 export const view = Effect.fnUntraced(function*(
   before: WorkflowDiff.Document,
   after: WorkflowDiff.Document,
@@ -58,11 +57,11 @@ export const view = Effect.fnUntraced(function*(
   return Comparison.make(before, after, { node, namesOf, showsSecrets }) as Difference
 })
 
-/** Room of one value, wider first; at last nodes are only named. */
+/** Room for one value, largest first; beyond the last, nodes are only named. */
 const leastRoom = 160
 const rooms = [900, 400, leastRoom]
 
-/** Commas and brackets, at most. */
+/** Cost of commas and brackets, at most. */
 const separators = 4
 
 const shortened = (node: Difference["nodes"][number], room: number): Difference["nodes"][number] =>
@@ -71,7 +70,7 @@ const shortened = (node: Difference["nodes"][number], room: number): Difference[
     fields: node.fields.map((field) => Minimize.cost(field) <= room ? field : Minimize.fit(field, room))
   }
 
-/** All changed nodes in a budget, with as much of each as there is room for; `next` is the call that shows one whole. */
+/** Fits all changed nodes into a budget, shortening their fields; `next` is the call that shows one in full. */
 export const trim = <A extends Difference>(difference: A, budget: number, next: string): A => {
   const isFit = (some: A) => Minimize.cost(some) <= budget
   if (isFit(difference)) return difference
@@ -80,21 +79,21 @@ export const trim = <A extends Difference>(difference: A, budget: number, next: 
     if (isFit(shorter)) return shorter
   }
   const total = difference.nodes.length
-  const marked = (nodes: Difference["nodes"], kept: number) => {
-    const mark: Truncated.Mark = { path: "nodes.fields", kept, total, next }
+  const marked = (nodes: Difference["nodes"], count: number) => {
+    const mark: Truncated.Mark = { path: "nodes.fields", kept: count, total, next }
     return { ...difference, nodes, _truncated: mark }
   }
   const named = difference.nodes.map(({ fields: _, ...node }) => node)
   let left = budget - Minimize.cost(marked(named, total))
-  let kept = 0
+  let count = 0
   const nodes = difference.nodes.map((node, index) => {
     const small = shortened(node, leastRoom)
     const bare = named[index] ?? node
     const needed = Minimize.cost(small) - Minimize.cost(bare) + separators
     if (needed > left) return bare
     left -= needed
-    kept++
+    count++
     return small
   })
-  return marked(nodes, kept)
+  return marked(nodes, count)
 }

@@ -1,4 +1,4 @@
-/** What the editing tools share: their parameters, the edit itself and its outcome. */
+/** Parameters, edits and outcomes shared by the editing tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
@@ -18,31 +18,30 @@ import * as writing from "./Writing.ts"
 /** Scopes of a tool that edits. */
 export const scopes = ["workflow:update", "workflow:read"]
 
-/** A node type's id. */
+/** Parameter for a node type's id. */
 export const nodeType = (name: string) => parameters.required(name, "From node_search.")
 
-/** Adds the edited workflow to the answer. */
-export const raw = parameters.raw("Adds workflowData.")
+/** Parameter that adds the edited workflow to the answer. */
+export const raw = parameters.flag("Adds workflowData.")
 
-/** A place on the canvas. */
-export const position = Schema.optionalKey(
-  Schema.Struct({ x: Schema.Finite, y: Schema.Finite }).annotate({
-    description: "Canvas position; default: a free one."
-  })
+/** Parameter for a position on the canvas. */
+export const position = parameters.optional(
+  Schema.Struct({ x: Schema.Finite, y: Schema.Finite }),
+  "Canvas position; default: a free one."
 )
 
-/** Parameters of a node. */
+/** Parameter for the parameters of a node. */
 export const nodeParameters = (description: string) =>
   Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown).annotate({ description }))
 
-/** The fields of an answer that come of checking a workflow. */
+/** Fields of an answer with the findings of a check. */
 export const findingsFields = {
   problems: Schema.Array(Schema.Struct({ ...Problem.fields, ...truncated })),
-  /** No problems: n8n needs them before it publishes. */
+  /** Credentials that n8n needs before publishing; they are not problems. */
   missingCredentials: Schema.optionalKey(Schema.Array(Schema.Struct({ ...MissingCredential.fields, ...truncated })))
 }
 
-/** What was found, without an empty list of credentials. */
+/** Findings of a check, without an empty list of credentials. */
 export const findings = ({ missingCredentials, problems }: Findings) => ({
   problems,
   ...(missingCredentials.length === 0 ? {} : { missingCredentials })
@@ -52,20 +51,20 @@ export const findings = ({ missingCredentials, problems }: Findings) => ({
 export const missing = (credentials: Findings["missingCredentials"] = []): string =>
   credentials.length === 0 ? "" : `; ${counted(credentials.length, "credential")} missing`
 
-/** The fields of {@link outcome}. */
+/** Fields of {@link outcome}. */
 export const outcomeFields = {
-  /** What the workflow's id was taken for. */
+  /** Kind of place that the workflow's id refers to. */
   source: Schema.Literals(["n8n", "file", "draft"]),
   filePath: Schema.optionalKey(Schema.String),
   versionId: Schema.optionalKey(Schema.String),
-  /** Of a published workflow: whether what was written runs now. */
+  /** Whether the change is live, for a published workflow. */
   published: Schema.optionalKey(Schema.Boolean),
   hint: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   workflowData: Schema.optionalKey(Schema.Json)
 }
 
-/** Where a change was written, and whether it is live. */
+/** Place where a change was written, and whether it is live. */
 export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed<A>, raw = false) =>
   defined({
     source: place.kind,
@@ -77,17 +76,17 @@ export const outcome = <A>({ path, place, workflow, written }: Workflows.Changed
     workflowData: raw ? workflow as Schema.Json : undefined
   })
 
-/** The node types that an edit needs, for the connected n8n. */
+/** Looks up the node types that an edit needs, for the connected n8n. */
 export const lookups = Effect.fnUntraced(function*(types: Iterable<string>) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   return { ...(yield* NodeLookups.make(types, release)), newId: randomUUID }
 })
 
-/** The error for an edit that cannot be made; nothing was written. */
+/** Error for an edit that cannot be made; nothing was written. */
 export const editError = ({ field, hint, message }: WorkflowEdit.Refused) =>
   new Errors.ValidationError({ reason: message, field, hint: ["Nothing was changed.", hint].flat() })
 
-/** Edits a workflow by operations, all or nothing; the result has what was looked up for it, to judge it by. */
+/** Edits a workflow by operations, all or nothing; the result includes the lookups, for checking it. */
 export const edit = (
   id: string,
   operations: ReadonlyArray<WorkflowEdit.Operation>,

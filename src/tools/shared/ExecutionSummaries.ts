@@ -1,11 +1,11 @@
-/** The summary of an execution as an answer holds it: with what to look at next, and within a length of its own. */
+/** Summary of an execution as part of an answer: with the next step, and within its own length. */
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
 import * as Minimize from "../../answer/Minimize.ts"
 import type { Execution } from "../../executions/Execution.ts"
 import * as ExecutionSummary from "../../executions/ExecutionSummary.ts"
 
-/** A summary, and in `_guidance` the call that continues from it. */
+/** Summary with the next call in `_guidance`. */
 export const Summary = Schema.Struct({
   ...ExecutionSummary.ExecutionSummary.fields,
   _guidance: Schema.Struct({ message: Schema.String, example: Schema.optionalKey(Schema.String) })
@@ -21,10 +21,10 @@ export const summarize = (
   return { ...summary, _guidance: Hints.guidance(ExecutionSummary.nextStep(execution, summary.failure), execution) }
 }
 
-/** A summary that a model reads in one glance: 1,000 tokens for 12 nodes, 2,500 for any number. */
+/** Maximum length of a summary: 1,000 tokens for 12 nodes, 2,500 for any number. */
 export const maxChars = ({ statistics }: Summary) => statistics.executedNodes <= 12 ? 2_600 : 5_800
 
-/** Cuts a failure's error and input short: get_execution_by_node has all of them. */
+/** Shortens a failure's error and input, which get_execution_by_node returns in full. */
 export const trim = <A extends { readonly failure?: ExecutionSummary.Failure }>(answer: A): A => {
   const { failure } = answer
   if (failure === undefined) return answer

@@ -4,16 +4,16 @@ import * as TestMark from "../../n8n/model/TestMark.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-/** The list of all workflows. */
+/** Address of the list of workflows. */
 export const workflows = ({ url }: Instance): string => `${url}home/workflows`
 
-/** The list of all credentials. */
+/** Address of the list of credentials. */
 export const credentials = ({ url }: Instance): string => `${url}home/credentials`
 
-/** n8n's versions of a workflow. */
+/** Address of a workflow's history in n8n. */
 export const history = (instance: Instance, id: string): string => `${workflow(instance, id)}/history`
 
-/** One workflow, or a version that n8n keeps of it. */
+/** Address of a workflow, or of one of its versions in n8n. */
 export const workflow = ({ url }: Instance, id: string, version?: string): string => {
   const editor = `${url}workflow/${encodeURIComponent(id)}`
   return version === undefined || version === Reference.published || Reference.isSnapshot(version)
@@ -21,11 +21,11 @@ export const workflow = ({ url }: Instance, id: string, version?: string): strin
     : `${editor}/history/${encodeURIComponent(version)}`
 }
 
-/** The list of executions, of one workflow or of all. */
+/** Address of the list of executions, of one workflow or of all. */
 export const executions = (instance: Instance, workflowId: string | undefined): string =>
   workflowId === undefined ? `${instance.url}home/executions` : `${workflow(instance, workflowId)}/executions`
 
-/** One execution; none for a test's, whose copy is deleted. */
+/** Address of an execution; `undefined` for a test's, whose copy is deleted. */
 export const execution = (instance: Instance, { id, workflow: ran, workflowId }: Execution): string | undefined =>
   ran !== undefined && TestMark.ownerOf(ran.name) !== undefined
     ? undefined

@@ -1,48 +1,58 @@
-/** Parameters that several tools share, named and described once. */
+/** Parameters shared by several tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Hint } from "../../base/Advice.ts"
+import * as Errors from "../../base/Errors.ts"
 import * as Reference from "../../workflows/Reference.ts"
 
-/** A required text; missing or empty, it is refused in the words of the older servers. */
+/** Error for an argument. */
+export const invalid = (field: string, reason: string, hint: Hint) =>
+  new Errors.ValidationError({ reason, field, hint })
+
+/** Required text; if it is missing or empty, the error is worded as in the earlier servers. */
 export const required = (name: string, description: string) =>
   Schema.String.check(Schema.isMinLength(1, { message: `${name} is required` }))
     .annotate({ description })
     .pipe(Schema.annotateKey({ messageMissingKey: `${name} is required` }))
 
-/** Only what is, not what was, can be written. */
+/** Optional parameter with a description. */
+export const optional = <S extends Schema.Top>(schema: S, description: string) =>
+  Schema.optionalKey(schema.annotate({ description }))
+
+/** Refuses references to a version, which cannot be changed. */
 const writable = Schema.makeFilter<string>((id) => Reference.versionIn(id) === undefined, {
-  message: "A version cannot be changed: give the id alone; workflow_restore(id, version) brings a version back"
+  message: "A version cannot be changed: use the id alone; workflow_restore(id, version) restores a version"
 })
 
-/** An n8n workflow id, of what is there now. */
+/** Id of a current workflow on n8n. */
 export const workflowId = required("Workflow ID", "From list_workflows.").check(writable)
 
-/** A workflow on n8n, in a file or a draft, as it is now. */
+/** Current workflow on n8n, in a file or a draft. */
 export const anyWorkflowId = required("Workflow ID", "n8n id, file or draft.").check(writable)
 
-/** The forms of a reference. */
+/** Forms of a reference. */
 export const referenceForms = "n8n id, id@published, id@VERSION, file or draft."
 
-/** A workflow that is read, as it is or as it was: see `Reference`. */
+/** Reference to a workflow or one of its versions: see `Reference`. */
 export const reference = required("Workflow ID", referenceForms)
 
-/** A workflow's JSON file. */
+/** JSON file of a workflow. */
 export const workflowFile = required("File path", "A draft, or a .json file under the files root.")
 
-/** An n8n execution id: digits. */
+/** Id of an execution on n8n, in digits. */
 export const executionIdFor = (description: string) =>
   Schema.String
     .annotate({ description })
     .check(
       Schema.isMinLength(1, { message: "Execution ID is required" }).abort(),
-      Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as list_executions gives it" })
+      Schema.isPattern(/^\d+$/, { message: "Execution ID must be digits, as in list_executions" })
     )
     .pipe(Schema.annotateKey({ messageMissingKey: "Execution ID is required" }))
 
-/** The execution that a tool is about. */
+/** Id of an execution from list_executions. */
 export const executionId = executionIdFor("From list_executions.")
 
-/** An integer in bounds, with a default. */
+/** Integer within bounds, with a default. */
 export const int = (
   name: string,
   bounds: { readonly minimum: number; readonly maximum: number },
@@ -57,10 +67,10 @@ export const int = (
 
 const max = 1_000_000
 
-/** A position in a list, counted from 0. */
+/** Number of rows to skip. */
 export const offset = (name: string, description: string) => int(name, { minimum: 0, maximum: max }, 0, description)
 
-/** An optional position, counted from 0. */
+/** Optional position, counted from 0. */
 export const index = (name: string, description: string) =>
   Schema.optionalKey(
     Schema.Int.check(
@@ -68,25 +78,21 @@ export const index = (name: string, description: string) =>
     ).annotate({ description })
   )
 
-/** A project on n8n, by id. */
-export const project = Schema.optionalKey(
-  Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of the project, from project_list." })
-)
+/** Id of a project on n8n. */
+export const project = optional(Schema.String.check(Schema.isMinLength(1)), "Id of the project, from project_list.")
 
-/** Where something is put. */
+/** Project and folder for something new. */
 export const place = {
   project,
-  folder: Schema.optionalKey(
-    Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Id of a folder of it, from project_list." })
-  )
+  folder: optional(Schema.String.check(Schema.isMinLength(1)), "Id of a folder in it, from project_list.")
 }
 
-/** How many rows. */
-export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "How many at most.")
+/** Maximum number of rows. */
+export const limit = int("limit", { minimum: 1, maximum: 100 }, 20, "Maximum number.")
 
-/** Where the page before ended. */
-export const cursor = Schema.optionalKey(Schema.String.annotate({ description: "nextCursor of the page before." }))
+/** Cursor of the previous page. */
+export const cursor = optional(Schema.String, "nextCursor of the previous page.")
 
-/** Adds to the small default answer. Its default is not in the JSON Schema: that of a switch goes without saying. */
-export const raw = (description: string) =>
+/** Switch; the JSON Schema omits its default, `false`. */
+export const flag = (description: string) =>
   Schema.Boolean.annotate({ description }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))

@@ -1,8 +1,4 @@
-/**
- * The page that clients show with answers about workflows: the workflow drawn, to click through.
- *
- * What draws is loaded when a client that shows pages asks for it.
- */
+/** Page that clients show with answers about workflows: an interactive drawing, whose code is loaded on first use. */
 import * as Effect from "effect/Effect"
 import type * as App from "../../answer/App.ts"
 import * as Tool from "../../answer/Tool.ts"
@@ -24,7 +20,7 @@ export const app: App.App = {
   })
 }
 
-/** What the page shows of a workflow. */
+/** Draws a workflow for the page. */
 export const view = Effect.fnUntraced(function*(
   workflow: Picture.Document,
   overlay?: Picture.Overlay
@@ -35,5 +31,5 @@ export const view = Effect.fnUntraced(function*(
   return (yield* page).message(picture)
 })
 
-/** Where there is nothing to draw. */
+/** View without a drawing. */
 export const none: Effect.Effect<App.View> = Effect.succeed({})

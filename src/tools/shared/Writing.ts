@@ -1,23 +1,24 @@
-/** What the writing tools share. */
+/** Answers, warnings, consent and parameters shared by the writing tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CallContext } from "../../base/CallContext.ts"
-import * as Errors from "../../base/Errors.ts"
+import type * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import type { Written } from "../../workflows/store/WorkflowStore.ts"
 import * as links from "./Links.ts"
+import * as parameters from "./Parameters.ts"
 
-/** The answer of a write: small, unless the workflow as read back is asked for. */
+/** Answer of a write: small, unless `raw` adds the workflow as read back. */
 export const Output = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   active: Schema.Boolean,
   versionId: Schema.optionalKey(Schema.String),
-  /** What changed, in one line. */
+  /** Changes, in one line. */
   changed: Schema.optionalKey(Schema.String),
-  /** Of a published workflow: whether what was written runs now, or waits as a draft. */
+  /** Whether the change is live or waits as a draft, for a published workflow. */
   published: Schema.optionalKey(Schema.Boolean),
   hint: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -33,36 +34,36 @@ export const withUrl = <R>(write: Effect.Effect<Written, Errors.N8nError, R>) =>
     return { ...written, url: links.workflow(n8n.instance, written.workflow.id) }
   })
 
-/** More workflows of one name are not looked for. */
-const maxNamesakes = 25
+/** Maximum number of workflows of one name that are listed. */
+const maxDuplicates = 25
 
-/** No write waits longer for what is only a warning. */
+/** Time for the lookup of duplicate names, which is only for a warning. */
 const lookTime = "5 seconds"
 
-/** The ids of the other workflows, not archived, of exactly this name; none where n8n does not list them. */
-const namesakes = ({ id, name }: Written["workflow"]) =>
-  N8nClient.use((n8n) => n8n.listWorkflows({ fullName: name, archived: false, limit: maxNamesakes })).pipe(
+/** Ids of other workflows with exactly this name, without archived ones; empty if n8n does not list them. */
+const duplicates = ({ id, name }: Written["workflow"]) =>
+  N8nClient.use((n8n) => n8n.listWorkflows({ fullName: name, archived: false, limit: maxDuplicates })).pipe(
     Effect.map(({ workflows }) => workflows.flatMap((each) => each.id === id ? [] : [each.id])),
     Effect.timeoutOrElse({ duration: lookTime, orElse: () => Effect.succeed([]) }),
     Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-/** Warns of a new workflow that has the name of another one; `overwrite` is the call that writes to that one instead. */
-export const withNamesakes = <R>(
+/** Warns if a new workflow has the name of another; `overwrite` is the call that writes to that one instead. */
+export const warnDuplicateName = <R>(
   create: Effect.Effect<Written, Errors.N8nError, R>,
   overwrite: (id: string) => string
 ) =>
   Effect.gen(function*() {
     const written = yield* create
-    const [id, ...others] = yield* namesakes(written.workflow)
+    const [id, ...others] = yield* duplicates(written.workflow)
     if (id === undefined) return written
     const more = others.length === 0 ? "" : ` (and ${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""})`
-    const warning = `n8n now has more than one workflow of this name: '${id}' was there before${more}. ` +
+    const warning = `n8n now has more than one workflow of this name: '${id}' already existed${more}. ` +
       `To overwrite that one: ${overwrite(id)}`
     return { ...written, warnings: [...written.warnings, warning] }
   })
 
-/** What runs after a change that is never published along the way. */
+/** Hint about the version that runs after a change that is not published automatically. */
 export const draftHint = (
   id: string,
   { changed, published }: Pick<Written, "changed" | "published">
@@ -70,15 +71,15 @@ export const draftHint = (
   published === undefined || published && changed === "nothing"
     ? undefined
     : published
-    ? "There is no draft: the change takes effect at once."
+    ? "There is no draft: the change takes effect immediately."
     : `The published version still runs: activate_workflow(id: '${id}') publishes the change.`
 
 const foreignDraft = (id: string, published: boolean | undefined) =>
   published === false
-    ? `A draft waits: it has changes, perhaps of somebody else, that do not run. activate_workflow(id: '${id}') publishes all.`
+    ? `There is an unpublished draft, perhaps with someone else's changes. activate_workflow(id: '${id}') publishes all of it.`
     : undefined
 
-/** The answer of a write. */
+/** Summarizes a write. */
 export const summarize = (
   { changed, published, url, warnings, workflow }: Written & { readonly url: string },
   raw: boolean,
@@ -97,58 +98,55 @@ export const summarize = (
     workflow: raw ? withoutCopies(workflow) as Schema.Json : undefined
   })
 
-/** Leaves out the second copy of the nodes, and who may see the workflow. */
+/** Removes the second copy of the nodes, and the workflow's shares. */
 const withoutCopies = ({ activeVersion: _, shared: __, ...workflow }: Written["workflow"]) => workflow
 
-/** More than ids, a label and a path need. */
+/** Maximum length of a question, enough for ids, a label and a path. */
 const maxQuestion = 500
 
 /**
- * Asks the user unless the caller has; clients that cannot ask have permission prompts of their own. The
- * question is one visible line; foreign names in it are `Visible.label`s behind an id, so that they cannot pose as it.
+ * Asks the user, unless the caller already has; clients that cannot ask have permission prompts of their own. The
+ * question is one visible line, in which foreign names are `Visible.label`s after an id, so that they cannot forge it.
  */
 export const requireConsent = Effect.fnUntraced(function*(confirm: boolean, question: string) {
   if (confirm) return
   const call = yield* CallContext
   if ((yield* call.confirm(Visible.label(question, maxQuestion))) !== "no") return
-  return yield* new Errors.ValidationError({
-    reason: "The user did not agree",
-    field: "confirm",
-    hint: "Nothing was done. Ask the user what to do instead; set confirm: true only after a yes."
-  })
+  return yield* parameters.invalid(
+    "confirm",
+    "The user did not agree",
+    "Nothing was done. Ask the user what to do instead; set confirm: true only if they agree."
+  )
 })
 
-/** Parameters of several writing tools. */
-export const confirm = Schema.Boolean.annotate({
-  description: "The user has agreed; do not ask again."
-})
-  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+/** Parameter: the user's consent. */
+export const confirm = parameters.flag("The user has agreed; do not ask again.")
 
-/** Nothing is written. */
-export const dryRun = Schema.Boolean.annotate({ description: "Only show what would change." })
-  .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+/** Parameter: writes nothing. */
+export const dryRun = parameters.flag("Only show what would change.")
 
-/** The version that the caller has seen: the write fails when it has moved. */
-export const expectedVersionId = Schema.optionalKey(
-  Schema.String.annotate({ description: "Fails if it is no longer at this versionId." })
+/** Version that the caller has seen; the write fails if it is no longer the current one. */
+export const expectedVersionId = parameters.optional(
+  Schema.String,
+  "Fail if the workflow is no longer at this versionId."
 )
 
-/** Any JSON object. */
+/** Parameter for any JSON object. */
 export const jsonObject = (description: string) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({ description })
 
-/** Nodes as n8n has them. */
+/** Parameter for nodes in n8n's format. */
 export const nodes = Schema.Array(Schema.Record(Schema.String, Schema.Unknown)).annotate({
   description: "Nodes: {name, type, typeVersion, position?, parameters, credentials?, …}."
 })
 
-/** Connections as n8n has them. */
+/** Parameter for connections in n8n's format. */
 export const connections = jsonObject(
   "By source node's name: {\"A\": {\"main\": [[{\"node\": \"B\", \"type\": \"main\", \"index\": 0}]]}}."
 )
 
-/** Settings as n8n has them. */
+/** Parameter for settings in n8n's format. */
 export const settings = Schema.optionalKey(jsonObject("Workflow settings; omitted ones keep their value."))
 
-/** Tags by name. */
+/** Parameter for tags, by name. */
 export const tags = (description: string) => Schema.optionalKey(Schema.Array(Schema.String).annotate({ description }))

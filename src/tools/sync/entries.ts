@@ -1,4 +1,4 @@
-/** What the sync tools take and answer. */
+/** Parameters and answers of the sync tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Hints from "../../answer/Hints.ts"
@@ -6,6 +6,7 @@ import { CallContext } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import type * as Sync from "../../sync/Sync.ts"
+import * as parameters from "../shared/Parameters.ts"
 
 const Entry = Schema.Struct({
   status: Schema.String,
@@ -13,31 +14,29 @@ const Entry = Schema.Struct({
   name: Schema.String,
   file: Schema.optionalKey(Schema.String),
   detail: Schema.optionalKey(Schema.String),
-  /** What was done, or in a dry run would be. */
+  /** Action taken, or planned in a dry run. */
   action: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.String),
-  /** Of a pushed workflow that is published: whether what was pushed runs. */
+  /** Whether the pushed version is live, for a published workflow. */
   published: Schema.optionalKey(Schema.Boolean),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   error: Schema.optionalKey(Schema.String)
 })
 
-/** All that are not the same, and how many of each status. */
+/** Workflows that differ, and counts by status. */
 export const Output = Schema.Struct({
   counts: Schema.Record(Schema.String, Schema.Int),
   entries: Schema.Array(Entry),
   hint: Schema.optionalKey(Schema.String)
 })
 
-/** The folder of files. */
+/** Parameter for the folder. */
 export const folder = Schema.String.annotate({ description: "Under the files root; default: the root." }).pipe(
   Schema.withDecodingDefaultKey(Effect.succeed("."))
 )
 
-/** A choice of workflows. */
-export const only = Schema.optionalKey(
-  Schema.Array(Schema.String).annotate({ description: "Only these: ids, or paths in the folder." })
-)
+/** Parameter that selects workflows. */
+export const only = parameters.optional(Schema.Array(Schema.String), "Only these: ids, or paths in the folder.")
 
 const explain = (error: Errors.N8nError) => {
   const { context, message } = Errors.report(error)
@@ -45,7 +44,7 @@ const explain = (error: Errors.N8nError) => {
   return `${message}${details === undefined ? "" : `: ${details}`}. ${Hints.text(error.hint)}`.trim()
 }
 
-/** The report without what is the same. */
+/** Summarizes a report without unchanged workflows. */
 export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: string): typeof Output.Type =>
   defined({
     counts: report.counts as { readonly [status: string]: number },
@@ -55,7 +54,7 @@ export const summarize = (report: Sync.Report<Sync.Outcome>, conflictHint: strin
     hint: report.hasConflicts ? conflictHint : undefined
   })
 
-/** In words, such as `498 same, 1 changed here`. */
+/** Counts in words, such as `498 same, 1 changed here`. */
 export const counted = ({ counts }: typeof Output.Type): string =>
   Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(", ") || "No workflows on either side"
 

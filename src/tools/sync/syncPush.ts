@@ -5,15 +5,15 @@ import * as writing from "../shared/Writing.ts"
 import * as entries from "./entries.ts"
 
 const settle =
-  "Nothing was pushed: both means that n8n's changes would be lost. Ask the user which to keep, then sync_pull with resolve and only."
+  "Nothing was pushed: for the status both, n8n's changes would be lost. Ask the user which side to keep, then call sync_pull with resolve and only."
 
-/** From files to n8n. */
+/** Writes workflows from files to n8n. */
 export const syncPush = Tool.make({
   name: "sync_push",
   title: "Push workflows",
   searchHint: "deploy workflow files from git to n8n, upload a folder, workflows as code",
   description:
-    "Write what is new or changed in a folder to n8n, unpublished (before n8n 2.40 active ones change at once). Undo: workflow_restore.",
+    "Write workflows that are new or changed in a folder to n8n, unpublished (before n8n 2.40, active ones change immediately). Undo: workflow_restore.",
   annotations: Tool.destructive,
   scopes: ["workflow:list", "workflow:read", "workflow:create", "workflow:update"],
   input: Schema.Struct({ folder: entries.folder, only: entries.only, dryRun: writing.dryRun }),

@@ -3,14 +3,14 @@ import * as Tool from "../../answer/Tool.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as entries from "./entries.ts"
 
-const settle = "both: it changed on both sides. workflow_diff(a: id, b: file) shows how."
+const settle = "both: changed on both sides. workflow_diff(a: id, b: file) shows how."
 
-/** How a folder stands to n8n. */
+/** Compares a folder with n8n. */
 export const syncStatus = Tool.make({
   name: "sync_status",
   title: "Sync status",
   searchHint: "workflows as code, git, which files differ from n8n, drift, changed here or there",
-  description: "Compare a folder of workflow files with n8n: which side changed, since they were last in step.",
+  description: "Compare a folder of workflow files with n8n: which side changed since they were last in sync?",
   annotations: Tool.readOnly,
   scopes: ["workflow:list", "workflow:read"],
   input: Schema.Struct({ folder: entries.folder }),

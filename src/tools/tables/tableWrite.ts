@@ -5,6 +5,7 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Table from "../../tables/Table.ts"
 import * as TableWrite from "../../tables/TableWrite.ts"
+import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
 const Type = Schema.Literals(["string", "number", "boolean", "date"])
@@ -12,13 +13,10 @@ const Type = Schema.Literals(["string", "number", "boolean", "date"])
 const Input = Schema.Struct({
   table: Schema.String.check(Schema.isMinLength(1)).annotate({ description: "Name or id." }),
   op: Schema.Literals(TableWrite.operations).annotate({ description: "clear: all rows; restore: by version." }),
-  rows: Schema.optionalKey(
-    Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)).annotate({ description: "insert." })
-  ),
-  where: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "update, upsert, delete: JavaScript over columns: qty < 5 && sku.startsWith('A-')."
-    })
+  rows: parameters.optional(Schema.Array(writing.jsonObject("By column.")).check(Schema.isMaxLength(1_000)), "insert."),
+  where: parameters.optional(
+    Schema.String,
+    "update, upsert, delete: JavaScript over columns: qty < 5 && sku.startsWith('A-')."
   ),
   set: Schema.optionalKey(writing.jsonObject("update, upsert: new values by column.")),
   columns: Schema.optionalKey(
@@ -27,16 +25,16 @@ const Input = Schema.Struct({
       message: "columns is an object of types by name: {\"sku\": \"string\", \"qty\": \"number\"}"
     })
   ),
-  column: Schema.optionalKey(Schema.String.annotate({ description: "renameColumn, dropColumn." })),
-  name: Schema.optionalKey(Schema.String.annotate({ description: "rename, renameColumn: the new name." })),
-  version: Schema.optionalKey(Schema.String.annotate({ description: "restore: from the answer of a write." })),
+  column: parameters.optional(Schema.String, "renameColumn, dropColumn."),
+  name: parameters.optional(Schema.String, "rename, renameColumn: the new name."),
+  version: parameters.optional(Schema.String, "restore: from the answer of a write."),
   dryRun: writing.dryRun,
   confirm: writing.confirm
 })
 
 const Rows = Schema.Array(Schema.Record(Schema.String, Schema.Json))
 
-/** What was done, or would be: a verb in both forms, and what of. */
+/** Phrases for each operation: the verb in both forms, and its object. */
 const phrases: Readonly<
   Record<TableWrite.Input["op"], readonly [would: string, did: string, what: (count: number, table: string) => string]>
 > = {
@@ -59,8 +57,7 @@ export const tableWrite = Tool.make({
   name: "table_write",
   title: "Write data table",
   searchHint: "insert rows, update records, delete rows, create a table, add a column",
-  description:
-    "Change an n8n data table. What is deleted or overwritten is kept: the answer says how to bring it back.",
+  description: "Change an n8n data table. Deleted or overwritten data is saved; the answer says how to restore it.",
   annotations: { ...Tool.destructive, idempotentHint: false },
   scopes: ["dataTable:list", "dataTable:read"],
   partialScopes: {

@@ -21,22 +21,22 @@ const Output = Schema.Struct({
   status: Schema.String,
   /** Milliseconds. */
   executionTime: Schema.optionalKey(Schema.Finite),
-  /** The last node's output. */
+  /** Output of the last node. */
   data: Schema.Struct({
     node: Schema.optionalKey(Schema.String),
-    /** Where the node has several outputs: which one the items are of. */
+    /** Name of the items' output, if the node has several. */
     output: Schema.optionalKey(Schema.String),
     items: Schema.Array(Execution.Item)
   }),
-  /** The nodes that ran, without the trigger and those in `pinned`; of a test with pins, replay, startNode or endNode. */
+  /** Nodes that ran, without the trigger and `pinned`; only for tests with pins, replay, startNode or endNode. */
   ran: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The nodes that gave pinned or replayed items instead of running. */
+  /** Nodes that returned pinned or replayed items instead of running. */
   pinned: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The nodes that were left out: they reach outside, and the replayed execution has no data of them. */
+  /** Nodes that were left out: they reach outside, and the replayed execution has no data for them. */
   notRun: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** One line for each run of a node, in order. */
+  /** Lines for the runs of nodes, in order. */
   logs: Schema.Array(Schema.String),
-  /** The workflow's response to its caller, if it gives one; `bodyIs` where the items already are the body. */
+  /** Response to the caller, if any; `bodyIs` if the items already show the body. */
   response: Schema.optionalKey(
     Schema.Struct({
       status: Schema.Int,
@@ -52,19 +52,19 @@ type Output = typeof Output.Type
 /** Bounds of `timeout`, in milliseconds. */
 const timeouts = { minimum: 1_000, maximum: 3_600_000 }
 
-/** The default where nobody is told that it goes on: with all around it, within the time that a client waits. */
-const unheardTimeout = 35_000
+/** Default for clients without progress: the whole call ends within the time that they wait. */
+const silentTimeout = 35_000
 
 const maxItems = 20
 const maxLogs = 60
 
-/** 650 tokens for 20 nodes: get_execution_by_node has all that is cut. */
+/** Maximum length: 650 tokens for 20 nodes; get_execution_by_node returns the rest. */
 const maxChars = ({ logs }: Output) => 1_700 + 30 * Math.max(0, logs.length - 20)
 
-/** Items give way to the logs, down to this. */
+/** Least room for the items, which give way to the logs. */
 const minDataChars = 400
 
-/** `Merge: 3 items, 12 ms`, in the order of the runs; the run that `failure` tells of only says that it failed. */
+/** Lines such as `Merge: 3 items, 12 ms`, in the order of the runs; `failure` has the error of the failing run. */
 const logsOf = ({ execution, notRun }: WorkflowTesting.TestResult): ReadonlyArray<string> => {
   const runs = [...execution.runs]
     .flatMap(([node, all]) => all.map((run) => ({ node, run, isOne: all.length === 1 })))
@@ -83,18 +83,18 @@ const logsOf = ({ execution, notRun }: WorkflowTesting.TestResult): ReadonlyArra
   return runs.length > maxLogs ? [...lines, `… ${runs.length - maxLogs} more runs`] : lines
 }
 
-/** The name of the output that is shown, unless it is the first and no other gave items. */
+/** Name of the output that is shown, unless it is the first and no other has items. */
 const shownOutput = ({ output: { output }, outputs }: NodeExecution.NodeExecution) => {
   const shown = outputs.find((each) => each.output === output)
   const isAlone = shown === outputs[0] && outputs.every((each) => each === shown || each.items === 0)
   return isAlone ? undefined : shown?.name ?? shown?.output
 }
 
-/** The failing node, else the last one to run. */
+/** Failing node, or else the last one to run. */
 const lastNode = (execution: Execution.Execution) =>
   Execution.failure(execution)?.node ?? Execution.lastToRun(execution)
 
-/** What that node put out. */
+/** Output of {@link lastNode}. */
 const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputNames) => {
   const nodeName = lastNode(execution)
   if (nodeName === undefined) return { data: { items: [] }, total: undefined }
@@ -103,7 +103,7 @@ const lastOutput = (execution: Execution.Execution, namesOf: Connections.OutputN
   return { data, total: totals["output.items"] }
 }
 
-/** JSON in a text: models send it now and then, and webhooks answer it. */
+/** Parses JSON in a text, which models sometimes send and webhooks return. */
 const parseJson = (data: unknown): unknown => {
   if (typeof data !== "string" || !/^\s*[[{]/.test(data)) return data
   try {
@@ -113,7 +113,7 @@ const parseJson = (data: unknown): unknown => {
   }
 }
 
-/** What the caller got; a body that the items already show is not shown twice. */
+/** Response to the caller, without a body that the items already show. */
 const responseOf = (
   { response }: WorkflowTesting.TestResult,
   { data: { items }, total }: ReturnType<typeof lastOutput>
@@ -134,28 +134,28 @@ const pinHint = ({ notRun, shortOfRuns }: WorkflowTesting.TestResult) => {
   if (notRun.length > 0) {
     const names = notRun.slice(0, 5).map((name) => `'${name}'`).join(", ")
     return `${names} ${
-      notRun.length === 1 ? "reaches outside or keeps" : "reach outside or keep"
-    } state, and the execution has no data of it: give its items in pins, or "run" to run it.`
+      notRun.length === 1 ? "calls other services or stores" : "call other services or store"
+    } state, and the execution has no data for it: set its items in pins, or "run" to run it.`
   }
   const [first] = shortOfRuns
   return first === undefined
     ? undefined
-    : `'${first.node}' ran ${first.runs} times, and the execution has data of ${first.stored} runs: the others gave nothing.`
+    : `'${first.node}' ran ${first.runs} times, but the execution has data for ${first.stored} runs: the others returned no items.`
 }
 
 const hintOf = (result: WorkflowTesting.TestResult) => {
   const { execution, timedOut, timeout } = result
-  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout for more.`
+  if (timedOut) return `Stopped after ${timeout} ms; this is what ran until then. Raise timeout to run more.`
   if (execution.status !== "waiting") return pinHint(result)
   const node = Execution.lastToRun(execution)
   return `It waits at '${
     node ?? "?"
-  }' (for a time, a call or a form) and was ended there; to go on, set startNode to a node after it.`
+  }' (for a time, a call or a form), where the test ended; to continue, set startNode to a node after it.`
 }
 
-const nextItems = ({ data, executionId }: Output) => (path: string, kept: number) =>
+const nextItems = ({ data, executionId }: Output) => (path: string, count: number) =>
   path === "data.items" && data.node !== undefined
-    ? Hints.executionByNode(executionId, data.node, { itemOffset: kept })
+    ? Hints.executionByNode(executionId, data.node, { itemOffset: count })
     : undefined
 
 /** Runs a workflow as a temporary copy. */
@@ -177,32 +177,26 @@ export const testWorkflow = Tool.make({
   ],
   input: Schema.Struct({
     workflowId: parameters.reference,
-    testData: Schema.optionalKey(
-      Schema.Json.annotate({ description: "The trigger's item or items; a webhook's body." })
-    ),
+    testData: parameters.optional(Schema.Json, "The trigger's item or items; a webhook's body."),
     timeout: Schema.optionalKey(
       Schema.Int.check(
         Schema.isBetween(timeouts, { message: `timeout must be from ${timeouts.minimum} to ${timeouts.maximum}` })
       ).annotate({ description: "ms.", default: 60_000 })
     ),
-    startNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Node to start at." })
-    ),
-    endNode: Schema.optionalKey(
-      Schema.String.annotate({ description: "Last node to run." })
-    ),
+    startNode: parameters.optional(Schema.String, "Node to start at."),
+    endNode: parameters.optional(Schema.String, "Last node to run."),
     pins: Schema.optionalKey(
       Schema.Record(
         Schema.String,
         Schema.Union([Schema.Array(Schema.Json.annotate({ description: "Item." })), Schema.Literal("run")])
       ).annotate({
         description:
-          "By node the items it gives instead of running ([[…], […]]: by output), or \"run\": it runs in a replay too."
+          "By node: items it returns instead of running ([[…], […]]: by output), or \"run\" to run it in a replay too."
       })
     ),
     replay: Schema.optionalKey(
       parameters.executionIdFor(
-        "Execution whose data it takes: the trigger's, and for each node that reaches outside what that gave then."
+        "Execution to take data from: for the trigger, and for each node that reaches outside."
       )
     ),
     mode: Schema.Literals(["auto", "copy", "live"]).annotate({
@@ -214,7 +208,7 @@ export const testWorkflow = Tool.make({
   handler: ({ mode, testData, timeout: asked, workflowId, ...options }) =>
     Effect.gen(function*() {
       const { hearsProgress } = yield* CallContext
-      const timeout = asked ?? (hearsProgress === true ? 60_000 : unheardTimeout)
+      const timeout = asked ?? (hearsProgress === true ? 60_000 : silentTimeout)
       const tested = yield* WorkflowTesting.run(workflowId, {
         ...options,
         timeout,

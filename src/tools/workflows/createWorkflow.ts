@@ -12,21 +12,19 @@ export const createWorkflow = Tool.make({
   searchHint: "new automation, build, add a workflow to n8n",
   description:
     "Create a workflow in n8n, unpublished unless active. Small mistakes are repaired and listed in warnings.",
-  // With `active` it takes effect: what triggers it runs it.
+  // With `active`, its triggers start it.
   annotations: { ...Tool.additive, destructiveHint: true },
   scopes: ["workflow:create", "workflow:read"],
   unlisted: { project: "onRequest", folder: "onRequest" },
   input: Schema.Struct({
-    name: Schema.String.check(Schema.isMinLength(1, { message: "Workflow name is required" }))
-      .annotate({ description: "The workflow's name." })
-      .pipe(Schema.annotateKey({ messageMissingKey: "Workflow name is required" })),
+    name: parameters.required("Workflow name", "The workflow's name."),
     nodes: writing.nodes,
     connections: writing.connections,
     settings: writing.settings,
-    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish it at once." })),
+    active: parameters.optional(Schema.Boolean, "Publish it immediately."),
     tags: writing.tags("Names of tags; missing ones are created."),
     ...parameters.place,
-    raw: parameters.raw("Adds the workflow as read back.")
+    raw: parameters.flag("Adds the workflow as read back.")
   }),
   output: writing.Output,
   handler: ({ active, folder, project, raw: _, tags, ...workflow }) =>
@@ -38,7 +36,8 @@ export const createWorkflow = Tool.make({
         place: defined({ projectId: project, parentFolderId: folder })
       })
     ).pipe(
-      (create) => writing.withNamesakes(create, (id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
+      (create) =>
+        writing.warnDuplicateName(create, (id) => `update_workflow(id: '${id}', nodes: […], connections: {…})`),
       writing.withUrl
     ),
   summarize: (written, { raw }) => writing.summarize(written, raw),

@@ -12,16 +12,15 @@ export const deleteWorkflow = Tool.make({
   name: "delete_workflow",
   title: "Delete workflow",
   searchHint: "remove, drop, get rid of, archive a workflow",
-  description: "Delete a workflow and its executions. A snapshot is kept: workflow_restore recreates the workflow.",
+  description: "Delete a workflow and its executions. A snapshot stays: workflow_restore recreates the workflow.",
   annotations: Tool.destructive,
   unlisted: { raw: "never" },
   scopes: ["workflow:delete", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
     confirm: writing.confirm,
-    archive: Schema.Boolean.annotate({ description: "Archive it instead: hidden, not run, executions kept (n8n 2)." })
-      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-    raw: parameters.raw("No effect.")
+    archive: parameters.flag("Archive it instead: hidden, not run; executions stay (n8n 2)."),
+    raw: parameters.flag("No effect.")
   }),
   output: Schema.Struct({ id: Schema.String, archived: Schema.optionalKey(Schema.Literal(true)) }),
   handler: ({ archive, confirm, id }) =>

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
@@ -20,7 +19,7 @@ const NodeSummary = Schema.Struct({
   disabled: Schema.optionalKey(Schema.Boolean)
 })
 
-/** A node with everything it has; keys as n8n names them. */
+/** Node with all its keys, as in n8n. */
 const WholeNode = Schema.StructWithRest(Schema.Struct({ name: Schema.String, type: Schema.String }), [
   Schema.Record(Schema.String, Schema.Json)
 ])
@@ -33,9 +32,9 @@ const Output = Schema.Struct({
   tags: Schema.Array(Schema.String),
   versionId: Schema.optionalKey(Schema.String),
   isArchived: Schema.optionalKey(Schema.Boolean),
-  /** Somebody changed it since it was published: what runs is the older version. */
+  /** Whether it changed since it was published: the older version runs. */
   hasUnpublishedChanges: Schema.optionalKey(Schema.Boolean),
-  /** What the id was taken for, if not for one of n8n. */
+  /** Kind of place that the id refers to, if not n8n. */
   source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
   note: Schema.optionalKey(Schema.String),
   url: Schema.optionalKey(Schema.String),
@@ -48,19 +47,13 @@ const Output = Schema.Struct({
 
 const everyNode = "*"
 
-/** The nodes asked for, in the workflow's order; fails when one does not exist. */
+/** Requested nodes, in the workflow's order; fails if one does not exist. */
 const pick = (id: string, { nodes }: Pick<Workflow.Workflow, "nodes">, wanted: ReadonlyArray<string>) => {
   const names = nodes.map((node) => node.name)
   const missing = wanted.find((name) => name !== everyNode && !names.includes(name))
   return missing === undefined
     ? Effect.succeed(nodes.filter((node) => wanted.includes(everyNode) || wanted.includes(node.name)))
-    : Effect.fail(
-      new Errors.ValidationError({
-        reason: `Node '${missing}' not found in workflow '${id}'`,
-        field: "nodes",
-        hint: suggestion(missing, names)
-      })
-    )
+    : parameters.invalid("nodes", `Node '${missing}' not found in workflow '${id}'`, suggestion(missing, names))
 }
 
 const summaryOf = (node: Workflow.Node) =>
@@ -72,23 +65,22 @@ const summaryOf = (node: Workflow.Node) =>
     disabled: node.disabled === true ? true : undefined
   })
 
-/** `GET /workflows/{id}`, without parameters unless `nodes` names some. */
+/** `GET /workflows/{id}`, without parameters unless `nodes` names nodes. */
 export const getWorkflow = Tool.make({
   name: "get_workflow",
   title: "Get workflow",
   searchHint: "show, open, read a workflow, node parameters, settings",
   description:
-    "Read one workflow: a few facts by default, its nodes and connections with raw, whole nodes with nodes. For the graph alone: get_workflow_connections.",
+    "Read one workflow: basic facts by default, its structure with raw, whole nodes with nodes. For the graph alone: get_workflow_connections.",
   annotations: Tool.readOnly,
   scopes: ["workflow:read"],
   input: Schema.Struct({
     id: parameters.reference,
-    nodes: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({
-        description: "Names of nodes to return whole, with parameters and credentials; [\"*\"] for all."
-      })
+    nodes: parameters.optional(
+      Schema.Array(Schema.String),
+      "Names of nodes to return in full, with parameters and credentials; [\"*\"] for all."
     ),
-    raw: parameters.raw("Adds all nodes (without parameters), connections and settings.")
+    raw: parameters.flag("Adds all nodes (without parameters), connections and settings.")
   }),
   output: Output,
   handler: ({ id, nodes, raw }) =>

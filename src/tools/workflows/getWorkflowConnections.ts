@@ -28,7 +28,7 @@ const GraphNode = Schema.Struct({
   )
 })
 
-/** `GET /workflows/{id}` as a graph: who feeds whom, through which ports. */
+/** `GET /workflows/{id}` as a graph of nodes and their ports. */
 export const getWorkflowConnections = Tool.make({
   name: "get_workflow_connections",
   title: "Get workflow connections",
@@ -43,18 +43,18 @@ export const getWorkflowConnections = Tool.make({
     format: Schema.Literals(["graph", "mermaid"])
       .annotate({ description: "mermaid: a flowchart to show a person.", default: "graph" })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("graph" as const))),
-    raw: parameters.raw("Adds n8n's own connections object.")
+    raw: parameters.flag("Adds n8n's own connections object.")
   }),
   output: Schema.Struct({
     id: Schema.String,
     name: Schema.String,
-    /** What the id was taken for, if not for one of n8n. */
+    /** Kind of place that the id refers to, if not n8n. */
     source: Schema.optionalKey(Schema.Literals(["file", "draft"])),
     graph: Schema.optionalKey(Schema.Array(GraphNode)),
     mermaid: Schema.optionalKey(Schema.String),
     rawConnections: Schema.optionalKey(Schema.Json),
     note: Schema.optionalKey(Schema.String),
-    /** With the flowchart, which is for a person: where they see it in n8n. */
+    /** Address in n8n's editor; only with the flowchart, which is for a person. */
     url: Schema.optionalKey(Schema.String)
   }),
   handler: ({ format, id }) =>

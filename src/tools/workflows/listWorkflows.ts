@@ -17,18 +17,18 @@ const Row = Schema.Struct({
   isArchived: Schema.optionalKey(Schema.Boolean),
   tags: Schema.optionalKey(Schema.Array(Schema.String)),
   nodeCount: Schema.optionalKey(Schema.Int),
-  /** With uses: what uses it, the first ten. */
+  /** First ten nodes that match `uses`. */
   nodes: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** With uses: how many that are, where not all are named. */
+  /** Number of nodes that match `uses`, if not all are named. */
   matches: Schema.optionalKey(Schema.Int),
   createdAt: Schema.optionalKey(Schema.String),
   updatedAt: Schema.optionalKey(Schema.String)
 })
 
-/** How many nodes that use something are named. */
+/** Maximum number of nodes named for a workflow. */
 const maxNodes = 10
 
-/** `GET /workflows`: ids, names and whether they run; archived ones only with `raw`. */
+/** `GET /workflows`: ids, names and whether they are published; archived ones only with `raw`. */
 export const listWorkflows = Tool.make({
   name: "list_workflows",
   title: "List workflows",
@@ -37,34 +37,27 @@ export const listWorkflows = Tool.make({
   isEntry: true,
   description: "Find workflows by name, tag, state or what they use. Start here to get a workflow's id.",
   annotations: Tool.readOnly,
-  // nextCursor says the same.
+  // cursor replaces it.
   unlisted: { offset: "never", project: "onRequest" },
   scopes: ["workflow:list"],
   input: Schema.Struct({
-    active: Schema.optionalKey(
-      Schema.Boolean.annotate({ description: "Only published (true) or unpublished (false)." })
-    ),
-    tags: Schema.optionalKey(
-      Schema.Array(Schema.String).annotate({ description: "Only with all of these tags; names are case-sensitive." })
-    ),
-    name: Schema.optionalKey(
-      Schema.String.annotate({ description: "Only names that contain this, ignoring case and accents." })
-    ),
-    uses: Schema.optionalKey(
-      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })).annotate({
-        description: "Only with nodes that hold this: type, credential, sub-workflow id, webhook path, any text."
-      })
+    active: parameters.optional(Schema.Boolean, "Only published (true) or unpublished (false)."),
+    tags: parameters.optional(Schema.Array(Schema.String), "Only with all of these tags; names are case-sensitive."),
+    name: parameters.optional(Schema.String, "Only names that contain this, ignoring case and accents."),
+    uses: parameters.optional(
+      Schema.String.check(Schema.isMinLength(2, { message: "uses must have two characters or more" })),
+      "Only with nodes that contain this: type, credential, sub-workflow id, webhook path, any text."
     ),
     project: parameters.project,
     limit: parameters.limit,
-    offset: parameters.offset("offset", "How many to skip."),
+    offset: parameters.offset("offset", "Rows to skip."),
     cursor: parameters.cursor,
-    raw: parameters.raw("Archived ones too; adds tags, dates and node counts.")
+    raw: parameters.flag("Adds archived workflows, tags, dates and node counts.")
   }),
   output: Schema.Struct({
     count: Schema.Int,
     workflows: Schema.Array(Row),
-    /** With uses: how many workflows were looked through. */
+    /** Number of workflows searched for `uses`. */
     scanned: Schema.optionalKey(Schema.Int),
     nextCursor: Schema.optionalKey(Schema.String),
     hint: Schema.optionalKey(Schema.String),
@@ -83,9 +76,9 @@ export const listWorkflows = Tool.make({
       let scanned = 0
       const filter = (workflow: Workflow.Listed) => {
         scanned++
-        const found = find(workflow)
-        if (found.length > 0) nodes.set(workflow.id, found)
-        return found.length > 0
+        const matches = find(workflow)
+        if (matches.length > 0) nodes.set(workflow.id, matches)
+        return matches.length > 0
       }
       const page = yield* n8n.listWorkflows({ ...query, archived: raw, filter })
       return { ...page, url, nodes, scanned }
@@ -94,13 +87,13 @@ export const listWorkflows = Tool.make({
     defined({
       count: workflows.length,
       workflows: workflows.map((workflow) => {
-        const found = nodes?.get(workflow.id) ?? []
+        const matches = nodes?.get(workflow.id) ?? []
         return {
           id: workflow.id,
           name: Visible.line(workflow.name),
           active: workflow.active,
-          ...(found.length === 0 ? {} : { nodes: found.slice(0, maxNodes) }),
-          ...(found.length > maxNodes ? { matches: found.length } : {}),
+          ...(matches.length === 0 ? {} : { nodes: matches.slice(0, maxNodes) }),
+          ...(matches.length > maxNodes ? { matches: matches.length } : {}),
           ...(raw
             ? defined({
               isArchived: workflow.isArchived ?? undefined,
@@ -115,7 +108,7 @@ export const listWorkflows = Tool.make({
       scanned,
       nextCursor,
       hint: scanned !== undefined && nextCursor !== undefined && workflows.length < limit
-        ? `Only ${counted(scanned, "workflow")} looked through so far: go on with cursor.`
+        ? `Only ${counted(scanned, "workflow")} searched so far: continue with cursor.`
         : undefined,
       url
     }),

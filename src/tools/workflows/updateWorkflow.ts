@@ -5,7 +5,7 @@ import { WorkflowStore } from "../../workflows/store/WorkflowStore.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as writing from "../shared/Writing.ts"
 
-/** `PUT /workflows/{id}` of what is there with what is given; the rest keeps its value. */
+/** `PUT /workflows/{id}` of the current workflow with the arguments; other parts keep their values. */
 export const updateWorkflow = Tool.make({
   name: "update_workflow",
   title: "Update workflow",
@@ -16,21 +16,17 @@ export const updateWorkflow = Tool.make({
   scopes: ["workflow:update", "workflow:read"],
   input: Schema.Struct({
     id: parameters.workflowId,
-    name: Schema.optionalKey(Schema.String.annotate({ description: "New name." })),
-    nodes: Schema.optionalKey(
-      writing.nodes.annotate({
-        description:
-          "All nodes, replacing those there; a node without credentials keeps its own, credentials: {} removes them."
-      })
+    name: parameters.optional(Schema.String, "New name."),
+    nodes: parameters.optional(
+      writing.nodes,
+      "All nodes, replacing the current ones; a node without credentials keeps its own, credentials: {} removes them."
     ),
-    connections: Schema.optionalKey(
-      writing.connections.annotate({ description: "All connections, replacing those there." })
-    ),
+    connections: parameters.optional(writing.connections, "All connections, replacing the current ones."),
     settings: writing.settings,
-    active: Schema.optionalKey(Schema.Boolean.annotate({ description: "Publish or unpublish it." })),
+    active: parameters.optional(Schema.Boolean, "Publish or unpublish it."),
     tags: writing.tags("All its tags by name; [] removes them."),
     expectedVersionId: writing.expectedVersionId,
-    raw: parameters.raw("Adds the workflow as read back.")
+    raw: parameters.flag("Adds the workflow as read back.")
   }),
   output: writing.Output,
   handler: ({ active, connections, expectedVersionId, id, name, nodes, settings, tags }) =>

@@ -198,7 +198,7 @@ describe("doctor", () => {
       assert.include(untrusted?.cure, "NODE_EXTRA_CA_CERTS")
       const plain = yield* listening(n8n({}))
       const mixed = (yield* examine(plain.replace("http:", "https:"))).get("n8n")
-      assert.include(mixed?.cure, "begin N8N_URL with http://")
+      assert.include(mixed?.cure, "N8N_URL must start with http://")
     }))
 
   it.effect("looks at the demo's n8n in memory too", () =>

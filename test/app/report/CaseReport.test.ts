@@ -55,7 +55,7 @@ describe("the report of cases", () => {
     )
     assert.match(
       CaseReport.text(broken, false),
-      /^✗ orders\/c\.test\.json {2}3 ms\n {2}│ Failed to create workflow \(HTTP 401\)\n {2}│ ::error::Unauthorized\n {2}│ → n8n does not accept/
+      /^✗ orders\/c\.test\.json {2}3 ms\n {2}│ Failed to create workflow \(HTTP 401\)\n {2}│ ::error::Unauthorized\n {2}│ → n8n rejected/
     )
   })
 

@@ -27,7 +27,7 @@ export const instance = (it: It, version: string) => {
       assert.isTrue(told.includes(workflowId) || told.includes("workflows failed"), told)
       assert.strictEqual(data.packages === undefined, !v2)
       if (v2) assert.isAbove(data.key?.scopes ?? 0, 50)
-      else assert.strictEqual(data.notes?.[0], "n8n 1 does not tell the key's scopes and the installed packages.")
+      else assert.strictEqual(data.notes?.[0], "n8n 1 does not report the key's scopes and the installed packages.")
       assert.isAtMost(countTokens(JSON.stringify(yield* tools.instanceOverview.run({}))), 800)
     }))
 

@@ -150,7 +150,7 @@ export const versions = (it: It, { drafts, v2 }: { readonly v2: boolean; readonl
       } else {
         const restored = yield* tools.workflowRestore.call({ id, version: from ?? "", confirm: true })
         assert.strictEqual(restored.published, true)
-        assert.include(restored.hint, "at once")
+        assert.include(restored.hint, "immediately")
         const { note, same } = yield* tools.workflowDiff.call({ a: id })
         assert.isTrue(same)
         if (!v2) assert.include(note, "no drafts")

@@ -34,5 +34,5 @@ it.effect("knows no credential that is not there", () =>
 it.effect("says in a sentence that an n8n is too old", () =>
   Effect.gen(function*() {
     const error = yield* Effect.flip(tools.credentialTest.run({ id: "c1" }))
-    assert.deepInclude(error, { message: "This n8n cannot test credentials over its API" })
+    assert.deepInclude(error, { message: "This n8n's API cannot test credentials" })
   }).pipe(Effect.provide(FakeN8n.layer(seed, { version: "1" }))))

@@ -119,7 +119,7 @@ describe("workflow_edit", () => {
       })
     ))
 
-  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /at once/]] as const) {
+  for (const [version, published, hint] of [["2", false, /activate_workflow/], ["1", true, /immediately/]] as const) {
     it.effect(`says whether the change of a published workflow runs on ${version}.x`, () =>
       inWorld(
         () =>

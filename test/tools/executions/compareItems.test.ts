@@ -80,7 +80,7 @@ describe("compare_items", () => {
       const { note } = yield* compare({ to: "Loose" })
       assert.strictEqual(
         note,
-        "The pairs look crossed: 'orderNo' differs in them, though most values are on both sides. Pair with key: 'orderNo'."
+        "The pairs look crossed: 'orderNo' differs in them, although most values are on both sides. Pair with key: 'orderNo'."
       )
       assert.isUndefined((yield* compare({ to: "Loose", key: "orderNo" })).note)
       assert.strictEqual(
@@ -93,7 +93,7 @@ describe("compare_items", () => {
     Effect.gen(function*() {
       assert.strictEqual(
         (yield* compare({ key: "lines[0].sku" })).note,
-        "'lines[0].sku' is the same in several items (1 value): these were paired in their order."
+        "'lines[0].sku' is the same in several items (1 value): these were paired in order."
       )
     }))
 
@@ -115,7 +115,7 @@ describe("compare_items", () => {
       const unknown = yield* refused({ to: "shap" })
       assert.deepInclude<unknown>(unknown, { _tag: "ValidationError", field: "to" })
       assert.include(unknown.hint, "'Shape'")
-      assert.include((yield* refused({ from: "Idle" })).message, "'Idle' put out nothing")
+      assert.include((yield* refused({ from: "Idle" })).message, "'Idle' has no output")
       assert.deepInclude<unknown>(yield* refused({ to: "Nothing" }), { field: "to" })
       const key = yield* refused({ key: "orderId" })
       assert.deepInclude<unknown>(key, { field: "key" })

@@ -114,7 +114,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
     Effect.gen(function*() {
       const { note, output } = yield* look({ where: "sent === 0" }, "Twice")
       assert.strictEqual(output.matched, 0)
-      assert.strictEqual(note, "where looked at the last of 2 runs: search_execution looks at all of them.")
+      assert.strictEqual(note, "where searched the last of 2 runs: search_execution searches all of them.")
       assert.isUndefined((yield* look({ where: "sent === 0", runIndex: 0 }, "Twice")).note)
     }))
 

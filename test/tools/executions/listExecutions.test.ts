@@ -183,7 +183,7 @@ describe("list_executions", () => {
       yield* Effect.gen(function*() {
         const { executions: none, hint, nextCursor: cursor = "" } = yield* list({ workflowName: "rare" })
         assert.isEmpty(none)
-        assert.strictEqual(hint, "Only 0 executions found so far: go on with cursor.")
+        assert.strictEqual(hint, "Only 0 executions found so far: continue with cursor.")
         const first = yield* list({ workflowName: "rare", groupBy: "failure" })
         assert.deepInclude(first, { scanned: 0, complete: false, nextCursor: cursor })
         const second = yield* list({ workflowName: "rare", groupBy: "failure", cursor })
@@ -295,7 +295,7 @@ describe("list_executions", () => {
           const answer = yield* tools.listExecutions.run({ groupBy: "failure", limit: 500 })
           const { complete, groups = [], hint, nextCursor, scanned } = yield* list({ groupBy: "failure", limit: 500 })
           assert.deepStrictEqual([scanned, complete, groups.length], [500, false, 3])
-          assert.strictEqual(hint, "Groups of the newest 500 executions only: raise limit or go on with cursor.")
+          assert.strictEqual(hint, "Groups of the newest 500 executions only: raise limit or continue with cursor.")
           assert.isAtMost(countTokens(JSON.stringify(answer)), 500)
           assert.lengthOf(bodies(yield* asked), 250)
           const older = yield* list({ groupBy: "failure", limit: 500, cursor: nextCursor ?? "" })
@@ -314,7 +314,7 @@ describe("list_executions", () => {
           const { complete, groups, hint, scanned } = yield* hurried(list({ groupBy: "failure" }))
           assert.deepStrictEqual([scanned, complete], [40, false])
           assert.deepInclude(groups?.[0], { count: 16 })
-          assert.match(hint ?? "", /^24 failed executions not read yet: call again with the same arguments/)
+          assert.match(hint ?? "", /^24 failed executions not read yet: repeat the call/)
           delay = 0
           assert.deepInclude(yield* hurried(list({ groupBy: "failure" })), { complete: true, scanned: 40 })
         }).pipe(process)

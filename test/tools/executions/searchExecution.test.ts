@@ -80,7 +80,7 @@ describe("search_execution", () => {
       assert.strictEqual(neither.message, "text or where is required")
       assert.strictEqual((yield* search({ text: "x", nodes: ["Send"] })).note, "Did not run: Send.")
       const empty = document({ None: [run(0, { main: [[]] })] }, { nodes: [node("None")] })
-      assert.strictEqual((yield* search({ text: "x", nodes: ["None"] }, empty)).note, "Put out nothing: None.")
+      assert.strictEqual((yield* search({ text: "x", nodes: ["None"] }, empty)).note, "Without output: None.")
       const wrong = yield* refused({ where: "amount >" })
       assert.deepInclude<unknown>(wrong, { _tag: "ValidationError", field: "where" })
       assert.include(wrong.message, "character")
@@ -145,7 +145,7 @@ describe("search_execution", () => {
       const running = { ...execution, status: "running", stoppedAt: null }
       assert.include((yield* search({ text: "A-217" }, running)).note, "running")
       const empty = yield* search({ text: "A-217" }, document(undefined, { data: null }))
-      assert.deepStrictEqual([empty.matched, empty.note], [0, "n8n kept no data of this execution, or no node ran."])
+      assert.deepStrictEqual([empty.matched, empty.note], [0, "n8n has no data for this execution, or no node ran."])
     }))
 
   it.effect("cannot be used to probe a secret", () =>

@@ -56,10 +56,10 @@ describe("create_workflow_from_file", () => {
         const again = yield* create
         const [warning = "", ...rest] = again.warnings ?? []
         assert.isEmpty(rest)
-        assert.include(warning, `'${id}' was there before.`)
+        assert.include(warning, `'${id}' already existed.`)
         assert.include(warning, `replace_workflow_from_file(id: '${id}', filePath: '${filePath}')`)
         assert.notInclude(warning, again.id)
-        assert.include((yield* create).warnings?.[0], "was there before (and ")
+        assert.include((yield* create).warnings?.[0], "already existed (and ")
         assert.lengthOf(yield* api.workflows, 3)
       })
     ))

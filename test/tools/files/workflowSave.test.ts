@@ -24,7 +24,7 @@ describe("workflow_save", () => {
         const none = yield* Effect.flip(
           tools.workflowSave.call({ workflowId: "x", workflowData: { name: "x" }, filePath: "x.json" })
         )
-        assert.include(none.message, "is no workflow")
+        assert.include(none.message, "is not a workflow")
         assert.include((yield* Effect.flip(save("../out.json"))).message, "files root")
       })
     ))
@@ -120,7 +120,7 @@ describe("workflow_save", () => {
           assert.strictEqual((yield* save(path))._tag, "ValidationError", path)
         }
         const foreign = yield* save("flow.json", { scripts: { postinstall: "touch /tmp/owned" } })
-        assert.strictEqual(foreign.message, "workflowData has keys that no workflow has: scripts")
+        assert.strictEqual(foreign.message, "workflowData has keys that are not part of a workflow: scripts")
         assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
         const made = yield* tools.workflowCreate.call({ name: "package" })
         assert.notMatch(made.filePath, /package\.json$/)

@@ -82,7 +82,7 @@ describe("workflow_diff", () => {
       Effect.gen(function*() {
         const { id } = yield* tools.createWorkflow.call({ name: "New", nodes: [], connections: {} })
         const unpublished = yield* refused({ a: id })
-        assert.match(unpublished.message, /^Nothing of workflow '.*' is published/)
+        assert.match(unpublished.message, /^Workflow '.*' is not published/)
         assert.include(Hints.text(unpublished.hint), `workflow_history(id: '${id}')`)
         const { id: prices } = yield* versioned
         const unknown = yield* refused({ a: prices, node: "price" })

@@ -82,7 +82,7 @@ describe("instance_overview", () => {
       assert.strictEqual(version, "1.123.81")
       assert.isUndefined(packages)
       assert.deepStrictEqual(workflows, { published: 2, unpublished: 1, archived: 1 })
-      assert.deepStrictEqual(notes, ["n8n 1 does not tell the key's scopes and the installed packages."])
+      assert.deepStrictEqual(notes, ["n8n 1 does not report the key's scopes and the installed packages."])
     }).pipe(Effect.provide(FakeN8n.layer(seed, { version: "1" }))))
 
   it.effect("goes without what the key may not see, and says so", () =>

@@ -93,7 +93,7 @@ describe("a version of a workflow", () => {
         for (const version of ["nope", "snapshot-nope", "snapshot-20200101T000000000Z-abcdef", "latest"]) {
           const unknown = yield* refused(`${id}@${version}`)
           assert.deepStrictEqual([unknown._tag, unknown.message], ["NotFoundError", `Version '${version}' not found`])
-          assert.match(hint(unknown), new RegExp(`^The newest there are: ${third}, .*${newest}`))
+          assert.match(hint(unknown), new RegExp(`^The newest are: ${third}, .*${newest}`))
           assert.include(hint(unknown), `workflow_history(id: '${id}')`)
         }
         for (const version of [first, newest]) {

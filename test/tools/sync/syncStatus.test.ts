@@ -18,7 +18,7 @@ describe("sync_status", () => {
         assert.deepStrictEqual(data, {
           counts: { both: 1, same: 1 },
           entries: [{ status: "both", id, name: "Both", file: "both.json" }],
-          hint: "both: it changed on both sides. workflow_diff(a: id, b: file) shows how."
+          hint: "both: changed on both sides. workflow_diff(a: id, b: file) shows how."
         })
       })
     ))

@@ -143,7 +143,7 @@ layer(FakeN8n.layer(endless))("list_workflows with uses on a large n8n", (it) =>
     Effect.gen(function*() {
       const first = yield* tools.listWorkflows.call({ uses: "nothing has this" })
       assert.deepInclude(first, { count: 0, scanned: 2_000 })
-      assert.include(first.hint, "Only 2000 workflows looked through")
+      assert.include(first.hint, "Only 2000 workflows searched")
       const second = yield* tools.listWorkflows.call({ uses: "nothing has this", cursor: first.nextCursor ?? "" })
       assert.strictEqual(second.scanned, 100)
       assert.notProperty(second, "nextCursor")

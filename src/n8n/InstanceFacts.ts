@@ -1,30 +1,29 @@
-/** What is asked of an n8n for its overview; what one part lacks becomes a note, and the rest is told all the same. */
+/** Facts about an n8n for its overview; a part that fails becomes a note, and the others are still reported. */
 import * as Effect from "effect/Effect"
-import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
-import type * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
-import * as Workflow from "../../n8n/model/Workflow.ts"
-import { isUnsupported, isV1, N8nClient } from "../../n8n/N8nClient.ts"
+import * as Errors from "../base/Errors.ts"
+import type * as ExecutionHead from "./model/ExecutionHead.ts"
+import * as Workflow from "./model/Workflow.ts"
+import { isUnsupported, N8nClient } from "./N8nClient.ts"
 
-/** The most executions that are counted, and how many at once. */
+/** Maximum number of executions counted, and number per page. */
 const maxExecutions = 2_000
 const page = 250
 
-/** The most that n8n shows of those that run now. */
+/** Maximum number of running executions that n8n lists. */
 const maxRunning = 100
 
-/** What of the workflows is counted. */
+/** Counts, names and tags of the workflows. */
 export interface WorkflowFacts {
   readonly published: number
   readonly unpublished: number
   readonly archived: number
   readonly names: ReadonlyMap<string, string>
   readonly tags: ReadonlyMap<string, number>
-  /** Whether these are all. */
+  /** Whether all workflows are counted. */
   readonly isAll: boolean
 }
 
-/** Counts the workflows: a filter that keeps none of them sees all, up to its bounds. */
+/** Counts the workflows with a filter that accepts none and so sees all, up to n8n's bounds. */
 export const workflows: Effect.Effect<WorkflowFacts, Errors.RequestError, N8nClient> = Effect.gen(function*() {
   const n8n = yield* N8nClient
   const names = new Map<string, string>()
@@ -45,17 +44,17 @@ export const workflows: Effect.Effect<WorkflowFacts, Errors.RequestError, N8nCli
   return { ...counts, names, tags, isAll: nextCursor === undefined }
 })
 
-/** The executions that began since then, newest first, up to a bound. */
+/** Executions that started after a time, newest first, up to a bound. */
 export const executions = Effect.fnUntraced(function*(startedAfter: string) {
   const n8n = yield* N8nClient
-  const found: Array<ExecutionHead.Listed> = []
+  const executions: Array<ExecutionHead.Listed> = []
   let cursor: string | undefined
   do {
     const listed = yield* n8n.listExecutions({ startedAfter, limit: page, cursor })
-    found.push(...listed.executions)
+    executions.push(...listed.executions)
     cursor = listed.nextCursor
-  } while (cursor !== undefined && found.length < maxExecutions)
-  return { executions: found, isAll: cursor === undefined }
+  } while (cursor !== undefined && executions.length < maxExecutions)
+  return { executions, isAll: cursor === undefined }
 })
 
 /** Executions in a state, and whether there are more. */
@@ -65,29 +64,12 @@ export const inState = Effect.fnUntraced(function*(status: string) {
   return { executions: listed.executions, isAll: listed.nextCursor === undefined }
 })
 
-/** The scopes that the tools served here need and the key lacks. */
-const lacking = (scopes: ReadonlyArray<string>) =>
-  Effect.map(Tool.CurrentTools, (tools) => {
-    const needed = new Set(tools.flatMap((tool) => [...tool.scopes, ...Object.keys(tool.partialScopes)]))
-    return [...needed].filter((scope) => !scopes.includes(scope)).toSorted()
-  })
-
-/** n8n's version, and what the key may do as far as n8n tells it. */
-export const about = Effect.gen(function*() {
-  const { scopes, version } = yield* N8nClient.use((n8n) => n8n.about)
-  return {
-    version,
-    isV1: isV1(version),
-    key: scopes === undefined ? undefined : { scopes: scopes.length, lacks: yield* lacking(scopes) }
-  }
-})
-
-/** The installed community packages; `undefined` where this n8n does not tell. */
+/** Installed community packages; `undefined` if this n8n does not report them. */
 export const packages = N8nClient.use((n8n) => n8n.listCommunityPackages).pipe(
   Effect.catchIf(isUnsupported, () => Effect.undefined)
 )
 
-/** What a part told, or a note why it did not; what no part of n8n can be without fails. */
+/** Result of a part, or a note why n8n refused it; other errors fail. */
 export const orNote = <A, R>(
   part: string,
   notes: Array<string>,
