@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import type { Listed } from "../n8n/model/Workflow.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
 import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
@@ -58,16 +58,12 @@ export interface Report {
 }
 
 /** What an audit looks at of a workflow. */
-type Subject = Pick<Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
+type Subject = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
 
 /** Everything that one workflow shows by itself. */
 type Notes = Readonly<
   Record<Exclude<Check, "n8n" | "unused-credential" | "idle-credential" | "outdated-node">, ReadonlyArray<string>>
 >
-
-const nodesOf = ({ nodes }: Pick<Subject, "nodes">) => nodes.map((node) => obj(node) ?? {})
-
-const nameOf = (node: Obj) => str(node["name"]) ?? "?"
 
 /** Triggers that anybody can call who knows their address. */
 const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
@@ -77,8 +73,8 @@ const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
 }
 
 const isOpen = (node: Obj) => {
-  const parameters = obj(node["parameters"]) ?? {}
-  const type = str(node["type"]) ?? ""
+  const parameters = Workflow.parametersOf(node)
+  const type = Workflow.typeOf(node)
   return node["disabled"] !== true &&
     Object.hasOwn(open, type) && open[type]?.(parameters) === true &&
     (parameters["authentication"] ?? "none") === "none" &&
@@ -98,9 +94,9 @@ const look = Effect.fnUntraced(
       "literal-secret": LiteralSecrets.places({ nodes: workflow.nodes }).map(({ node, path }) =>
         `'${node ?? "?"}': ${path}`
       ),
-      "open-webhook": counts ? nodesOf(workflow).filter(isOpen).map(nameOf) : [],
+      "open-webhook": counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : [],
       policy: yield* guard.faults({ ...workflow }, read),
-      "no-error-workflow": counts && nodesOf(workflow).length > 0 && !hasErrorWorkflow({ ...workflow })
+      "no-error-workflow": counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
         ? ["settings.errorWorkflow"]
         : []
     }
@@ -198,12 +194,12 @@ export const run = Effect.fn("Audit.run")(function*(
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
     const notes = yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))
     for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
-    seen.push({ id: workflow.id, name: workflow.name, nodes: nodesOf(workflow).map(slim) })
+    seen.push({ id: workflow.id, name: workflow.name, nodes: Workflow.nodes(workflow).map(slim) })
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
-  const types = new Set(seen.flatMap(({ nodes }) => nodes.flatMap(({ type }) => str(type) ?? [])))
+  const types = new Set(seen.flatMap(Workflow.typesOf))
   const lookups = yield* NodeLookups.make(types, yield* n8n.release)
   for (const workflow of seen) {
     note(

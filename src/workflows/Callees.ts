@@ -1,7 +1,8 @@
 /** Workflows that others call, and those of them that cannot be called. */
 import * as Effect from "effect/Effect"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 
 const caller = "n8n-nodes-base.executeWorkflow"
@@ -27,8 +28,7 @@ export const calledBy = ({ disabled, parameters, type }: Obj): string | undefine
 
 /** Calls of workflows that do not exist or, on n8n 2, are not published; the workflow itself may be a draft. */
 export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
-  const calls = arr(workflow["nodes"]).flatMap((value, at): ReadonlyArray<Call> => {
-    const node = obj(value) ?? {}
+  const calls = Workflow.nodes(workflow).flatMap((node, at): ReadonlyArray<Call> => {
     const id = calledBy(node)
     return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
   })

@@ -1,6 +1,7 @@
 /** Secrets that stand in a workflow itself, not in a credential: where they are, never what. Pure. */
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, type Obj } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
+import { nameOf } from "../n8n/model/Workflow.ts"
 
 /** More places than these are counted. */
 const maxPlaces = 10
@@ -16,7 +17,7 @@ export interface Place {
 
 /** Every place, those of nodes first. */
 export const places = ({ nodes, ...rest }: Obj): ReadonlyArray<Place> => [
-  ...arr(nodes).flatMap((node) => Redact.places(node).map((path) => ({ node: str(obj(node)?.["name"]), path }))),
+  ...arr(nodes).flatMap((node) => Redact.places(node).map((path) => ({ node: nameOf(node) || undefined, path }))),
   ...Redact.places(rest).map((path) => ({ node: undefined, path }))
 ]
 

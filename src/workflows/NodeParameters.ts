@@ -1,10 +1,11 @@
 /** What the parameters of a workflow's nodes are, by the catalogue. */
 import * as Effect from "effect/Effect"
-import { arr, num, type Obj, obj, str } from "../base/Json.ts"
+import { arr, num, type Obj, obj } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as ParameterPlaces from "../catalogue/parameters/ParameterPlaces.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
+import { parametersOf, typeOf, typesOf } from "../n8n/model/Workflow.ts"
 import type { CodePlaces } from "./files/WorkflowFiles.ts"
 
 /** A value in a node's parameters, and whether n8n shows it there. */
@@ -12,17 +13,15 @@ export interface Place extends ParameterPlaces.Place {
   readonly isShown: boolean
 }
 
-const typeOf = (node: unknown) => str(obj(node)?.["type"]) ?? ""
-
 /** What is in the parameters of a node whose type this workflow has; nothing of a type that is not known. */
 export const places = Effect.fn("NodeParameters.places")(function*(workflow: Obj) {
-  const find = yield* NodeCatalogue.findAll(arr(workflow["nodes"]).map(typeOf))
+  const find = yield* NodeCatalogue.findAll(typesOf(workflow))
   return (node: unknown): ReadonlyArray<Place> => {
     const nodeType = find(typeOf(node))
     const typeVersion = num(obj(node)?.["typeVersion"]) ?? (nodeType && NodeType.defaultVersion(nodeType)) ?? 1
     const description = nodeType && (NodeType.at(nodeType, typeVersion) ?? nodeType.descriptions[0])
     if (description === undefined) return []
-    const parameters = obj(obj(node)?.["parameters"]) ?? {}
+    const parameters = parametersOf(node)
     const scope = Parameters.scopeOf(description, { typeVersion, parameters })
     return ParameterPlaces.all(description, parameters).map((place) => ({
       ...place,

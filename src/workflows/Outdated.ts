@@ -1,6 +1,7 @@
 /** The nodes of a workflow that n8n has newer versions of, or has deprecated: no problem, but worth knowing. */
 import * as Schema from "effect/Schema"
-import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
+import { defined, num, type Obj, str } from "../base/Json.ts"
+import { nodes } from "../n8n/model/Workflow.ts"
 import type { NodeLookups } from "./NodeLookups.ts"
 
 /** A node that is outdated. */
@@ -21,8 +22,7 @@ export const outdated = (
   workflow: Obj,
   { newest, successors }: Pick<NodeLookups, "newest" | "successors">
 ): ReadonlyArray<Outdated> =>
-  arr(workflow["nodes"]).flatMap((value) => {
-    const node = obj(value) ?? {}
+  nodes(workflow).flatMap((node) => {
     const [name, type, has] = [str(node["name"]), str(node["type"]), num(node["typeVersion"])]
     if (name === undefined || type === undefined || has === undefined) return []
     const use = successors(type)

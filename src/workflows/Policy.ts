@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
 import {
   bannedIn,
@@ -46,8 +47,6 @@ const unseen = [
 
 const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-const tagNames = (workflow: Obj) => arr(workflow["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
-
 /** What runs once the workflow is published: a version of it, or its draft. */
 const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
   const versionId = str(obj(body)?.["versionId"])
@@ -60,9 +59,7 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
 const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
   /** Which of the workflow's types poll. */
   const pollingAmong = (workflow: Obj) =>
-    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(
-      arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-    ).pipe(
+    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(Workflow.typesOf(workflow)).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
       Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true))
     )
@@ -80,7 +77,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     )
 
   const checkProtection = (id: string, workflow: Obj) => {
-    const tag = protectedTag(tagNames(workflow), rules)
+    const tag = protectedTag(Workflow.tagNames(workflow), rules)
     return tag === undefined ? Effect.void : refuse([{
       message: `protectedTags: workflow '${id}' has the tag '${tag}', and is not changed at all`,
       path: "tags"
@@ -106,7 +103,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   const checkTag = Effect.fnUntraced(function*({ read }: Write, id: string) {
     const tag = yield* Effect.catchTag(read(`/tags/${encodeURIComponent(id)}`), "NotFoundError", () => Effect.undefined)
-    const name = protectedTag([str(obj(tag)?.["name"]) ?? ""], rules)
+    const name = protectedTag([Workflow.nameOf(tag)], rules)
     if (name !== undefined) {
       yield* refuse([{ message: `protectedTags: the tag '${name}' is neither renamed nor deleted`, path: "tags" }])
     }
@@ -130,7 +127,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
         }])
       }
     }),
-    checkTest: (nodes) => refuse(bannedIn(nodes.map((node) => obj(node) ?? {}), rules)),
+    checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),
     faults: (workflow, read) =>
       Effect.map(contentFaults(workflow, read), (faults) => faults.map(({ message }) => message))
   }

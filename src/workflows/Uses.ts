@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
+import { nameOf, typeOf } from "../n8n/model/Workflow.ts"
 
 /** The part of a workflow that is looked through. */
 interface Searched {
@@ -46,7 +47,7 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
 
   const uses = (value: unknown): boolean => {
     const node = obj(value) ?? {}
-    const type = str(node["type"]) ?? ""
+    const type = typeOf(node)
     if (isType) return type.toLowerCase() === text
     const { credentials, name, notes, parameters, webhookId } = node
     const searched = { type, name, notes, parameters, webhookId, credentials }
@@ -58,7 +59,7 @@ export const finder = (sought: string, options: { readonly secrets: boolean }) =
   return ({ nodes, settings }: Searched): ReadonlyArray<string> => {
     const named = str(obj(settings)?.["errorWorkflow"]) ?? ""
     return [
-      ...nodes.flatMap((node) => uses(node) ? [str(obj(node)?.["name"]) ?? "?"] : []),
+      ...nodes.flatMap((node) => uses(node) ? [nameOf(node) || "?"] : []),
       ...contains(named) || isErrorWorkflow && named !== "" ? [errorWorkflow] : []
     ]
   }

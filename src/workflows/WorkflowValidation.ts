@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
+import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Callees from "./Callees.ts"
 import { check } from "./check/WorkflowProblems.ts"
@@ -46,8 +47,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   connected?: string
 ) {
   const [workflow, remarks] = yield* unwrapped(input)
-  const types = arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-  const lookups = yield* NodeLookups.make(types, connected)
+  const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = check(workflow, lookups)
   return {
     valid: problems.every(({ severity }) => severity !== "error"),

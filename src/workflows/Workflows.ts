@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
+import { equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -129,12 +129,6 @@ const InFile = Schema.StructWithRest(
 const noGraph = (reason: string, field: string) =>
   new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
 
-const tagsIn = (value: unknown) =>
-  arr(obj(value)?.["tags"]).flatMap((tag) => {
-    const name = str(tag) ?? str(obj(tag)?.["name"])
-    return name === undefined ? [] : [{ name }]
-  })
-
 /** The workflow that a reference names, whole; small faults of a file are repaired. */
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
   const { notes, place, value, version } = yield* open(reference, field)
@@ -150,14 +144,14 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
     ...inFile,
     id: str(obj(value)?.["id"]) ?? reference,
     active: obj(value)?.["active"] === true,
-    tags: tagsIn(value)
+    tags: Workflow.tagNames(obj(value) ?? {}).map((name) => ({ name }))
   }
   return { ...from, workflow }
 })
 
 /** Whether links go by the names of nodes, as they should. */
 const isByName = (workflow: Obj) => {
-  const names = new Set(arr(workflow["nodes"]).map((node) => obj(node)?.["name"]))
+  const names = new Set<unknown>(Workflow.nodes(workflow).map(({ name }) => name))
   return obj(workflow["connections"]) !== undefined &&
     Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
 }

@@ -1,12 +1,13 @@
 /** A workflow as far as it can be read, whatever is wrong with it: what the checks of `WorkflowProblems` look at. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { num, type Obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import type { Evaluate } from "../../catalogue/types/Ports.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 
 /** What the checks look up. */
 export interface Lookups {
@@ -65,16 +66,13 @@ export interface Checked {
   readonly links: ReadonlyArray<PlacedLink>
 }
 
-const note = "n8n-nodes-base.stickyNote"
-
 const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> => {
-  const name = str(json["name"])
-  if (name === undefined || name === "") return []
-  const type = str(json["type"]) ?? ""
+  const [name, type] = [Workflow.nameOf(json), Workflow.typeOf(json)]
+  if (name === "") return []
   const version = num(json["typeVersion"])
   const nodeType = type === "" ? undefined : lookups.find(type)
   const description = nodeType === undefined || version === undefined ? undefined : NodeType.at(nodeType, version)
-  const own = obj(json["parameters"]) ?? {}
+  const own = Workflow.parametersOf(json)
   const parameters = description === undefined || version === undefined
     ? own
     : Parameters.complete(description, { typeVersion: version, parameters: own })
@@ -86,7 +84,7 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
     type,
     version,
     isDisabled: json["disabled"] === true,
-    isNote: type === note,
+    isNote: Workflow.isNote(json),
     json,
     nodeType,
     description,
@@ -98,12 +96,12 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
 
 /** Reads what can be read. */
 export const make = (workflow: Obj, lookups: Lookups): Checked => {
-  const nodes = arr(workflow["nodes"]).flatMap((value, index) => read(obj(value) ?? {}, index, lookups))
+  const nodes = Workflow.nodes(workflow).flatMap((node, index) => read(node, index, lookups))
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
   const byId = new Map(nodes.flatMap(({ id, name }) => id === undefined ? [] : [[id, name] as const]))
-  const nameOf = (name: string) => byName.has(name) ? name : byId.get(name)
+  const nameIn = (word: string) => byName.has(word) ? word : byId.get(word)
   const links = placedLinks(workflow["connections"]).flatMap((link) => {
-    const [from, to] = [nameOf(link.from), nameOf(link.to)]
+    const [from, to] = [nameIn(link.from), nameIn(link.to)]
     return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
   })
   return { nodes, byName, links }

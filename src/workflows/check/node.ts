@@ -3,6 +3,7 @@ import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { parametersOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 
@@ -12,7 +13,7 @@ const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.h
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
   const { description, version } = node
   if (description === undefined || version === undefined) return []
-  const shape = { typeVersion: version, parameters: obj(node.json["parameters"]) ?? {} }
+  const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
     problemOf(node, { ...problem, path: `${node.at}.parameters.${problem.path}` })
   )

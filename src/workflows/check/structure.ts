@@ -5,6 +5,7 @@ import type { Problem } from "../../base/Problem.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { either, type Lookups } from "./CheckedWorkflow.ts"
 
 const error = (path: string, message: string, fix?: string): Problem => ({
@@ -169,6 +170,6 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...twice(nodes, "id"),
     ...(connections === undefined
       ? [error("connections", "connections must be an object.", "Write {} where there are none.")]
-      : [...ofShape(connections), ...ofSources(connections, nodes.map((node) => obj(node) ?? {}), lookups)])
+      : [...ofShape(connections), ...ofSources(connections, Workflow.nodes(workflow), lookups)])
   ]
 }

@@ -1,6 +1,7 @@
 /** Edits of a workflow, all or nothing; what no operation names stays as it is, be it broken. */
 import * as Result from "effect/Result"
-import { arr, type Obj, own, str } from "../../base/Json.ts"
+import type { Obj } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
 import { disconnect } from "./disconnect.ts"
@@ -94,5 +95,5 @@ export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>
 ): ReadonlyArray<string> => [
-  ...new Set([...arr(workflow["nodes"]), ...operations].flatMap((each) => str(own(each, "type")) || []))
+  ...new Set([...Workflow.typesOf(workflow), ...operations.flatMap((each) => Workflow.typeOf(each) || [])])
 ]

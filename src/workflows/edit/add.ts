@@ -1,9 +1,10 @@
 /** Adds nodes: of which version, under which name, in which place. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { num, type Obj, obj, str } from "../../base/Json.ts"
 import { nearestTypes } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { links } from "../../n8n/model/Connections.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { either, isSubNode } from "../check/CheckedWorkflow.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Connect from "./connect.ts"
@@ -39,10 +40,7 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
       hasWebhook: (known?.webhooks ?? []).length > 0
     })
   }
-  const alike = arr(workflow["nodes"]).flatMap((value): ReadonlyArray<Obj> => {
-    const node = obj(value)
-    return node?.["type"] === type ? [node] : []
-  })
+  const alike = nodes(workflow).filter((node) => node["type"] === type)
   const [version] = alike.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
   if (version !== undefined) {
     return Result.succeed({
@@ -65,7 +63,7 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
 
 /** An id that no node has. */
 const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
-  const ids = new Set(arr(workflow["nodes"]).map((node) => own(node, "id")))
+  const ids = new Set(nodes(workflow).map(({ id }) => id))
   let id = newId()
   while (ids.has(id)) id = newId()
   return id
@@ -83,8 +81,8 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
 export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
   Result.gen(function*() {
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
-    const nodes = workflow["nodes"] ?? []
-    if (!Array.isArray(nodes)) {
+    const before = workflow["nodes"] ?? []
+    if (!Array.isArray(before)) {
       return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
     }
     const kind = yield* kindOf(workflow, operation.type, "type", lookups)
@@ -108,7 +106,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
       ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
     }
     const { workflow: added } = yield* update(
-      { ...workflow, nodes: [...nodes, node] },
+      { ...workflow, nodes: [...before, node] },
       { op: "update", node: id, ...properties },
       lookups
     )
@@ -117,7 +115,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
       extra.length === 0 ? "" : `, ${extra.join(", ")}`
     })`
     if (anchor === undefined) return { workflow: added, changes: [what], added: id }
-    const self = { index: nodes.length, node, name }
+    const self = { index: before.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
     const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }

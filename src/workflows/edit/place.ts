@@ -1,5 +1,6 @@
 /** Where a new node stands on the canvas. */
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, num, type Obj } from "../../base/Json.ts"
+import { isNote, nodes, typeOf } from "../../n8n/model/Workflow.ts"
 import type { Lookups } from "./step.ts"
 
 interface Box {
@@ -25,15 +26,11 @@ export const widthOf = (type: string, { find }: Lookups): number => {
   return inputs !== undefined && JSON.stringify(inputs).includes("ai_") ? wide : narrow
 }
 
-/** Whether it is a sticky note: nodes may stand on one. */
-export const isNote = (node: Obj): boolean => node["type"] === "n8n-nodes-base.stickyNote"
-
-const boxOf = (value: unknown, lookups: Lookups): Box | undefined => {
-  const node = obj(value)
-  const [x, y] = arr(node?.["position"]).map(num)
-  const type = str(node?.["type"]) ?? ""
-  const isThere = x !== undefined && y !== undefined && Math.max(Math.abs(x), Math.abs(y)) < farthest
-  return !isThere || node === undefined || isNote(node) ? undefined : { x, y, width: widthOf(type, lookups) }
+const boxOf = (node: Obj, lookups: Lookups): Box | undefined => {
+  const [x, y] = arr(node["position"]).map(num)
+  return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) >= farthest || isNote(node)
+    ? undefined
+    : { x, y, width: widthOf(typeOf(node), lookups) }
 }
 
 /** The upper left corner of what the nodes cover. */
@@ -60,15 +57,16 @@ export const find = (
   { anchor, isSub, type }: Placement,
   lookups: Lookups
 ): readonly [number, number] => {
-  const boxes = arr(workflow["nodes"]).flatMap((node) => boxOf(node, lookups) ?? [])
+  const boxes = nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])
   const width = widthOf(type, lookups)
   const last = boxes.reduce<Box | undefined>(
     (most, box) => most === undefined || box.x > most.x ? box : most,
     undefined
   )
-  const from = boxOf(anchor, lookups) ?? last
+  const atAnchor = anchor && boxOf(anchor, lookups)
+  const from = atAnchor ?? last
   if (from === undefined) return [0, 0]
-  const isBelow = isSub && boxOf(anchor, lookups) !== undefined
+  const isBelow = isSub && atAnchor !== undefined
   let [x, y] = [
     Math.round(isBelow ? from.x : from.x + from.width + right - narrow),
     Math.round(isBelow ? from.y + down : from.y)

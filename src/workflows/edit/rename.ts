@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Links from "./links.ts"
 import * as Names from "./names.ts"
@@ -59,7 +60,7 @@ export const rename = (
       }
     }
     let expressions = 0
-    const nodes = arr(moved["nodes"]).map((value) => {
+    const renamed = arr(moved["nodes"]).map((value) => {
       const node = obj(value)
       return node === undefined ? value : within(node, "parameters", (parameters) => {
         expressions += Names.naming(parameters, name, lookups.parse).length
@@ -75,7 +76,7 @@ export const rename = (
     ]
     return {
       workflow: within(
-        within({ ...moved, nodes }, "connections", (connections) => Links.rename(connections, name, to)),
+        within({ ...moved, nodes: renamed }, "connections", (connections) => Links.rename(connections, name, to)),
         "pinData",
         (pinData) => Links.renameKey(pinData, name, to)
       ),
@@ -134,8 +135,8 @@ export const remove = (
 export const stillNamed = (workflow: Obj, name: string, { parse }: Step.Lookups): string => {
   const paths = Step.names(workflow).includes(name) ?
     [] :
-    arr(workflow["nodes"]).flatMap((node) =>
-      Names.naming(own(node, "parameters"), name, parse).map((path) => `${path} of '${String(own(node, "name"))}'`)
+    nodes(workflow).flatMap((node) =>
+      Names.naming(node["parameters"], name, parse).map((path) => `${path} of '${String(node["name"])}'`)
     )
   return paths.length === 0
     ? ""

@@ -4,6 +4,7 @@ import { type Obj, obj, str } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import { type Kind, kindOf } from "./add.ts"
 import { misfit } from "./connect.ts"
@@ -77,7 +78,7 @@ const makeNode = (
   lookups: Step.Lookups
 ): Obj => {
   const { description, type, typeVersion } = kind
-  const before = obj(node["parameters"]) ?? {}
+  const before = parametersOf(node)
   const carried = node["type"] === type
     ? before
     : description === undefined
@@ -175,9 +176,9 @@ const replaceNode = (
   })
 
 const changeLine = (name: string, before: Obj, after: Obj) => {
-  const old = Object.keys(obj(before["parameters"]) ?? {})
-  const dropped = old.filter((key) => !Object.hasOwn(obj(after["parameters"]) ?? {}, key))
-  return `replaced '${name}' (${Step.typed(str(before["type"]) ?? "", before["typeVersion"])} → ` +
-    `${Step.typed(str(after["type"]) ?? "", after["typeVersion"])})` +
+  const old = Object.keys(parametersOf(before))
+  const dropped = old.filter((key) => !Object.hasOwn(parametersOf(after), key))
+  return `replaced '${name}' (${Step.typed(typeOf(before), before["typeVersion"])} → ` +
+    `${Step.typed(typeOf(after), after["typeVersion"])})` +
     (dropped.length === 0 ? "" : `; dropped the parameters ${dropped.slice(0, 8).join(", ")}`)
 }

@@ -1,7 +1,8 @@
 /** What all edits share: finding nodes, and refusing what cannot be done. */
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
-import { arr, num, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 
 /** What edits look up. */
@@ -49,26 +50,23 @@ export interface NodeEntry {
   readonly name: string
 }
 
-const nodesOf = (workflow: Obj) => arr(workflow["nodes"])
-
 /** The node added under that id, if it still exists. */
 export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
-  const node = nodesOf(workflow).find((node) => own(node, "id") === id)
-  return node === undefined ? [] : [{ id, name: str(own(node, "name")) ?? "" }]
+  const node = nodes(workflow).find((node) => node["id"] === id)
+  return node === undefined ? [] : [{ id, name: nameOf(node) }]
 }
 
 /** Every name of a node. */
-export const names = (workflow: Obj): ReadonlyArray<string> =>
-  nodesOf(workflow).flatMap((node) => str(own(node, "name")) || [])
+export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
 /** The node of that name, else of that id. */
 export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
-  const nodes = nodesOf(workflow)
-  const by = (key: string) => wanted === "" ? -1 : nodes.findIndex((node) => own(node, key) === wanted)
+  const all = nodes(workflow)
+  const by = (key: string) => wanted === "" ? -1 : all.findIndex((node) => node[key] === wanted)
   const byName = by("name")
   const index = byName >= 0 ? byName : by("id")
-  const node = obj(nodes[index])
-  return node === undefined ? undefined : { index, node, name: str(node["name"]) ?? "" }
+  const node = all[index]
+  return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
 /** The node of that name or id; refuses where there is none. */
@@ -86,12 +84,12 @@ export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Check
 /** The workflow with another node in that place. */
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,
-  nodes: nodesOf(workflow).with(index, node)
+  nodes: arr(workflow["nodes"]).with(index, node)
 })
 
 /** Whether another node of the same name stands before it: connections and expressions mean that one. */
 export const isNamesake = (workflow: Obj, { index, name }: NodeEntry): boolean =>
-  nodesOf(workflow).findIndex((node) => own(node, "name") === name) !== index
+  nodes(workflow).findIndex((node) => node["name"] === name) !== index
 
 /** Whether connections that go by this word mean the node: by its name or, though they must not, by its id. */
 export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => boolean => {

@@ -1,7 +1,8 @@
 /** Gives nodes positions from left to right, along their links. */
-import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Place from "./place.ts"
 import type { Lookups, Step } from "./step.ts"
 
@@ -146,10 +147,9 @@ const layOut = (
 export const tidy = (workflow: Obj, lookups: Lookups): Step => {
   const nodes = arr(workflow["nodes"])
   const byName = new Map<string, Obj>()
-  for (const value of nodes) {
-    const node = obj(value)
-    const name = str(node?.["name"]) ?? ""
-    if (node !== undefined && name !== "" && !byName.has(name) && !Place.isNote(node)) byName.set(name, node)
+  for (const node of Workflow.nodes(workflow)) {
+    const name = Workflow.nameOf(node)
+    if (name !== "" && !byName.has(name) && !Workflow.isNote(node)) byName.set(name, node)
   }
   const links = Connections.links(workflow["connections"]).filter(({ from, to }) => byName.has(from) && byName.has(to))
   const subNodes = subNodesOf(links)
@@ -159,7 +159,7 @@ export const tidy = (workflow: Obj, lookups: Lookups): Step => {
   const targets = new Map(
     [...Map.groupBy(flow, ({ from }) => from)].map(([from, all]) => [from, [...new Set(all.map(({ to }) => to))]])
   )
-  const widthOf = (name: string) => Place.widthOf(str(byName.get(name)?.["type"]) ?? "", lookups)
+  const widthOf = (name: string) => Place.widthOf(Workflow.typeOf(byName.get(name)), lookups)
   const blocks = new Map(names.map((name) => [name, blockOf(name, subNodes, widthOf)]))
   const [left, top] = Place.corner([...byName.values()], lookups)
   const places = new Map<unknown, readonly [x: number, y: number]>()

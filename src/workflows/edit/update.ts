@@ -1,10 +1,11 @@
 /** Changes the properties of nodes, and the name and settings of the workflow. */
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
-import { equals, num, type Obj, obj, str } from "../../base/Json.ts"
+import { equals, num, type Obj, obj } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
+import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
@@ -47,7 +48,7 @@ const descriptionOf = (
   isNew: boolean,
   { find }: Step.Lookups
 ): Step.Attempt<NodeType.Description | undefined> => {
-  const [type, version] = [str(node["type"]) ?? "", num(node["typeVersion"])]
+  const [type, version] = [typeOf(node), num(node["typeVersion"])]
   const nodeType = type === "" ? undefined : find(type)
   if (nodeType === undefined || version === undefined) return Result.succeed(undefined)
   const description = NodeType.at(nodeType, version)

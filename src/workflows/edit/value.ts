@@ -1,9 +1,10 @@
 /** Changes one value inside the parameters of a node. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
@@ -104,7 +105,7 @@ const withParameters = (
   made: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
   const version = num(entry.node["typeVersion"])
-  const nodeType = lookups.find(str(entry.node["type"]) ?? "")
+  const nodeType = lookups.find(typeOf(entry.node))
   const description = nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
   const next = { description, typeVersion: version ?? 1, parameters: obj(parameters) ?? {} }
   const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
@@ -149,7 +150,7 @@ const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Pl
 export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
-    const parameters = obj(entry.node["parameters"]) ?? {}
+    const parameters = parametersOf(entry.node)
     const { isNew, steps } = yield* stepsOf(operation.path, parameters)
     const list = isNew ? JsonPath.get(parameters, steps) ?? [] : []
     if (isNew && (!Array.isArray(list) || operation.value === null)) {
@@ -184,7 +185,7 @@ export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.L
   Result.gen(function*() {
     const { all = false, find, node: word, path, with: replacement } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
-    const parameters = obj(entry.node["parameters"]) ?? {}
+    const parameters = parametersOf(entry.node)
     const { isNew, steps } = yield* stepsOf(path, parameters)
     const value = yield* existing(parameters, steps)
     const shown = JsonPath.get(redact(parameters), steps)

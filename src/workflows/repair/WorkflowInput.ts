@@ -6,9 +6,10 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { arr, type Obj, obj, str, without } from "../../base/Json.ts"
+import { type Obj, obj, without } from "../../base/Json.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
+import { nodes, typesOf } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import { nodesOf, type Supply } from "./nodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
@@ -89,7 +90,7 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     const json = unwrap(input)
     if (json === undefined) return yield* refuse("", `This is no n8n workflow: ${whyNone(input)}.`)
     if (json !== input) note(repairs, "Took the workflow out of what was wrapped around it")
-    const name = yield* nameOf(json["name"])
+    const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
     const { byId, names, nodes } = yield* nodesOf(json["nodes"], options, repairs)
@@ -108,11 +109,9 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
 
 /** The types of the nodes that have no version. */
 export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
-  arr(unwrap(input)?.["nodes"]).flatMap((node) =>
-    isNull(obj(node)?.["typeVersion"]) ? str(obj(node)?.["type"]) ?? [] : []
-  )
+  typesOf({ nodes: nodes(unwrap(input) ?? {}).filter(({ typeVersion }) => isNull(typeVersion)) })
 
-const nameOf = (name: unknown): Checked<string> => {
+const checkName = (name: unknown): Checked<string> => {
   if (isNull(name) || name === "") {
     return refuse("name", "The workflow has no name: add a 'name' (what is copied from n8n's editor has none).")
   }

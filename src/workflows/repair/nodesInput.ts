@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
 import { nodeIdLength } from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
 /** The value converted to that kind, where it is unambiguous. */
@@ -39,7 +40,7 @@ export interface Supply {
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
   const object = obj(value)
   if (object === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
-  const [name, type] = [str(object["name"]) ?? "", str(object["type"]) ?? ""]
+  const [name, type] = [nameOf(object), typeOf(object)]
   if (name === "") return refuse(`${path}.name`, `${path} has no name.`)
   if (type === "") return refuse(`${path}.type`, `Node '${name}' has no type.`)
   const node = new Map<string, unknown>(
@@ -128,7 +129,7 @@ const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Nod
   for (const node of nodes) {
     const place = placeOf(node["position"])
     // A sticky note is as wide as it says.
-    const width = num(obj(node["parameters"])?.["width"]) ?? 0
+    const width = num(parametersOf(node)["width"]) ?? 0
     if (place !== undefined && place[0] + width > right) [right, top] = [place[0] + width, place[1]]
   }
   return nodes.map((node) => {
