@@ -61,7 +61,7 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
       ...(nodeId === undefined ? {} : { nodeId }),
       path: `nodes[${at}].parameters.workflowId`,
       message: `It calls the workflow ${fault.what}.`,
-      fix: fault.isThere ? "Publish that one first." : "Take the id of a workflow that this n8n has."
+      fix: fault.isThere ? "Publish it first." : "Use the id of a workflow that exists on this n8n."
     }]
   })
 })

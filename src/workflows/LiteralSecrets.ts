@@ -7,7 +7,7 @@ import { nameOf } from "../n8n/model/Workflow.ts"
 const maxPlaces = 10
 
 const sentence = (name: string | undefined, path: string) =>
-  `${name === undefined ? path : `'${name}': ${path}`} holds a literal secret: keep it in a credential instead`
+  `${name === undefined ? path : `'${name}': ${path}`} contains a literal secret: store it in a credential instead`
 
 /** A secret in a workflow: the node that holds it, and the path in that node (or, without a node, in the workflow). */
 export interface Place {

@@ -91,7 +91,7 @@ const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: Readon
   return like.length === alike.length ? alike[like.indexOf(index)] ?? absent : absent
 }
 
-const nothingStored = `${marker} stands for no stored value`
+const nothingStored = `${marker} does not match a stored value`
 
 const noCounterpart =
   `${marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
@@ -127,7 +127,7 @@ const resolveArray = (
 
 const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
   if (object["_truncated"] !== undefined) {
-    return Result.fail({ path, what: "part of it was cut from an answer (_truncated)" })
+    return Result.fail({ path, what: "part of it was truncated in an answer (_truncated)" })
   }
   const before = obj(stored.value) === undefined ? absent : stored
   const entries: Array<readonly [string, unknown]> = []
@@ -147,7 +147,7 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
     if (!isPlaceholder(value)) return Result.succeed(value)
     return value === marker && typeof stored.value === "string"
       ? Result.succeed(stored.value)
-      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was cut in an answer" })
+      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was truncated in an answer" })
   }
   if (Array.isArray(value)) return resolveArray(value, stored, path)
   const object = obj(value)

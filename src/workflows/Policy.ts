@@ -24,7 +24,7 @@ const refuse = (faults: ReadonlyArray<Fault>) =>
       reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
       field: faults[0]?.path ?? "",
       hint:
-        "Nothing was written. The rules are the operator's: find a way that keeps them, or ask the user to have the policy changed."
+        "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
     })
   )
 
@@ -79,7 +79,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
   const checkProtection = (id: string, workflow: Obj) => {
     const tag = protectedTag(Workflow.tagNames(workflow), rules)
     return tag === undefined ? Effect.void : refuse([{
-      message: `protectedTags: workflow '${id}' has the tag '${tag}', and is not changed at all`,
+      message: `protectedTags: workflow '${id}' has the tag '${tag}' and must not be changed`,
       path: "tags"
     }])
   }
@@ -105,7 +105,7 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     const tag = yield* Effect.catchTag(read(`/tags/${encodeURIComponent(id)}`), "NotFoundError", () => Effect.undefined)
     const name = protectedTag([Workflow.nameOf(tag)], rules)
     if (name !== undefined) {
-      yield* refuse([{ message: `protectedTags: the tag '${name}' is neither renamed nor deleted`, path: "tags" }])
+      yield* refuse([{ message: `protectedTags: the tag '${name}' must not be renamed or deleted`, path: "tags" }])
     }
   })
 

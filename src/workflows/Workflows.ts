@@ -60,7 +60,7 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
     Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
     (fault) =>
       new Errors.ValidationError({
-        reason: `Snapshot '${version}' is no JSON: ${fault}`,
+        reason: `Snapshot '${version}' is not JSON: ${fault}`,
         field: "version",
         hint: { _tag: "ListRestorableVersions" }
       })
@@ -89,7 +89,7 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   }
   if (version === "") {
     return yield* new Errors.ValidationError({
-      reason: `'${reference}' names no version after the @`,
+      reason: `'${reference}' has no version after the @`,
       field,
       hint: "Write ID@published or ID@VERSION, or leave out the @."
     })
@@ -133,7 +133,7 @@ const noGraph = (reason: string, field: string) =>
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
   const { notes, place, value, version } = yield* open(reference, field)
   const from = { place, version, notes }
-  const fault = ({ message }: Schema.SchemaError) => noGraph(`It is no workflow: ${message}`, field)
+  const fault = ({ message }: Schema.SchemaError) => noGraph(`It is not a workflow: ${message}`, field)
   if (place.kind === "n8n") {
     return { ...from, workflow: yield* Effect.mapError(Schema.decodeUnknownEffect(Workflow.Workflow)(value), fault) }
   }
@@ -236,7 +236,7 @@ const inFile = (value: unknown) => {
     ? Effect.succeed(workflow)
     : Effect.fail(
       new Errors.ValidationError({
-        reason: "The file holds no workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
+        reason: "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
         field: "workflowId",
         hint: workflow === undefined
           ? "Take the workflow out of the list around it, into a file of its own."
@@ -254,7 +254,7 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
     return yield* new Errors.ValidationError({
       reason: "A file has no versionId",
       field: "expectedVersionId",
-      hint: "Leave it out: nothing of a file that somebody changes meanwhile is lost."
+      hint: "Leave it out: concurrent changes of a file are never lost."
     })
   }
   let changed: (Change<A> & { readonly before: Obj }) | undefined

@@ -30,8 +30,8 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     return problemOf(node, {
       severity: "warning",
       path: `${node.at}.type`,
-      message: `'${type}' is not n8n's own: it is not checked here.`,
-      fix: "See that its package is installed in n8n."
+      message: `'${type}' is not one of n8n's own types and is not checked.`,
+      fix: "Check that its package is installed in n8n."
     })
   }
   const last = lookups.removed?.(type)
@@ -40,8 +40,8 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     return problemOf(node, {
       severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
       path: `${node.at}.type`,
-      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`,
-      ...(successor === undefined ? {} : { fix: `Write '${successor}'.` })
+      message: `n8n ${lookups.release} no longer has the type '${type}'; n8n ${last} still had it.`,
+      ...(successor === undefined ? {} : { fix: `Use '${successor}'.` })
     })
   }
   const candidates = nearestTypes(type, lookups)
@@ -52,7 +52,7 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     path: `${node.at}.type`,
     message: `n8n ${lookups.release} has no type '${type}'.`,
     ...(candidates.length === 0 ? {} : {
-      fix: isSame ? `Write ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
+      fix: isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
     })
   })
 }
@@ -71,7 +71,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
       : version > newest
       ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
       : `'${node.type}' has no version ${version}.`,
-    fix: `There are ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
+    fix: `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
   })
 }
 
@@ -85,12 +85,12 @@ const lacked = (
   return problemOf(node, {
     severity: "error",
     path: `${node.at}.typeVersion`,
-    message: `n8n ${connected}, which is connected, has no ${
+    message: `The connected n8n ${connected} has no ${
       there === undefined ? `type '${node.type}'` : `version ${version} of '${node.type}'`
     }.`,
     fix: there === undefined
-      ? "Take another type, or update n8n."
-      : `Write ${there}, the newest it has, or update n8n.`
+      ? "Use another type, or update n8n."
+      : `Use ${there}, the newest it has, or update n8n.`
   })
 }
 
@@ -108,8 +108,8 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
       path: `${node.at}.type`,
       message: isInternal ? `'${type}' is for n8n's own tests.` : `n8n 2 disables '${type}' by default.`,
       fix: isInternal
-        ? "Take another type."
-        : "Take another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
+        ? "Use another type."
+        : "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
     })]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true

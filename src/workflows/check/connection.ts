@@ -61,7 +61,7 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
   const { type } = link.input
   if (type !== link.output.type) {
     return {
-      message: `A ${link.output.type} output cannot be connected to an input ${type}.`,
+      message: `A ${link.output.type} output cannot be connected to an input of type ${type}.`,
       fix: `Write type: '${link.output.type}'.`
     }
   }

@@ -64,8 +64,8 @@ const ofExpressions = (
       mistakes.push(problemOf(node, {
         severity: "warning",
         path: `${node.at}.${text.path}`,
-        message: "{{ }} is taken as it stands: the value is no expression, for it does not begin with '='.",
-        fix: "Begin it with '='."
+        message: "{{ }} is literal text here: expressions must start with '='.",
+        fix: "Start it with '='."
       }))
     }
     const findings = Expressions.inText(text, parse)
@@ -94,7 +94,7 @@ const ofExpressions = (
         // A script may never get there.
         severity: kind === "script" ? "warning" : "error",
         path: `${node.at}.${path}`,
-        message: `It names the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
+        message: `It refers to the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
         ...(near.length === 0 ? {} : { fix: `Did you mean ${either(near)}?` })
       })
     })

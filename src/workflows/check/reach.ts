@@ -57,7 +57,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
       ? [{
         severity: "warning" as const,
         path: "nodes",
-        message: "The workflow is only started by hand: n8n does not publish it.",
+        message: "The workflow can only be started manually: n8n does not publish it.",
         fix: "To publish it, add another trigger."
       }]
       : []),

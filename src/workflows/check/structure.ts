@@ -68,8 +68,8 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
     return [{
       ...error(
         `nodes[${index}].${key}`,
-        `nodes[${before}] has the ${key} '${value}' too.`,
-        key === "name" ? "Rename one of them, also in connections and expressions." : "Give it an id of its own."
+        `nodes[${before}] also has the ${key} '${value}'.`,
+        key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
       ),
       ...(name === undefined ? {} : { node: name })
     }]
@@ -129,7 +129,7 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Problem> => {
   const target = obj(value)
   if (target === undefined) return [error(at, "A connection is {node, type, index}.")]
   return [
-    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection names no node.")]),
+    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection has no node.")]),
     ...(str(target["type"]) ? [] : [error(`${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
@@ -142,10 +142,10 @@ const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, 
 const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
-    if (types === undefined) return [error(`connections.${from}`, "These are no connections.", shape)]
+    if (types === undefined) return [error(`connections.${from}`, "These are not connections.", shape)]
     return Object.entries(types).flatMap(([type, outputs]) => {
       const at = `connections.${from}.${type}`
-      if (!Array.isArray(outputs)) return [error(at, "These are no connections.", shape)]
+      if (!Array.isArray(outputs)) return [error(at, "These are not connections.", shape)]
       return outputs.flatMap((targets, index) =>
         Array.isArray(targets)
           ? targets.flatMap((target, position) => ofTarget(target, `${at}[${index}][${position}]`))
@@ -169,7 +169,7 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...twice(nodes, "name"),
     ...twice(nodes, "id"),
     ...(connections === undefined
-      ? [error("connections", "connections must be an object.", "Write {} where there are none.")]
+      ? [error("connections", "connections must be an object.", "Write {} if there are none.")]
       : [...ofShape(connections), ...ofSources(connections, Workflow.nodes(workflow), lookups)])
   ]
 }

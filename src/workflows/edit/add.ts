@@ -83,7 +83,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
     const before = workflow["nodes"] ?? []
     if (!Array.isArray(before)) {
-      return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
+      return yield* Step.refuse("op", "The workflow's 'nodes' is not a list.", "Fix it first.")
     }
     const kind = yield* kindOf(workflow, operation.type, "type", lookups)
     const anchor = after === undefined ? undefined : yield* Step.locate(workflow, after, "after", lookups)

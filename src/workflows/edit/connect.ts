@@ -63,7 +63,11 @@ export const misfit = (
   }
   const hint = reverseHint(from, to) + PortName.choices(to, "input")
   if (output.type !== input.type) {
-    return { at: "input", message: `Output ${output.type} cannot be connected to input ${input.type}.`, hint }
+    return {
+      at: "input",
+      message: `Output ${output.type} cannot be connected to an input of type ${input.type}.`,
+      hint
+    }
   }
   const ofType = inputs?.filter(({ type }) => type === input.type)
   const port = ofType?.find(({ index }) => index === input.index) ?? (input.type === "main" ? undefined : ofType?.[0])
@@ -103,7 +107,7 @@ const connectable = (
     return Step.refuse(field, `nodes[${entry.index}] has no name, and connections go by name.`, "Rename it first.")
   }
   return Step.isNamesake(workflow, entry)
-    ? Step.refuse(field, `Another node is named '${entry.name}', too.`, "Connections go by name: rename one of them.")
+    ? Step.refuse(field, `Another node is also named '${entry.name}'.`, "Connections go by name: rename one of them.")
     : Result.succeed(node)
 }
 
@@ -156,7 +160,7 @@ export const link = (
       isTo(each.to) ? [{ ...each, to: to.name }] : []
     )
     if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, made))) {
-      return { workflow, changes: [`${words} is connected already`] }
+      return { workflow, changes: [`${words} is already connected`] }
     }
     const port = to.inputs?.find((each) => each.type === input.type && each.index === input.index)
     const there = into.flatMap((each) => {
@@ -176,7 +180,7 @@ export const link = (
       return yield* Step.refuse(
         fields.from,
         `The connections of '${from.name}' are not of n8n's shape.`,
-        "They must be {[type]: [[{node, type, index}]]}: put them right first."
+        "They must be {[type]: [[{node, type, index}]]}: fix them first."
       )
     }
     const failing = isNewError === true

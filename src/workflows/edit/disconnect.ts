@@ -58,8 +58,10 @@ export const disconnect = (
         "to",
         `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
         there.length === 0
-          ? `'${from.name}' is connected to nothing.`
-          : `There is ${there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")}.`
+          ? `'${from.name}' has no outgoing connections.`
+          : `Existing: ${
+            there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")
+          }.`
       )
     }
     const connections = Links.remove(

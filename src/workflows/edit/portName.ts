@@ -30,7 +30,7 @@ export const label = (port: Port): string =>
 /** The ports to choose from. */
 export const choices = (node: Ports, side: "input" | "output"): string => {
   const ports = side === "input" ? node.inputs : node.outputs
-  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: say an index or a connection type.`
+  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: use an index or a connection type.`
   return ports.length === 0
     ? `'${node.name}' has no ${side}s.`
     : `'${node.name}' has the ${side}${ports.length === 1 ? "" : "s"} ${ports.map(label).join(", ")}.`
@@ -81,7 +81,7 @@ export const resolvePort = (
   const [first] = byName
   const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
   if (byName.length > 1) {
-    return unclear(`'${node.name}' has ${byName.length} ${side}s '${reference}': say which by index.`)
+    return unclear(`'${node.name}' has ${byName.length} ${side}s '${reference}': choose one by index.`)
   }
   if (first !== undefined) {
     const isOther = byNumber !== undefined && (byNumber.type !== first.type || byNumber.index !== first.index) &&

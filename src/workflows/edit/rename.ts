@@ -42,15 +42,19 @@ export const rename = (
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
-    if (to.trim() === "") return yield* Step.refuse("to", "A node's name cannot be empty.", "Say the new name.")
-    if (to === name) return { workflow, changes: [`'${name}' has that name already`] }
+    if (to.trim() === "") return yield* Step.refuse("to", "A node's name cannot be empty.", "Provide a new name.")
+    if (to === name) return { workflow, changes: [`'${name}' already has that name`] }
     const names = new Set(Step.names(workflow))
     if (names.has(to)) {
       return yield* Step.refuse("to", `Another node is named '${to}'.`, `'${unique(to, names)}' is free.`)
     }
     const left = remainderOf(workflow, to)
     if (left !== undefined) {
-      return yield* Step.refuse("to", `There are ${left} of a node '${to}' that is gone.`, "Take another name.")
+      return yield* Step.refuse(
+        "to",
+        `The workflow still has ${left} of a removed node '${to}'.`,
+        "Choose another name."
+      )
     }
     const moved = Step.withNode(workflow, index, { ...node, name: to })
     if (name === "" || Step.isNamesake(workflow, entry)) {

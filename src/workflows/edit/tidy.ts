@@ -177,6 +177,6 @@ export const tidy = (workflow: Obj, lookups: Lookups): Step => {
     return { ...obj(node), position: place }
   })
   return count === 0
-    ? { workflow, changes: ["every node is in its place already"] }
+    ? { workflow, changes: ["every node is already in place"] }
     : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${counted(count, "node")}`] }
 }

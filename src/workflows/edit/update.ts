@@ -33,8 +33,8 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
       ? Result.succeed(undefined)
       : Step.refuse(
         key,
-        `A node has no property '${key.slice(0, 100)}'.`,
-        `${suggest(key.slice(0, 100), settable.keys())} What the node's type takes goes into 'parameters'.`
+        `Nodes have no property '${key.slice(0, 100)}'.`,
+        `${suggest(key.slice(0, 100), settable.keys())} Parameters of the node's type go into 'parameters'.`
       )
   }
   return value === null && nodeKey.isEssential !== true || holds(nodeKey, value)
@@ -56,7 +56,7 @@ const descriptionOf = (
     ? Step.refuse(
       "typeVersion",
       `${type} has no version ${version}.`,
-      `There are ${NodeType.versions(nodeType).join(", ")}.`
+      `It has ${NodeType.versions(nodeType).join(", ")}.`
     )
     : Result.succeed(description)
 }
@@ -94,7 +94,7 @@ export const toggle = (
 ): Step.Attempt<Step.Step> =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const isDisabled = node["disabled"] === true
-    if (isDisabled === (op === "disable")) return { workflow, changes: [`'${name}' is ${op}d already`] }
+    if (isDisabled === (op === "disable")) return { workflow, changes: [`'${name}' is already ${op}d`] }
     const next = isDisabled ? Step.omit(node, "disabled") : { ...node, disabled: true }
     return { workflow: Step.withNode(workflow, index, next), changes: [`${op}d '${name}'`] }
   })
@@ -108,7 +108,7 @@ export const move = (
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const position = [Math.round(x), Math.round(y)]
     return equals(node["position"], position)
-      ? { workflow, changes: [`'${name}' is there already`] }
+      ? { workflow, changes: [`'${name}' is already there`] }
       : {
         workflow: Step.withNode(workflow, index, { ...node, position }),
         changes: [`moved '${name}' from ${Step.brief(node["position"])} to ${Step.brief(position)}`]
@@ -127,15 +127,15 @@ export const settings = (workflow: Obj, operation: Of<"settings">): Step.Step =>
 
 /** Gives the workflow another name. */
 export const name = (workflow: Obj, { name }: Of<"name">): Step.Attempt<Step.Step> => {
-  if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Say the new name.")
+  if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Provide a new name.")
   const fault = nameFault(name)
   if (fault !== undefined) return Step.refuse("name", fault, "Shorten it.")
   return Result.succeed(
     name === workflow["name"]
-      ? { workflow, changes: [`the workflow is named '${name}' already`] }
+      ? { workflow, changes: [`the workflow is already named '${name}'`] }
       : {
         workflow: { ...workflow, name },
-        changes: [`named the workflow '${name}', before ${Step.brief(workflow["name"])}`]
+        changes: [`renamed the workflow from ${Step.brief(workflow["name"])} to '${name}'`]
       }
   )
 }

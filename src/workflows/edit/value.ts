@@ -24,8 +24,8 @@ const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: 
     ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
     : Step.refuse(
       "path",
-      `'${path.slice(0, 100)}' is no path below parameters.`,
-      `Such as options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
+      `'${path.slice(0, 100)}' is not a path below parameters.`,
+      `Examples: options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
     )
 }
 
@@ -42,7 +42,7 @@ const contents = (path: string, value: unknown): string => {
   const object = obj(value)
   if (object === undefined) return value === undefined ? "" : `${path} is ${Step.brief(value)}.`
   const keys = Object.keys(object)
-  return keys.length === 0 ? `${path} is empty.` : `${path} holds ${quoted(keys, 20)}.`
+  return keys.length === 0 ? `${path} is empty.` : `${path} contains ${quoted(keys, 20)}.`
 }
 
 const isThere = (holder: unknown, step: JsonPath.Step) =>
@@ -58,7 +58,7 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   const holder = steps.slice(0, depth)
   return Step.refuse(
     "path",
-    `${textOf(steps.slice(0, depth + 1))} is not there.`,
+    `${textOf(steps.slice(0, depth + 1))} does not exist.`,
     contents(depth === 0 ? "parameters" : textOf(holder), JsonPath.get(redact(parameters), holder))
   )
 }
@@ -156,7 +156,7 @@ export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups):
     if (isNew && (!Array.isArray(list) || operation.value === null)) {
       return yield* Step.refuse(
         Array.isArray(list) ? "value" : "path",
-        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is no list.`,
+        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is not a list.`,
         contents(textOf(steps), JsonPath.get(redact(parameters), steps))
       )
     }
@@ -191,9 +191,11 @@ export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.L
     const shown = JsonPath.get(redact(parameters), steps)
     const at = textOf(steps)
     if (isNew || typeof value !== "string" || typeof shown !== "string") {
-      return yield* Step.refuse("path", `${at} is no text.`, contents(at, shown))
+      return yield* Step.refuse("path", `${at} is not text.`, contents(at, shown))
     }
-    if (find === "") return yield* Step.refuse("find", "There is nothing to find.", "Use set to give a whole value.")
+    if (find === "") {
+      return yield* Step.refuse("find", "The text to find is empty.", "Use set to replace the whole value.")
+    }
     const pieces = value.split(find)
     const count = pieces.length - 1
     if (count === 0) {
@@ -208,7 +210,7 @@ export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.L
       return yield* Step.refuse(
         "find",
         `The text is ${count} times in ${at} of '${entry.name}'.`,
-        "Find more of what stands around it, or say all: true."
+        "Include more surrounding text in find, or set all: true."
       )
     }
     return yield* withParameters(

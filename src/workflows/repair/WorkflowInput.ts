@@ -66,7 +66,7 @@ const whyNone = (input: unknown): string => {
   if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
   if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
   const workflows = input.filter((each) => unwrap(each) !== undefined).length
-  return workflows > 1 ? `it holds ${workflows} workflows; give one` : `it is a list of ${input.length} other things`
+  return workflows > 1 ? `it holds ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
 }
 
 /**
@@ -88,8 +88,8 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   Result.gen(function*() {
     const repairs: Repairs = new Map()
     const json = unwrap(input)
-    if (json === undefined) return yield* refuse("", `This is no n8n workflow: ${whyNone(input)}.`)
-    if (json !== input) note(repairs, "Took the workflow out of what was wrapped around it")
+    if (json === undefined) return yield* refuse("", `This is not an n8n workflow: ${whyNone(input)}.`)
+    if (json !== input) note(repairs, "Unwrapped the workflow")
     const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")

@@ -39,7 +39,9 @@ export interface Supply {
 
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
   const object = obj(value)
-  if (object === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
+  if (object === undefined) {
+    return refuse(path, `${path} is not a node: {name, type, typeVersion, position, parameters}.`)
+  }
   const [name, type] = [nameOf(object), typeOf(object)]
   if (name === "") return refuse(`${path}.name`, `${path} has no name.`)
   if (type === "") return refuse(`${path}.type`, `Node '${name}' has no type.`)
@@ -60,7 +62,7 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
   const typeVersion = versionOf?.(type)
   if (typeVersion === undefined) return refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
-  note(repairs, "Gave nodes without a typeVersion that of a new node", `${typeVersion} to '${name}'`)
+  note(repairs, "Set the missing typeVersion of nodes", `${typeVersion} to '${name}'`)
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
@@ -139,7 +141,7 @@ const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Nod
     if (!Predicate.isNullish(position)) {
       note(
         repairs,
-        place === undefined ? "Placed anew nodes whose position is not [x, y]" : "Read position as [x, y]",
+        place === undefined ? "Repositioned nodes whose position was not [x, y]" : "Read position as [x, y]",
         `'${node.name}'`
       )
     }
