@@ -1,4 +1,4 @@
-/** Adds nodes: of which version, under which name, in which place. */
+/** Adds nodes: chooses version, name and position, and connects them. */
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
 import { nearestTypes } from "../../catalogue/types/NearestTypes.ts"
@@ -8,24 +8,23 @@ import { nodes } from "../../n8n/model/Workflow.ts"
 import { either, isSubNode } from "../check/CheckedWorkflow.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Connect from "./connect.ts"
-import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import * as Place from "./place.ts"
 import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
 import { update } from "./update.ts"
 
-/** What a new node is made of. */
+/** Type-dependent properties of a new node. */
 export interface Kind {
   readonly type: string
   readonly typeVersion: number
   readonly description: NodeType.Description | undefined
-  /** Its default name. */
+  /** Default name. */
   readonly name: string
   readonly hasWebhook: boolean
 }
 
-/** The type; one that is not known is taken as nodes of the workflow have it. */
+/** Properties by the node type or, for an unknown type, by the workflow's other nodes of that type. */
 export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
   const nodeType = lookups.find(type)
   if (nodeType !== undefined) {
@@ -61,7 +60,7 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
   )
 }
 
-/** An id that no node has. */
+/** A new id that no node has. */
 const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
   const ids = new Set(nodes(workflow).map(({ id }) => id))
   let id = newId()
@@ -69,7 +68,7 @@ const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
   return id
 }
 
-/** The name that a new node gets: never one under which something of another is left. */
+/** Name of a new node; never one under which connections or pinned data of a removed node remain. */
 const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string => {
   const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
   if (wanted !== undefined && wanted.trim() !== "") return unique(wanted, taken, kind.name)
@@ -77,8 +76,8 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
   return unique(kind.name, taken)
 }
 
-/** Adds a node, and connects it. */
-export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+/** Adds a node and connects it. */
+export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
     const before = workflow["nodes"] ?? []

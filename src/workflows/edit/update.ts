@@ -7,12 +7,13 @@ import { nameFault } from "../../n8n/model/Limits.ts"
 import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
 import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import { isEmpty } from "./links.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** How to change what an update does not. */
+/** Advice for properties that an update does not change. */
 const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
   ["type", { _tag: "ReplaceNode" }],
@@ -20,10 +21,10 @@ const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["id", "A node keeps its id."]
 ])
 
-/** What an update may set besides parameters. */
+/** Properties besides parameters that an update may set. */
 const settable = new Map([...nodeKeys].filter(([key]) => key !== "parameters" && !elsewhere.has(key)))
 
-/** Refuses a property that a node does not have, or a value that it cannot have. */
+/** Refuses an unknown property, or a value of the wrong kind. */
 const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step.Lookups): Step.Attempt<void> => {
   const hint = elsewhere.get(key)
   if (hint !== undefined) return Step.refuse(key, `An update does not change the ${key}.`, hint)
@@ -42,7 +43,7 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
     : Step.refuse(key, `${key} cannot be ${Step.brief(value)}.`, `It is ${words(nodeKey)}.`)
 }
 
-/** The description for the version, where the type is known; a version that the type lacks is refused. */
+/** Description of a known type in the node's version; refuses a version that the type lacks. */
 const descriptionOf = (
   node: Obj,
   isNew: boolean,
@@ -61,17 +62,15 @@ const descriptionOf = (
     : Result.succeed(description)
 }
 
-const isEmpty = (value: unknown) => Object.keys(obj(value) ?? { value }).length === 0
-
-/** Changes parameters by a merge patch, and sets other properties; null removes them. */
-export const update = (workflow: Obj, operation: Of<"update">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+/** Changes parameters by a merge patch and sets other properties; null removes them. */
+export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { node: word, op: _, parameters: patch, ...rest } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const node = new Map(Object.entries(entry.node))
     for (const [key, value] of Object.entries(rest)) {
       yield* checkProperty(entry.node, key, value, lookups)
-      // n8n takes a node without credentials for one with none.
+      // n8n treats empty credentials as none.
       if (value === null || key === "credentials" && isEmpty(value)) node.delete(key)
       else node.set(key, value)
     }
@@ -99,12 +98,8 @@ export const toggle = (
     return { workflow: Step.withNode(workflow, index, next), changes: [`${op}d '${name}'`] }
   })
 
-/** Puts a node in another place. */
-export const move = (
-  workflow: Obj,
-  { node: word, position: { x, y } }: Of<"move">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
+/** Moves a node. */
+export const move: Step.Edit<"move"> = (workflow, { node: word, position: { x, y } }, lookups) =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const position = [Math.round(x), Math.round(y)]
     return equals(node["position"], position)
@@ -116,17 +111,19 @@ export const move = (
   })
 
 /** Changes settings by a merge patch. */
-export const settings = (workflow: Obj, operation: Of<"settings">): Step.Step => {
+export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   const before = obj(workflow["settings"]) ?? {}
   const after = Patch.merge(before, operation.settings)
   const changes = WorkflowDiff.lines(before, after, "settings")
-  return changes.length === 0
-    ? { workflow, changes: ["the settings already have these values"] }
-    : { workflow: { ...workflow, settings: after }, changes }
+  return Result.succeed(
+    changes.length === 0
+      ? { workflow, changes: ["the settings already have these values"] }
+      : { workflow: { ...workflow, settings: after }, changes }
+  )
 }
 
-/** Gives the workflow another name. */
-export const name = (workflow: Obj, { name }: Of<"name">): Step.Attempt<Step.Step> => {
+/** Renames the workflow. */
+export const name: Step.Edit<"name"> = (workflow, { name }) => {
   if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Provide a new name.")
   const fault = nameFault(name)
   if (fault !== undefined) return Step.refuse("name", fault, "Shorten it.")

@@ -6,7 +6,6 @@ import { redact } from "../../base/Redact.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
-import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
@@ -15,7 +14,7 @@ type Steps = readonly [JsonPath.Step, ...ReadonlyArray<JsonPath.Step>]
 
 const isFilled = (steps: ReadonlyArray<JsonPath.Step>): steps is Steps => steps.length > 0
 
-/** The steps below `parameters`, and whether the path ends in `[+]`. */
+/** Steps below `parameters`, and whether the path ends in `[+]`. */
 const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: Steps; readonly isNew: boolean }> => {
   const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
   const steps = JsonPath.parse(bare) ?? []
@@ -32,7 +31,7 @@ const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: 
 const textOf = (steps: ReadonlyArray<JsonPath.Step>) =>
   steps.reduce<string>((path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step), "")
 
-/** What is there, where a path leads on into nothing. */
+/** Sentence about the value at a path, for paths that do not exist. */
 const contents = (path: string, value: unknown): string => {
   if (Array.isArray(value)) {
     return value.length === 0
@@ -50,7 +49,7 @@ const isThere = (holder: unknown, step: JsonPath.Step) =>
     ? typeof step === "number" && step < holder.length
     : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
 
-/** The place of the first step that leads into nothing; -1 where all lead somewhere. */
+/** Index of the first step that does not exist; -1 if all exist. */
 const firstMissing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
 
@@ -63,13 +62,13 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   )
 }
 
-/** Refuses steps that lead into nothing. */
+/** The value at the steps; refuses steps that do not exist. */
 const existing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>): Step.Attempt<unknown> => {
   const depth = firstMissing(parameters, steps)
   return depth < 0 ? Result.succeed(JsonPath.get(parameters, steps)) : nowhere(parameters, steps, depth)
 }
 
-/** The value with another one at the end of the steps, all of which exist. */
+/** Changes the value at the end of the steps, all of which exist. */
 const changeAt = (
   value: unknown,
   steps: ReadonlyArray<JsonPath.Step>,
@@ -84,7 +83,7 @@ const changeAt = (
   )
 }
 
-/** What stands at a path with a value put there, or removed by null. */
+/** Sets an item or key of a list or object; null removes it. */
 const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown => {
   if (Array.isArray(holder)) {
     return value === null ? holder.toSpliced(Number(step), 1) : holder.with(Number(step), value)
@@ -95,7 +94,7 @@ const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown
     : Object.fromEntries(new Map(Object.entries(object)).set(String(step), value))
 }
 
-/** The workflow with other parameters of a node, completed as its type needs it; `made` are paths that were not there. */
+/** Replaces the parameters of a node, completed as its type needs; `made` are paths that are new. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,
@@ -120,16 +119,16 @@ const withParameters = (
   })
 }
 
-/** Where a value is put, and that value within the objects that are not there yet. */
+/** Place of a value, and the value wrapped in the objects that do not exist yet. */
 interface Place {
   readonly above: ReadonlyArray<JsonPath.Step>
   readonly step: JsonPath.Step
   readonly value: unknown
-  /** The paths of those objects, and of the value in them. */
+  /** Paths of those objects and of the value in them. */
   readonly made: ReadonlyArray<string>
 }
 
-/** The place of a value; objects on the way there are made, since n8n leaves out those that are empty. */
+/** Place of a value; missing objects on the way are created, since n8n omits empty ones. */
 const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Place> => {
   const missing = firstMissing(parameters, steps)
   const depth = missing < 0 ? steps.length - 1 : missing
@@ -147,7 +146,7 @@ const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Pl
 }
 
 /** Sets, appends or removes one value. */
-export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
     const parameters = parametersOf(entry.node)
@@ -162,7 +161,7 @@ export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups):
     }
     const whole = isNew ? [...arr(list), operation.value] : operation.value
     const { above, made, step, value } = yield* placeOf(parameters, steps, whole)
-    // One value more in an object is taken as it is: what shows it may be set next.
+    // A single new key is not checked: the parameter that shows it may be set next.
     const isOneKey = !isNew && made.length === 1
     return yield* withParameters(
       workflow,
@@ -181,7 +180,7 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
 }
 
 /** Replaces literal text inside one value. */
-export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { all = false, find, node: word, path, with: replacement } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
