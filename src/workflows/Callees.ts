@@ -1,4 +1,4 @@
-/** Workflows that others call, and those of them that cannot be called. */
+/** Calls of other workflows, and problems with workflows that cannot be called. */
 import * as Effect from "effect/Effect"
 import { type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
@@ -18,7 +18,7 @@ interface Call {
   readonly id: string
 }
 
-/** The id of the workflow that a node calls, unless it is disabled or an expression computes the id. */
+/** Id of the workflow that a node calls, unless the node is disabled or the id is an expression. */
 export const calledBy = ({ disabled, parameters, type }: Obj): string | undefined => {
   if (disabled === true || type !== caller && !tools.has(type)) return undefined
   const { source = "database", workflowId } = obj(parameters) ?? {}
@@ -26,7 +26,7 @@ export const calledBy = ({ disabled, parameters, type }: Obj): string | undefine
   return source !== "database" || id === undefined || id === "" || id.startsWith("=") ? undefined : id
 }
 
-/** Calls of workflows that do not exist or, on n8n 2, are not published; the workflow itself may be a draft. */
+/** Finds calls of workflows that do not exist or, on n8n 2, are not published; the caller may be a draft. */
 export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
   const calls = Workflow.nodes(workflow).flatMap((node, at): ReadonlyArray<Call> => {
     const id = calledBy(node)
@@ -43,7 +43,7 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
           ),
           Effect.catchTag("NotFoundError", () =>
             Effect.succeed({ what: `'${id}', which does not exist`, isThere: false })),
-          // Who may not read it may call it.
+          // A workflow that the key may not read may still be callable.
           Effect.orElseSucceed(() =>
             undefined
           ),

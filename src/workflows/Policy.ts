@@ -1,4 +1,4 @@
-/** An operator's rules for what may be written to n8n, held by the guard that every write passes. */
+/** Guard that checks every write to n8n against the operator's rules. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Errors from "../base/Errors.ts"
@@ -36,8 +36,8 @@ const decoded = (part: string | undefined) => {
   }
 }
 
-/** Writes of which nobody can see beforehand which workflows they change, and how. */
-const unseen = [
+/** Writes whose effect on workflows cannot be determined in advance. */
+const opaqueWrites = [
   /^\/n8n-packages\/import/,
   /^\/source-control\/pull/,
   /^\/promotions\/connections\/[^/]+\/(apply|promote)/,
@@ -47,7 +47,7 @@ const unseen = [
 
 const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-/** What runs once the workflow is published: a version of it, or its draft. */
+/** Workflow to publish: a version of it, or its draft. */
 const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
   const versionId = str(obj(body)?.["versionId"])
   if (versionId === undefined || versionId === workflow["versionId"]) return workflow
@@ -57,7 +57,7 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
 })
 
 const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
-  /** Which of the workflow's types poll. */
+  /** Returns a test whether a node type of the workflow polls. */
   const pollingAmong = (workflow: Obj) =>
     rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(Workflow.typesOf(workflow)).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
@@ -87,8 +87,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
   const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
     if (action === "test-runs") return
     const current = yield* write.read(pathOf(id)).pipe(
-      Effect.map((found) => obj(found) ?? {}),
-      // n8n itself says that there is none.
+      Effect.map((workflow) => obj(workflow) ?? {}),
+      // n8n reports the missing workflow itself.
       Effect.catchTag("NotFoundError", () => Effect.undefined)
     )
     if (current === undefined) return
@@ -118,7 +118,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
           : yield* checkWorkflow(write, id, action)
       }
       if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
-      if ((resource !== "projects" || write.method === "DELETE") && unseen.some((path) => path.test(write.path))) {
+      if (
+        (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((path) => path.test(write.path))
+      ) {
         yield* refuse([{
           message: `${
             Object.keys(rules).join(", ")
@@ -133,6 +135,6 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
   }
 }
 
-/** The guard that holds these rules; what fails to be looked up for them is not written. */
+/** Guard for the rules; if a lookup fails, nothing is written. */
 export const layer = (rules: Rules): Layer.Layer<never, never, NodeCatalogue> =>
   Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, catalogue)))

@@ -1,4 +1,4 @@
-/** Node types and versions that n8n does not know. */
+/** Problems with unknown or unavailable node types and versions. */
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
 import { nearestTypes, shortName } from "../../catalogue/types/NearestTypes.ts"
@@ -7,13 +7,13 @@ import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 
-/** The packages that n8n comes with. */
+/** Types of the packages that n8n comes with. */
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
-/** Packages that are installed besides, and nodes in n8n's custom folder. */
+/** Types of community packages and of n8n's custom folder. */
 const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 
-/** Whether nobody here can say what the type is. */
+/** Whether the type belongs to a community package, which the catalogue does not describe. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
 const base = "n8n-nodes-base."
@@ -61,7 +61,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
   const versions = NodeType.versions(nodeType)
   const newest = versions.at(-1) ?? 1
   const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
-  // n8n looks at the version only where there is one implementation for each.
+  // n8n ignores the version if there is only one implementation.
   const isOverlooked = nodeType.descriptions.length === 1
   return problemOf(node, {
     severity: isOverlooked || version > newest && isYounger ? "warning" : "error",
@@ -116,6 +116,6 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
-/** Types and versions that there are not. */
+/** Problems with types and versions that do not exist or cannot run. */
 export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
   nodes.flatMap((node) => ofNode(node, lookups))

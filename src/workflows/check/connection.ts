@@ -1,4 +1,4 @@
-/** Connections that n8n's editor would not draw: ports that are not there, kinds that do not fit, inputs left open. */
+/** Problems with connections: ports that do not exist or do not fit, and inputs that need a connection. */
 import type { Problem } from "../../base/Problem.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -9,11 +9,11 @@ const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") ||
 
 const has = (ports: ReadonlyArray<Port> | undefined, type: string) => ports?.some((port) => port.type === type) === true
 
-/** The connection as it must be written, from a sub-node to what it serves. */
+/** Advice with the correct connection, from a sub-node to the node it serves. */
 const written = (from: Node, to: Node, type: string) =>
   `Write connections['${from.name}'].${type} = [[{node: '${to.name}', type: '${type}', index: 0}]].`
 
-/** What the type is of that both ends have: `ai_tool` from a tool to an agent. */
+/** Connection type that both ends have, such as `ai_tool` from a tool to an agent. */
 const common = (from: Node, to: Node) => portTypes(from.outputs).find((type) => type !== "main" && has(to.inputs, type))
 
 const named = (ports: ReadonlyArray<Port>, type: string) => {
@@ -27,7 +27,7 @@ const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, 
     `${port.type}[${port.index}] is not one of them.`
 }
 
-/** What is wrong where a connection starts. */
+/** Problem at the source of a connection. */
 const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
   const { outputs } = from
   if (outputs === undefined) return undefined
@@ -56,7 +56,7 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     : { message: beyond(from, outputs, link.output, "output") }
 }
 
-/** What is wrong where a connection ends. */
+/** Problem at the target of a connection. */
 const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
   const { type } = link.input
   if (type !== link.output.type) {
@@ -81,7 +81,7 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
   }
   const port = inputs.find((each) => each.type === type && each.index === link.input.index)
   if (port === undefined) {
-    // n8n does not look at the index where any number of sub-nodes may be connected.
+    // n8n ignores the index at inputs of sub-nodes.
     if (type !== "main") return undefined
     const isOnly = inputs.filter((each) => each.type === type).length === 1
     return { message: beyond(to, inputs, link.input, "input"), ...(isOnly ? { fix: "Write index: 0." } : {}) }
@@ -126,7 +126,7 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
   })
 }
 
-/** Connections that do not fit their nodes, and inputs that need one. */
+/** Problems with connections that do not fit their nodes, and with inputs that need one. */
 export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
   const into = Map.groupBy(links, ({ to }) => to)
   return [

@@ -1,4 +1,4 @@
-/** What is wrong inside single nodes: parameters, expressions, and credentials that are not set. */
+/** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
@@ -7,7 +7,7 @@ import { parametersOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 
-/** n8n looks into nodes that are connected, and those at which it starts. */
+/** Whether n8n checks the node: it is connected or n8n starts it. */
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
@@ -19,7 +19,7 @@ const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> 
   )
 }
 
-/** The credential types chosen in the parameters of a node for many services. */
+/** Credential type chosen in the parameters of a generic node. */
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   const key = parameters["authentication"] === "predefinedCredentialType"
     ? "nodeCredentialType"
@@ -43,7 +43,7 @@ const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
   })
 }
 
-/** Credentials without which n8n does not publish the workflow. */
+/** Missing credentials without which n8n does not publish the workflow. */
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))
@@ -91,7 +91,7 @@ const ofExpressions = (
     ...[...missing].map(([name, { count, kind, path }]) => {
       const near = nearest(name, names)
       return problemOf(node, {
-        // A script may never get there.
+        // A script may never reach the reference.
         severity: kind === "script" ? "warning" : "error",
         path: `${node.at}.${path}`,
         message: `It refers to the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
@@ -101,7 +101,7 @@ const ofExpressions = (
   ]
 }
 
-/** What is wrong inside the nodes that are not disabled; only a warning where n8n does not look either. */
+/** Problems inside nodes that are not disabled; warnings in nodes that n8n does not check. */
 export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> => {
   const names = new Set(nodes.map(({ name }) => name))
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))

@@ -1,4 +1,4 @@
-/** What is wrong with the shape of a workflow: n8n refuses to store it, or stores something else. */
+/** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
@@ -31,7 +31,7 @@ const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Problem> => [
     : [error("settings", "settings must be an object.")])
 ]
 
-/** What a node needs, and what to do where it is missing; parameters may be, and whoever writes it gives a place. */
+/** Messages and fixes for missing keys of a node; parameters and position may be missing. */
 const missing: { readonly [key: string]: readonly [message: string, fix?: string] } = {
   name: ["The node has no name."],
   type: ["The node has no type."],
@@ -76,9 +76,7 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
   })
 }
 
-// ---- connections
-
-/** A node that was removed can leave an entry without links behind. */
+/** Problems with names in connections; a removed node can leave an entry without links. */
 const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Problem> => {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
@@ -156,7 +154,7 @@ const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
     })
   })
 
-/** Everything wrong with the shape, with the exact path of each. */
+/** All problems with the shape, with exact paths. */
 export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])

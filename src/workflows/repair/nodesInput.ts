@@ -1,4 +1,4 @@
-/** Reads nodes of callers and files, and repairs what is unambiguous. */
+/** Reads nodes of callers and files, with unambiguous repairs. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
@@ -7,7 +7,7 @@ import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
-/** The value converted to that kind, where it is unambiguous. */
+/** Converts a value to a kind if it is unambiguous. */
 const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   switch (kind) {
     case "number":
@@ -20,20 +20,20 @@ const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   return Predicate.isNumber(value) ? String(value) : str(value)
 }
 
-/** Names, types and positions are read by themselves. */
+/** Keys to convert; names, types and positions are read separately. */
 const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text" && kind !== "position")
 
 /** A node with a name. */
 export type Node = Obj & { readonly name: string }
 
-/** Where ids and versions come from that the input lacks. */
+/** Source of ids and versions that the input lacks. */
 export interface Supply {
   readonly newId: () => string
-  /** The version of a type that a new node gets, where it is known. */
+  /** Version that a new node of a type gets, if known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
-  /** The ids of the nodes that n8n has already: they stay, whatever they are. */
+  /** Ids of nodes stored on n8n, which never change. */
   readonly stored?: ReadonlySet<string> | undefined
-  /** Of a workflow that exists already nothing is guessed: two nodes of one name are a problem, not renamed. */
+  /** Whether the workflow exists on n8n: then duplicate names are a problem and not renamed. */
   readonly isExisting?: boolean | undefined
 }
 
@@ -66,15 +66,15 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
-/** The nodes, and how they may be named. */
+/** Nodes, and the words by which connections may refer to them. */
 export type Nodes = {
   readonly nodes: ReadonlyArray<Node>
-  /** The names in the input: connections go to the first of two namesakes, never to a name made up here. */
+  /** Names in the input; of two nodes with one name, connections mean the first. */
   readonly names: ReadonlySet<string>
   readonly byId: ReadonlyMap<string, string>
 }
 
-/** Links go by name: of two namesakes nobody knows which one is meant. */
+/** Refuses duplicate names, since links by name would be ambiguous. */
 const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
   const first = new Map<string, number>()
   for (const [index, { name }] of nodes.entries()) {
@@ -110,7 +110,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       const id = str(node["id"]) ?? ""
       const fits = id.length <= nodeIdLength || supply.stored?.has(id) === true
       if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
-      // Nothing is lost where there was none: n8n and the editor give ids and places too.
+      // Missing ids need no note: n8n and its editor assign them too.
       else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
       return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
@@ -125,12 +125,12 @@ const placeOf = (position: unknown): readonly [x: number, y: number] | undefined
   return x === undefined || y === undefined ? undefined : [x, y]
 }
 
-/** Nodes without a position stand in a row to the right of all others. */
+/** Places nodes without a position in a row to the right of all others. */
 const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Node> => {
   let [right, top] = [-220, 0]
   for (const node of nodes) {
     const place = placeOf(node["position"])
-    // A sticky note is as wide as it says.
+    // Sticky notes have a width.
     const width = num(parametersOf(node)["width"]) ?? 0
     if (place !== undefined && place[0] + width > right) [right, top] = [place[0] + width, place[1]]
   }
