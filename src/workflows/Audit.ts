@@ -3,7 +3,7 @@ import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
@@ -217,5 +217,5 @@ export const run = Effect.fn("Audit.run")(function*(
     ...[...byCheck].map(([check, places]): Finding => ({ check, places })),
     ...ofN8n(reports, workflowId).filter(({ check, places }) => check === "n8n" || places.length > 0)
   ].toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
-  return { workflows: seen.length, findings, ...(withoutN8n === undefined ? {} : { withoutN8n }) }
+  return defined({ workflows: seen.length, findings, withoutN8n })
 })

@@ -1,6 +1,6 @@
 /** Calls of other workflows, and problems with workflows that cannot be called. */
 import * as Effect from "effect/Effect"
-import { type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
@@ -54,14 +54,13 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
   )
   return calls.flatMap(({ at, id, node }): ReadonlyArray<Problem> => {
     const fault = faults.get(id)
-    const [name, nodeId] = [str(node["name"]), str(node["id"])]
-    return fault === undefined ? [] : [{
-      severity: fault.isThere && node["type"] !== caller ? "warning" : "error",
-      ...(name === undefined ? {} : { node: name }),
-      ...(nodeId === undefined ? {} : { nodeId }),
+    return fault === undefined ? [] : [defined({
+      severity: fault.isThere && node["type"] !== caller ? "warning" as const : "error" as const,
+      node: str(node["name"]),
+      nodeId: str(node["id"]),
       path: `nodes[${at}].parameters.workflowId`,
       message: `It calls the workflow ${fault.what}.`,
       fix: fault.isThere ? "Publish it first." : "Use the id of a workflow that exists on this n8n."
-    }]
+    })]
   })
 })

@@ -21,7 +21,7 @@ export const places = ({ nodes, ...rest }: Obj): ReadonlyArray<Place> => [
   ...Redact.places(rest).map((path) => ({ node: undefined, path }))
 ]
 
-/** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`; at most ten, then a count. */
+/** A line for each place, such as `'HTTP Request': parameters.url contains a literal secret …`; ten, then a count. */
 export const warnings = (workflow: Obj): ReadonlyArray<string> => {
   const all = places(workflow).map(({ node, path }) => sentence(node, path))
   return all.length > maxPlaces ? [...all.slice(0, maxPlaces), `${all.length - maxPlaces} more literal secrets`] : all

@@ -11,7 +11,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
-import { equals, type Obj, obj, str } from "../base/Json.ts"
+import { deeper, equals, type Obj, obj, str } from "../base/Json.ts"
 import { marker, redact } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 
@@ -96,9 +96,6 @@ const noCounterpart =
   `${marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
   "one: send the element as it was read, or the secret itself"
 
-const join = (path: string, key: string | number) =>
-  typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
-
 const resolveArray = (
   list: ReadonlyArray<unknown>,
   stored: Stored,
@@ -113,7 +110,7 @@ const resolveArray = (
       : needsStored(inner)
       ? counterpart(list, index, before)
       : absent
-    const resolved = resolveIn(inner, place, join(path, index))
+    const resolved = resolveIn(inner, place, deeper(path, index))
     if (Result.isFailure(resolved)) {
       const { failure } = resolved
       const isAmbiguous = failure.what === nothingStored && place === absent && before.length > 0
@@ -132,8 +129,8 @@ const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result
   const entries: Array<readonly [string, unknown]> = []
   for (const [key, inner] of Object.entries(object)) {
     const place = part(before, key)
-    if (place === absent && key.includes(marker)) return Result.fail({ path: join(path, key), what: nothingStored })
-    const resolved = resolveIn(inner, place, join(path, key))
+    if (place === absent && key.includes(marker)) return Result.fail({ path: deeper(path, key), what: nothingStored })
+    const resolved = resolveIn(inner, place, deeper(path, key))
     if (Result.isFailure(resolved)) return resolved
     entries.push([key, resolved.success])
   }

@@ -121,12 +121,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
       if (
         (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((path) => path.test(write.path))
       ) {
-        yield* refuse([{
-          message: `${
-            Object.keys(rules).join(", ")
-          }: which workflows ${write.method} ${write.path} changes cannot be checked`,
-          path: ""
-        }])
+        const names = Object.keys(rules).join(", ")
+        const message = `${names}: the workflows that ${write.method} ${write.path} changes cannot be checked`
+        yield* refuse([{ message, path: "" }])
       }
     }),
     checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),

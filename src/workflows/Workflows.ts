@@ -94,26 +94,20 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
       hint: "Write ID@published or ID@VERSION, or leave out the @."
     })
   }
-  const from = { place, ...(version === undefined ? {} : { version }) }
-  if (place.kind === "n8n") {
-    if (version !== undefined) {
-      const { notes, workflow } = yield* Effect.mapError(
-        Versions.use((versions) => versions.read(place.id, version)),
-        inField
-      )
-      return { ...from, value: workflow, repairs: [], notes } satisfies Opened
-    }
-    const value = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
-    return { ...from, value, repairs: [], notes: [] } satisfies Opened
+  const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
+  if (place.kind !== "n8n") {
+    const { repairs, value } = yield* version === undefined
+      ? WorkflowFiles.use((files) => files.read(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
+      : Effect.mapError(openFileVersion(place, version), inField)
+    return { ...from, value, repairs } satisfies Opened
   }
-  if (version !== undefined) {
-    const { repairs, value } = yield* Effect.mapError(openFileVersion(place, version), inField)
-    return { ...from, value, repairs, notes: [] } satisfies Opened
+  if (version === undefined) {
+    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) } satisfies Opened
   }
-  const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(place.path)).pipe(
-    Effect.mapError(ofWorkflowId(place, field))
+  const { notes, workflow } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
+    Effect.mapError(inField)
   )
-  return { ...from, value, repairs, notes: [] } satisfies Opened
+  return { ...from, value: workflow, notes } satisfies Opened
 })
 
 /** A workflow in a file, which needs no id, state or tags. */

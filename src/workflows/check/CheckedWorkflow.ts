@@ -1,6 +1,6 @@
 /** Readable parts of a workflow, however broken: the input of the checks of `WorkflowProblems`. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { num, type Obj, str } from "../../base/Json.ts"
+import { defined, num, type Obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
@@ -116,18 +116,17 @@ export const isTriggerLike = ({ description }: Node): boolean =>
   description !== undefined &&
   (description.group.includes("trigger") || description.polling === true || (description.webhooks ?? []).length > 0)
 
+/** Message about a problem, and its fix if there is one. */
+export interface Fault {
+  readonly message: string
+  readonly fix?: string | undefined
+}
+
 /** A problem of a node. */
 export const problemOf = (
   { at, id, name }: Node,
-  problem: Omit<Problem, "node" | "nodeId" | "path"> & { readonly path?: string }
-): Problem => ({
-  severity: problem.severity,
-  node: name,
-  ...(id === undefined ? {} : { nodeId: id }),
-  path: problem.path ?? at,
-  message: problem.message,
-  ...(problem.fix === undefined ? {} : { fix: problem.fix })
-})
+  { fix, message, path = at, severity }: Fault & Pick<Problem, "severity"> & { readonly path?: string | undefined }
+): Problem => defined({ severity, node: name, nodeId: id, path, message, fix })
 
 /** Distinct connection types of ports. */
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [

@@ -41,7 +41,7 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
       severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
       path: `${node.at}.type`,
       message: `n8n ${lookups.release} no longer has the type '${type}'; n8n ${last} still had it.`,
-      ...(successor === undefined ? {} : { fix: `Use '${successor}'.` })
+      fix: successor && `Use '${successor}'.`
     })
   }
   const candidates = nearestTypes(type, lookups)
@@ -51,9 +51,11 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     severity: isYounger && !isSame && own.test(type) ? "warning" : "error",
     path: `${node.at}.type`,
     message: `n8n ${lookups.release} has no type '${type}'.`,
-    ...(candidates.length === 0 ? {} : {
-      fix: isSame ? `Use ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
-    })
+    fix: candidates.length === 0
+      ? undefined
+      : isSame
+      ? `Use ${either(candidates)}.`
+      : `Did you mean ${either(candidates)}?`
   })
 }
 

@@ -31,11 +31,21 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
-const sorted = (problems: ReadonlyArray<Problem>) =>
-  onceEach([
-    ...problems.filter(({ severity }) => severity === "error"),
-    ...problems.filter(({ severity }) => severity === "warning")
-  ])
+const problemsOf = (
+  workflow: Obj,
+  checked: Checked.Checked,
+  lookups: Checked.Lookups,
+  ofTypes: ReadonlyArray<Problem>
+): ReadonlyArray<Problem> => {
+  const all = [
+    ...structureProblems(workflow, lookups),
+    ...ofTypes,
+    ...connectionProblems(checked),
+    ...nodeProblems(checked, lookups),
+    ...reachProblems(checked)
+  ]
+  return onceEach(["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each)))
+}
 
 /** Result of checking a workflow. */
 export interface Findings {
@@ -55,13 +65,7 @@ export interface Findings {
 export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   const checked = Checked.make(workflow, lookups)
   return {
-    problems: sorted([
-      ...structureProblems(workflow, lookups),
-      ...typeProblems(checked, lookups),
-      ...connectionProblems(checked),
-      ...nodeProblems(checked, lookups),
-      ...reachProblems(checked)
-    ]),
+    problems: problemsOf(workflow, checked, lookups, typeProblems(checked, lookups)),
     missingCredentials: missingCredentials(checked)
   }
 }
@@ -106,11 +110,5 @@ export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
       evaluate: () => undefined,
       parse
     }
-    const checked = Checked.make(workflow, lookups)
-    return sorted([
-      ...structureProblems(workflow, lookups),
-      ...connectionProblems(checked),
-      ...nodeProblems(checked, lookups),
-      ...reachProblems(checked)
-    ])
+    return problemsOf(workflow, Checked.make(workflow, lookups), lookups, [])
   })

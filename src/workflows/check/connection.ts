@@ -2,7 +2,16 @@
 import type { Problem } from "../../base/Problem.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { admits, type Checked, isSubNode, type Node, portTypes, problemOf, quoted } from "./CheckedWorkflow.ts"
+import {
+  admits,
+  type Checked,
+  type Fault,
+  isSubNode,
+  type Node,
+  portTypes,
+  problemOf,
+  quoted
+} from "./CheckedWorkflow.ts"
 
 /** `main`, `ai_tool and ai_memory`; `none` */
 const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") || "none"
@@ -28,7 +37,7 @@ const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, 
 }
 
 /** Problem at the source of a connection. */
-const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { outputs } = from
   if (outputs === undefined) return undefined
   const { index, type } = link.output
@@ -48,7 +57,7 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     }
     return {
       message: `'${from.name}' has no ${type} output; it has ${listed(outputs)}.`,
-      ...(isSubNode(from) ? { fix: `Connect it by ${listed(outputs)} to a node that takes that.` } : {})
+      fix: isSubNode(from) ? `Connect it by ${listed(outputs)} to a node that takes that.` : undefined
     }
   }
   return outputs.some((port) => port.type === type && port.index === index)
@@ -57,7 +66,7 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
 }
 
 /** Problem at the target of a connection. */
-const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { type } = link.input
   if (type !== link.output.type) {
     return {
@@ -74,9 +83,9 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     }
     return {
       message: `'${to.name}' has no ${type} input; it has ${listed(inputs)}.`,
-      ...(to.description?.group.includes("trigger") && type === "main"
-        ? { fix: "A trigger starts a workflow; connect from it." }
-        : {})
+      fix: to.description?.group.includes("trigger") && type === "main"
+        ? "A trigger starts a workflow; connect from it."
+        : undefined
     }
   }
   const port = inputs.find((each) => each.type === type && each.index === link.input.index)
@@ -84,11 +93,11 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     // n8n ignores the index at inputs of sub-nodes.
     if (type !== "main") return undefined
     const isOnly = inputs.filter((each) => each.type === type).length === 1
-    return { message: beyond(to, inputs, link.input, "input"), ...(isOnly ? { fix: "Write index: 0." } : {}) }
+    return { message: beyond(to, inputs, link.input, "input"), fix: isOnly ? "Write index: 0." : undefined }
   }
   return admits(port, from) ? undefined : {
     message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? type}.`,
-    ...(port.only === undefined ? {} : { fix: `It takes ${quoted(port.only, 20)}.` })
+    fix: port.only && `It takes ${quoted(port.only, 20)}.`
   }
 }
 
@@ -112,7 +121,7 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
         message: here.length === 0
           ? `'${node.name}' needs a ${label}: nothing is connected to ${Connections.portLabel(port)}.`
           : `'${node.name}' needs a ${label}, and the one connected is disabled.`,
-        ...(here.length === 0 ? { fix: `Connect one by ${port.type}, from the sub-node to this one.` } : {})
+        fix: here.length === 0 ? `Connect one by ${port.type}, from the sub-node to this one.` : undefined
       })]
     }
     return enabled.length > most

@@ -95,7 +95,7 @@ const ofExpressions = (
         severity: kind === "script" ? "warning" : "error",
         path: `${node.at}.${path}`,
         message: `It refers to the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
-        ...(near.length === 0 ? {} : { fix: `Did you mean ${either(near)}?` })
+        fix: near.length === 0 ? undefined : `Did you mean ${either(near)}?`
       })
     })
   ]

@@ -8,12 +8,8 @@ import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 import { either, type Lookups } from "./CheckedWorkflow.ts"
 
-const error = (path: string, message: string, fix?: string): Problem => ({
-  severity: "error",
-  path,
-  message,
-  ...(fix === undefined ? {} : { fix })
-})
+const error = (path: string, message: string, fix?: string): Problem =>
+  defined({ severity: "error" as const, path, message, fix })
 
 const nameProblems = (name: unknown): ReadonlyArray<Problem> => {
   if (!Predicate.isString(name) || name === "") {
@@ -64,15 +60,12 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
       first.set(value, index)
       return []
     }
-    const name = str(node?.["name"])
-    return [{
-      ...error(
-        `nodes[${index}].${key}`,
-        `nodes[${before}] also has the ${key} '${value}'.`,
-        key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
-      ),
-      ...(name === undefined ? {} : { node: name })
-    }]
+    const problem = error(
+      `nodes[${index}].${key}`,
+      `nodes[${before}] also has the ${key} '${value}'.`,
+      key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
+    )
+    return [defined({ ...problem, node: str(node?.["name"]) })]
   })
 }
 

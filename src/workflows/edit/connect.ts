@@ -27,7 +27,7 @@ const fieldsOf = (ends: Ends): Fields => ({
   targetInput: ends.targetInput === undefined ? "to" : "targetInput"
 })
 
-/** Default connection type between two nodes: `main` if possible, else the type by which the source serves the target. */
+/** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
 const commonType = (from: Node, to: Node): string => {
   if (from.outputs === undefined) return "main"
   const types = portTypes(from.outputs)

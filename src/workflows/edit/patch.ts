@@ -82,37 +82,33 @@ export const withFilters = (
     parameters
 }
 
-/** Refuses the first of `keys` that the node type does not have. */
-export const refuseUnknown = (
+const remarkOn = (
   { description, parameters, typeVersion }: For,
-  keys: ReadonlyArray<string>,
+  paths: ReadonlyArray<string>,
   { suggest }: Step.Lookups
-): Step.Attempt<void> => {
-  const names = new Set(description?.properties.map(({ name }) => name))
-  const unknown = new Set(keys.filter((key) => !names.has(key)))
-  if (description === undefined || unknown.size === 0) return Result.succeed(undefined)
-  const remark = Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) =>
-    unknown.has(path)
-  )
+) =>
+  description === undefined || paths.length === 0
+    ? undefined
+    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+
+/** Refuses the first of `keys` that the node type does not have. */
+export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
+  const { description, typeVersion } = node
+  const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
+  const remark = remarkOn(node, unknown, lookups)
   return remark === undefined
-    ? Result.succeed(undefined)
+    ? Result.void
     : Step.refuse(
       `parameters.${remark.path}`,
-      `${description.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
+      `${description?.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
       remark.fix ?? { _tag: "ShowParameters" }
     )
 }
 
 /** Refuses the first of `paths` that does not exist in the node type. */
-export const refuseRemarked = (
-  { description, parameters, typeVersion }: For,
-  paths: ReadonlyArray<string>,
-  { suggest }: Step.Lookups
-): Step.Attempt<void> => {
-  const remark = description === undefined || paths.length === 0
-    ? undefined
-    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+export const refuseRemarked = (node: For, paths: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
+  const remark = remarkOn(node, paths, lookups)
   return remark === undefined
-    ? Result.succeed(undefined)
+    ? Result.void
     : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? { _tag: "ShowParameters" })
 }

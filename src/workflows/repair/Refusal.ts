@@ -118,7 +118,7 @@ const refused = (path: Path, words: string, body: Obj): ReadonlyArray<Path> => {
 }
 
 /**
- * Returns the parts of `body` that n8n refuses with this message, as paths to `drop`; none if it is about something else.
+ * Returns the parts of `body` that n8n refuses with this message, as paths to `drop`; none for other messages.
  *
  * **When to use**
  *

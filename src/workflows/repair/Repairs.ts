@@ -35,7 +35,8 @@ export const sentences = (repairs: Repairs, most = 20): ReadonlyArray<string> =>
   })
 
 /** Whether a value is null or absent, which are the same to n8n. */
-export const isNull = (value: unknown): boolean => Predicate.isNullish(value)
+export const isNull: (value: unknown) => boolean = Predicate.isNullish
+
 /** The value as an object; some languages write an empty one as an empty list. */
 export const objectOf = (value: unknown): Obj | undefined =>
   Array.isArray(value) && value.length === 0 ? {} : obj(value)
