@@ -31,18 +31,16 @@ export interface Opened {
   readonly notes: ReadonlyArray<string>
 }
 
-const noDraft = (id: string, field: string, { hint, isServerFault, reason }: Errors.ValidationError) =>
-  new Errors.ValidationError({
-    reason: `Draft '${id}' cannot be opened: ${reason}`,
-    field,
-    hint: [hint, { _tag: "ListFiles" } as const].flat(),
-    ...(isServerFault === undefined ? {} : { isServerFault })
-  })
-
+/** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
 const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
-  place.kind === "draft"
-    ? noDraft(place.id, field, error)
-    : new Errors.ValidationError({ ...error, field })
+  new Errors.ValidationError({
+    ...error,
+    field,
+    ...(place.kind !== "draft" ? {} : {
+      reason: `Draft '${place.id}' cannot be opened: ${error.reason}`,
+      hint: [error.hint, { _tag: "ListFiles" } as const].flat()
+    })
+  })
 
 /** Opens a snapshot of a file, which contains the file's text. */
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
