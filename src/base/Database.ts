@@ -4,8 +4,8 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
-import { createHash } from "node:crypto"
 import * as Errors from "./Errors.ts"
+import { sha256 } from "./Hash.ts"
 
 /** The statement was not applied. */
 export class DatabaseError extends Data.TaggedError("DatabaseError")<{ readonly message: string }> {}
@@ -22,7 +22,7 @@ export interface Service {
 export class Database extends Context.Service<Database, Service>()("effect-n8n-mcp/Database") {}
 
 /** Digest of an instance, which identifies the owner of a row without revealing the key. */
-export const owner = (instance: string): string => createHash("sha256").update(instance).digest("hex")
+export const owner = (instance: string): string => sha256(instance)
 
 /** Error for a database that does not answer. */
 export const unusable = (reason: string, field?: string) => ({ message }: DatabaseError): Errors.ValidationError =>

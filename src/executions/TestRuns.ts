@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import { createHash } from "node:crypto"
 import { gunzipSync, gzipSync } from "node:zlib"
 import * as AtomicFile from "../base/AtomicFile.ts"
+import { sha256 } from "../base/Hash.ts"
 import type { Blocks } from "./blocks.ts"
 
 export type { Blocks } from "./blocks.ts"
@@ -39,8 +39,7 @@ export const maxBytes = 32_000_000
 const make = Effect.fnUntraced(function*(folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const folderOf = (instance: string) =>
-    path.join(folder, createHash("sha256").update(instance).digest("hex").slice(0, 16))
+  const folderOf = (instance: string) => path.join(folder, sha256(instance).slice(0, 16))
   const fileOf = (instance: string, id: string) => path.join(folderOf(instance), `${id}.json.gz`)
 
   const prune = Effect.fnUntraced(function*(own: string) {

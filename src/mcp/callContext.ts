@@ -1,9 +1,9 @@
 /** Channel from a call to its client: progress and questions to the user. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { createHash } from "node:crypto"
 import { CallContext } from "../base/CallContext.ts"
 import * as Deadline from "../base/Deadline.ts"
+import { sha256 } from "../base/Hash.ts"
 import { obj } from "../base/Json.ts"
 import * as Methods from "./Methods.ts"
 
@@ -25,7 +25,7 @@ const question = (message: string): Methods.Question => ({
 })
 
 /** The text identifies a question, so that a call can ask several. */
-const nameOf = (message: string) => `confirm-${createHash("sha256").update(message).digest("base64url").slice(0, 12)}`
+const nameOf = (message: string) => `confirm-${sha256(message, "base64url").slice(0, 12)}`
 
 const confirm = ({ ask, capabilities }: Methods.Request) => (message: string) => {
   if (!Methods.canAsk(capabilities, question(message))) return Effect.succeed("unasked" as const)

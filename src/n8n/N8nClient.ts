@@ -9,8 +9,8 @@ import { identity } from "effect/Function"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { createHash } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
+import { sha256 } from "../base/Hash.ts"
 import * as about from "./about.ts"
 import * as audit from "./audit.ts"
 import * as communityPackages from "./communityPackages.ts"
@@ -111,8 +111,7 @@ const assemble = Effect.fnUntraced(function*(instance: Instance, requests: Reque
   })
 })
 
-const fingerprint = (key: Redacted.Redacted<string>) =>
-  createHash("sha256").update(Redacted.value(key)).digest("hex").slice(0, 16)
+const fingerprint = (key: Redacted.Redacted<string>) => sha256(Redacted.value(key)).slice(0, 16)
 
 /** Makes a client for one n8n from the `HttpClient` in context. */
 export const make = Effect.fnUntraced(function*(options: Requests.Options) {

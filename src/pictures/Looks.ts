@@ -1,11 +1,12 @@
 /** Appearance of nodes from the catalogue: triggers, sub-nodes, named ports. */
 import * as Effect from "effect/Effect"
-import { arr, num, type Obj, obj, str } from "../base/Json.ts"
+import { num, type Obj, str } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
 import * as Evaluate from "../catalogue/types/Evaluate.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Ports from "../catalogue/types/Ports.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import * as Look from "./Look.ts"
 
 const subtitleOf = ({ operation, resource }: Obj) =>
@@ -14,13 +15,13 @@ const subtitleOf = ({ operation, resource }: Obj) =>
     : {}
 
 const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Ports.Evaluate): Look.LookOf => (node) => {
-  const nodeType = find(str(node["type"]) ?? "")
+  const nodeType = find(Workflow.typeOf(node))
   const version = num(node["typeVersion"]) ?? 1
   const description = nodeType && (NodeType.at(nodeType, version) ?? nodeType.descriptions[0])
   if (description === undefined) return undefined
   const parameters = Parameters.complete(description, {
     typeVersion: version,
-    parameters: obj(node["parameters"]) ?? {}
+    parameters: Workflow.parametersOf(node)
   })
   const shape = { parameters, version, onError: str(node["onError"]) }
   return {
@@ -36,10 +37,7 @@ const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Por
 export const forWorkflows = (
   ...workflows: ReadonlyArray<Obj>
 ): Effect.Effect<Look.LookOf, never, NodeCatalogue.NodeCatalogue> => {
-  const types = workflows.flatMap((workflow) =>
-    arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-  )
-  return Effect.all([NodeCatalogue.findAll(types), Evaluate.make]).pipe(
+  return Effect.all([NodeCatalogue.findAll(workflows.flatMap(Workflow.typesOf)), Evaluate.make]).pipe(
     Effect.map(([find, evaluate]) => of(find, evaluate)),
     Effect.orElseSucceed(() => Look.unknown)
   )

@@ -9,11 +9,12 @@
  */
 import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
+import { isNote, namedNodes, nameOf, parametersOf, typeOf } from "../n8n/model/Workflow.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
 import * as Look from "./Look.ts"
 import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
-import { farthest, isNote, nameOf, nodesOf, overlaid, pointOf } from "./overlays.ts"
+import { farthest, overlaid, pointOf } from "./overlays.ts"
 
 export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
@@ -63,7 +64,7 @@ const soundsLikeTrigger = (type: string) => /(trigger|\.webhook|\.start|\.cron|\
 
 const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
   const place = pointOf(node["position"])
-  const { color, content, height, width } = obj(node["parameters"]) ?? {}
+  const { color, content, height, width } = parametersOf(node)
   const length = (value: unknown, usual: number) => Math.min(farthest, Math.max(16, num(value) ?? usual))
   return place === undefined ? [] : [{
     ...place,
@@ -86,7 +87,7 @@ export const make = (
   const byTarget = Map.groupBy(parts.links, ({ to }) => to)
   const nodes = parts.sources.map((source): Node => {
     const { id, json } = source
-    const type = str(json["type"]) ?? ""
+    const type = typeOf(json)
     const look = lookOf(json)
     const [outgoing, incoming] = [bySource.get(id) ?? [], byTarget.get(id) ?? []]
     const inputs = portsOf(look?.inputs, incoming.map(({ input }) => input), show.line)
@@ -116,7 +117,7 @@ export const make = (
     overlay: overlay?._tag,
     nodes,
     links: parts.links,
-    notes: nodesOf(workflow).filter(isNote).flatMap((node) => noteOf(node, show)),
+    notes: namedNodes(workflow).filter(isNote).flatMap((node) => noteOf(node, show)),
     sections: parts.sections ?? [],
     focus: parts.focus
   }) as Picture

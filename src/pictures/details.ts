@@ -5,6 +5,7 @@ import * as Redact from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 import type * as Execution from "../executions/Execution.ts"
 import * as NodeExecution from "../executions/NodeExecution.ts"
+import { nameOf } from "../n8n/model/Workflow.ts"
 import type * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 
 /** Titled part of a node's details. */
@@ -80,7 +81,7 @@ const errorText = (error: Execution.ErrorDetail) =>
 
 /** Input, error and output of a node's last run. */
 export const ofRun = (node: Obj, execution: Execution.Execution, show: Show): ReadonlyArray<Section> => {
-  const nodeName = str(node["name"]) ?? ""
+  const nodeName = nameOf(node)
   const { node: run } = NodeExecution.read(
     execution,
     { nodeName, itemOffset: 0, itemLimit: shownItems },

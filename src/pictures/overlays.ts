@@ -1,17 +1,16 @@
 /** Overlays of a picture: an execution, a difference or problems, as statuses of nodes and links. Pure. */
-import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
+import { arr, defined, num, type Obj } from "../base/Json.ts"
 import { counted } from "../base/Plural.ts"
 import type { Problem } from "../base/Problem.ts"
 import * as Execution from "../executions/Execution.ts"
 import * as Connections from "../n8n/model/Connections.ts"
+import { isNote, namedNodes, nameOf } from "../n8n/model/Workflow.ts"
 import * as Comparison from "../workflows/diff/Comparison.ts"
 import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
 import type * as Look from "./Look.ts"
 import type { Document, Link, Node, Overlay, Status } from "./model.ts"
-
-const noteType = "n8n-nodes-base.stickyNote"
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
 export const farthest = 1e7
@@ -20,13 +19,6 @@ export const pointOf = (value: unknown): geometry.Point | undefined => {
   const [x, y] = arr(value).map(num)
   return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) > farthest ? undefined : { x, y }
 }
-
-export const nodesOf = (workflow: Document): ReadonlyArray<Obj> =>
-  arr(workflow["nodes"]).flatMap((node) => typeof obj(node)?.["name"] === "string" ? [obj(node) ?? {}] : [])
-
-export const isNote = ({ type }: Obj) => type === noteType
-
-export const nameOf = (node: Obj) => str(node["name"]) ?? ""
 
 /** Node of the workflow or, in a difference, of its earlier state. */
 interface Source {
@@ -63,7 +55,7 @@ interface Overlaid {
 }
 
 const sourcesOf = (workflow: Document, state: Source["state"] = "after", prefix = "n"): ReadonlyArray<Source> =>
-  nodesOf(workflow).filter((node) => !isNote(node))
+  namedNodes(workflow).filter((node) => !isNote(node))
     .map((json, index) => ({ id: `${prefix}${index}`, json, state }))
 
 const plain = (workflow: Document, show: details.Show): Overlaid => {
@@ -154,7 +146,7 @@ const ofDifference = (
     return plainName === name ? presentId(name) ?? removedId(name) : removedId(plainName)
   }
   const isAdded = (link: Connections.Link) => diff.links.added.some((each) => Connections.sameLink(each, link))
-  const notes = new Set([before, after].flatMap(nodesOf).flatMap((node) => isNote(node) ? [nameOf(node)] : []))
+  const notes = new Set([before, after].flatMap(namedNodes).flatMap((node) => isNote(node) ? [nameOf(node)] : []))
   const ofNodes = diff.nodes.filter(({ name }) => !notes.has(name))
   const count = (changes: ReadonlyArray<WorkflowDiff.NodeDiff>, what: string) =>
     changes.length === 0 ? [] : [`${changes.length} ${what}`]
@@ -197,7 +189,7 @@ const ofDifference = (
 }
 
 const formerPosition = (before: Document, { formerName, name }: WorkflowDiff.NodeDiff) =>
-  nodesOf(before).find((node) => nameOf(node) === (formerName ?? name))?.["position"]
+  namedNodes(before).find((node) => nameOf(node) === (formerName ?? name))?.["position"]
 
 const ofProblems = (
   workflow: Document,

@@ -1,5 +1,5 @@
 /** What of a workflow is kept in step: the same on n8n and in a file, whatever the order of keys. Pure. */
-import { createHash } from "node:crypto"
+import { sha256 } from "../base/Hash.ts"
 import { arr, equals, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 
 /** What else is kept in step when it is asked for. */
@@ -64,8 +64,7 @@ const sorted = (value: unknown): unknown => {
 }
 
 /** A fingerprint of a content; equal whatever the order of keys. */
-export const hash = (content: Obj): string =>
-  createHash("sha256").update(JSON.stringify(sorted(content))).digest("hex").slice(0, 32)
+export const hash = (content: Obj): string => sha256(JSON.stringify(sorted(content))).slice(0, 32)
 
 const twin = (element: unknown, index: number, old: ReadonlyArray<unknown>): unknown => {
   const of = (key: string) => {

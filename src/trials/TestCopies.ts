@@ -1,10 +1,10 @@
 /** Test copies on n8n: creating and removing them, including those that another process left behind. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { createHash } from "node:crypto"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import type * as Errors from "../base/Errors.ts"
+import { sha256 } from "../base/Hash.ts"
 import type { Obj } from "../base/Json.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -27,7 +27,7 @@ let machine: string | undefined
 
 /** This process, as the owner of its copies. */
 export const currentOwner = (): TestMark.Owner => {
-  machine ??= createHash("sha256").update(`${hostname()} ${namespace()}`).digest("hex").slice(0, 8)
+  machine ??= sha256(`${hostname()} ${namespace()}`).slice(0, 8)
   return { machine, pid: process.pid }
 }
 

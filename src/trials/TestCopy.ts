@@ -13,7 +13,7 @@ import { arr, type Obj, obj, str, without } from "../base/Json.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
-import type { Node } from "../n8n/model/Workflow.ts"
+import { isNote, type Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
 import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
@@ -96,7 +96,6 @@ export interface Refusal {
 }
 
 const errorTrigger = "n8n-nodes-base.errorTrigger"
-const note = "n8n-nodes-base.stickyNote"
 const respond = "n8n-nodes-base.respondToWebhook"
 
 /** The name of the added node that reports the execution's id. */
@@ -260,7 +259,7 @@ const pinOf = (subject: Subject, options: Options, node: Node): pins.Pin | undef
 const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal> =>
   Result.gen(function*() {
     const { endNode, isTrigger } = options
-    const nodes = subject.nodes.filter(({ type }) => type !== note)
+    const nodes = subject.nodes.filter((node) => !isNote(node))
     const byName = new Map(nodes.map((node) => [node.name, node]))
     const all = Connections.links(subject.connections).filter(({ from, to }) => byName.has(from) && byName.has(to))
     const start = yield* startOf(nodes, all, options)

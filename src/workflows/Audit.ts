@@ -1,11 +1,11 @@
-/** What is risky on an n8n: its own audit, and what a look into the workflows shows. Places and names, never values. */
+/** Audit of an n8n: n8n's own audit and checks of all workflows. Reports places and names, never values. */
 import * as Cache from "effect/Cache"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { arr, defined, type Obj, obj, str } from "../base/Json.ts"
 import type { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
-import type { Listed } from "../n8n/model/Workflow.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { type AuditLocation, type AuditReport, hasStatus, N8nClient } from "../n8n/N8nClient.ts"
 import { type ReadWorkflow, WriteGuard } from "../n8n/WriteGuard.ts"
 import * as LiteralSecrets from "./LiteralSecrets.ts"
@@ -13,7 +13,7 @@ import * as NodeLookups from "./NodeLookups.ts"
 import { outdated } from "./Outdated.ts"
 import { hasErrorWorkflow } from "./Policy.ts"
 
-/** What is looked for, the gravest first; `n8n` is what only n8n's own audit finds. */
+/** Checks, most serious first; `n8n` contains findings that only n8n's own audit has. */
 export const checks = [
   "literal-secret",
   "open-webhook",
@@ -29,10 +29,10 @@ export type Check = typeof checks[number]
 /** Checks that need n8n's own audit. */
 export const byN8n: ReadonlySet<Check> = new Set(["n8n", "unused-credential", "idle-credential"])
 
-/** The scope of an API key that n8n's own audit needs. */
+/** API key scope that n8n's own audit needs. */
 export const scope = "securityAudit:generate"
 
-/** A workflow or a credential that a finding is about, and where in it: `'Node': parameters.url`. */
+/** Workflow or credential with a finding, and places in it: `'Node': parameters.url`. */
 export interface Place {
   readonly id: string
   readonly name: string
@@ -42,34 +42,30 @@ export interface Place {
 /** Findings of one kind. */
 export interface Finding {
   readonly check: Check
-  /** n8n's own words, of what n8n found. */
+  /** Title by n8n, for findings of n8n's audit. */
   readonly title?: string
   readonly recommendation?: string
   readonly places: ReadonlyArray<Place>
 }
 
-/** What an audit found; nothing is an empty list. */
+/** Result of an audit. */
 export interface Report {
-  /** How many workflows were looked into. */
+  /** Number of workflows checked. */
   readonly workflows: number
   readonly findings: ReadonlyArray<Finding>
-  /** Why n8n's own audit is not in it: what needs it was not looked for. */
+  /** Reason why n8n's own audit is missing, and with it the checks that need it. */
   readonly withoutN8n?: string
 }
 
-/** What an audit looks at of a workflow. */
-type Subject = Pick<Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
+/** Parts of a workflow that an audit reads. */
+type Subject = Pick<Workflow.Listed, "id" | "name" | "active" | "nodes"> & { readonly settings?: unknown }
 
-/** Everything that one workflow shows by itself. */
+/** Places of findings in one workflow. */
 type Notes = Readonly<
   Record<Exclude<Check, "n8n" | "unused-credential" | "idle-credential" | "outdated-node">, ReadonlyArray<string>>
 >
 
-const nodesOf = ({ nodes }: Pick<Subject, "nodes">) => nodes.map((node) => obj(node) ?? {})
-
-const nameOf = (node: Obj) => str(node["name"]) ?? "?"
-
-/** Triggers that anybody can call who knows their address. */
+/** Triggers that anyone who knows their address can call. */
 const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
   "n8n-nodes-base.webhook": () => true,
   "@n8n/n8n-nodes-langchain.mcpTrigger": () => true,
@@ -77,8 +73,8 @@ const open: Readonly<Record<string, (parameters: Obj) => boolean>> = {
 }
 
 const isOpen = (node: Obj) => {
-  const parameters = obj(node["parameters"]) ?? {}
-  const type = str(node["type"]) ?? ""
+  const parameters = Workflow.parametersOf(node)
+  const type = Workflow.typeOf(node)
   return node["disabled"] !== true &&
     Object.hasOwn(open, type) && open[type]?.(parameters) === true &&
     (parameters["authentication"] ?? "none") === "none" &&
@@ -92,15 +88,15 @@ const look = Effect.fnUntraced(
     read: ReadWorkflow
   ): Effect.fn.Return<Notes, Errors.N8nError> {
     const guard = yield* WriteGuard
-    // What is not published is called by nobody, and cannot fail at night; whoever asks about one wants to know before.
+    // No one calls an unpublished workflow, but a caller who audits a single one wants to know before publishing it.
     const counts = isAlone || workflow.active
     return {
       "literal-secret": LiteralSecrets.places({ nodes: workflow.nodes }).map(({ node, path }) =>
         `'${node ?? "?"}': ${path}`
       ),
-      "open-webhook": counts ? nodesOf(workflow).filter(isOpen).map(nameOf) : [],
+      "open-webhook": counts ? Workflow.nodes(workflow).filter(isOpen).map((node) => Workflow.nameOf(node) || "?") : [],
       policy: yield* guard.faults({ ...workflow }, read),
-      "no-error-workflow": counts && nodesOf(workflow).length > 0 && !hasErrorWorkflow({ ...workflow })
+      "no-error-workflow": counts && workflow.nodes.length > 0 && !hasErrorWorkflow({ ...workflow })
         ? ["settings.errorWorkflow"]
         : []
     }
@@ -109,7 +105,7 @@ const look = Effect.fnUntraced(
 
 const slim = (node: Obj) => ({ name: node["name"], type: node["type"], typeVersion: node["typeVersion"] })
 
-/** n8n calls every Code node risky, and lists settings that are no finding. */
+/** Ordinary node types, which n8n reports as risky wherever they are used. */
 const ordinary = new Set([
   "n8n-nodes-base.code",
   "n8n-nodes-base.httpRequest",
@@ -132,7 +128,7 @@ const credentials = (check: Check, locations: ReadonlyArray<AuditLocation>): Fin
   places: [...new Map(locations.map(({ id = "", name = "" }) => [id, { id, name, at: [] }])).values()]
 })
 
-/** By workflow; what is of no workflow (a package, a file) stands for itself. */
+/** Places by workflow; locations outside of workflows, such as a package or a file, are places of their own. */
 const placesOf = (locations: ReadonlyArray<AuditLocation>): ReadonlyArray<Place> =>
   [...Map.groupBy(locations, (at) => at.workflowId ?? at.id ?? at.nodeType ?? "")].map(([id, all]) => ({
     id,
@@ -140,7 +136,7 @@ const placesOf = (locations: ReadonlyArray<AuditLocation>): ReadonlyArray<Place>
     at: all.flatMap(({ filePath, nodeName, packageUrl }) => nodeName ?? packageUrl ?? filePath ?? [])
   }))
 
-/** n8n's findings without what ours say already, or nobody can mend. */
+/** n8n's findings without those that our checks repeat or that no one can fix. */
 const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefined): ReadonlyArray<Finding> => {
   const sections = reports.flatMap((report) => report.sections)
   const located = (title: (title: string) => boolean) =>
@@ -166,7 +162,7 @@ const ofN8n = (reports: ReadonlyArray<AuditReport>, workflowId: string | undefin
   ]
 }
 
-/** Without it the rest is still of use. */
+/** n8n's own audit, or the reason why it is not available. */
 const askN8n = Effect.gen(function*() {
   const n8n = yield* N8nClient
   return yield* n8n.audit().pipe(
@@ -182,28 +178,28 @@ const askN8n = Effect.gen(function*() {
 })
 
 /**
- * Audits the whole n8n, or one workflow: `POST /audit`, and every workflow as it streams by. Archived workflows are left
- * out. A key without the scope `securityAudit:generate` gets the rest, as incomplete.
+ * Audits the whole n8n or one workflow, by `POST /audit` and by reading every workflow except archived ones. For a key
+ * without the scope `securityAudit:generate` the report is incomplete.
  */
 export const run = Effect.fn("Audit.run")(function*(
   workflowId?: string
 ): Effect.fn.Return<Report, Errors.N8nError, N8nClient | NodeCatalogue> {
   const n8n = yield* N8nClient
-  const found = new Map<Check, Array<Place>>()
+  const byCheck = new Map<Check, Array<Place>>()
   const note = (check: Check, { id, name }: Pick<Subject, "id" | "name">, at: ReadonlyArray<string>) => {
-    if (at.length > 0) found.set(check, [...found.get(check) ?? [], { id, name, at }])
+    if (at.length > 0) byCheck.set(check, [...byCheck.get(check) ?? [], { id, name, at }])
   }
   const seen: Array<Pick<Subject, "id" | "name"> & { readonly nodes: ReadonlyArray<Obj> }> = []
   const others = yield* Cache.make({ capacity: 100, lookup: (id: string) => n8n.getWorkflow(id) })
   const lookAt = Effect.fnUntraced(function*(workflow: Subject) {
     const notes = yield* look(workflow, workflowId !== undefined, (id) => Cache.get(others, id))
     for (const [check, at] of Object.entries(notes)) note(check as Check, workflow, at)
-    seen.push({ id: workflow.id, name: workflow.name, nodes: nodesOf(workflow).map(slim) })
+    seen.push({ id: workflow.id, name: workflow.name, nodes: Workflow.nodes(workflow).map(slim) })
   })
   if (workflowId === undefined) yield* Stream.runForEach(n8n.streamWorkflows(), lookAt)
   else yield* lookAt(yield* n8n.getWorkflow(workflowId))
 
-  const types = new Set(seen.flatMap(({ nodes }) => nodes.flatMap(({ type }) => str(type) ?? [])))
+  const types = new Set(seen.flatMap(Workflow.typesOf))
   const lookups = yield* NodeLookups.make(types, yield* n8n.release)
   for (const workflow of seen) {
     note(
@@ -218,8 +214,8 @@ export const run = Effect.fn("Audit.run")(function*(
   }
   const { reports, withoutN8n } = yield* askN8n
   const findings = [
-    ...[...found].map(([check, places]): Finding => ({ check, places })),
+    ...[...byCheck].map(([check, places]): Finding => ({ check, places })),
     ...ofN8n(reports, workflowId).filter(({ check, places }) => check === "n8n" || places.length > 0)
   ].toSorted((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check))
-  return { workflows: seen.length, findings, ...(withoutN8n === undefined ? {} : { withoutN8n }) }
+  return defined({ workflows: seen.length, findings, withoutN8n })
 })

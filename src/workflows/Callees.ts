@@ -1,7 +1,8 @@
-/** Workflows that others call, and those of them that cannot be called. */
+/** Calls of other workflows, and problems with workflows that cannot be called. */
 import * as Effect from "effect/Effect"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { defined, type Obj, obj, str } from "../base/Json.ts"
 import type { Problem } from "../base/Problem.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
 
 const caller = "n8n-nodes-base.executeWorkflow"
@@ -17,7 +18,7 @@ interface Call {
   readonly id: string
 }
 
-/** The id of the workflow that a node calls, unless it is disabled or an expression computes the id. */
+/** Id of the workflow that a node calls, unless the node is disabled or the id is an expression. */
 export const calledBy = ({ disabled, parameters, type }: Obj): string | undefined => {
   if (disabled === true || type !== caller && !tools.has(type)) return undefined
   const { source = "database", workflowId } = obj(parameters) ?? {}
@@ -25,10 +26,9 @@ export const calledBy = ({ disabled, parameters, type }: Obj): string | undefine
   return source !== "database" || id === undefined || id === "" || id.startsWith("=") ? undefined : id
 }
 
-/** Calls of workflows that do not exist or, on n8n 2, are not published; the workflow itself may be a draft. */
+/** Finds calls of workflows that do not exist or, on n8n 2, are not published; the caller may be a draft. */
 export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, release: string) {
-  const calls = arr(workflow["nodes"]).flatMap((value, at): ReadonlyArray<Call> => {
-    const node = obj(value) ?? {}
+  const calls = Workflow.nodes(workflow).flatMap((node, at): ReadonlyArray<Call> => {
     const id = calledBy(node)
     return id === undefined || id === workflow["id"] ? [] : [{ at, node, id }]
   })
@@ -43,7 +43,7 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
           ),
           Effect.catchTag("NotFoundError", () =>
             Effect.succeed({ what: `'${id}', which does not exist`, isThere: false })),
-          // Who may not read it may call it.
+          // A workflow that the key may not read may still be callable.
           Effect.orElseSucceed(() =>
             undefined
           ),
@@ -54,14 +54,13 @@ export const problems = Effect.fn("Callees.problems")(function*(workflow: Obj, r
   )
   return calls.flatMap(({ at, id, node }): ReadonlyArray<Problem> => {
     const fault = faults.get(id)
-    const [name, nodeId] = [str(node["name"]), str(node["id"])]
-    return fault === undefined ? [] : [{
-      severity: fault.isThere && node["type"] !== caller ? "warning" : "error",
-      ...(name === undefined ? {} : { node: name }),
-      ...(nodeId === undefined ? {} : { nodeId }),
+    return fault === undefined ? [] : [defined({
+      severity: fault.isThere && node["type"] !== caller ? "warning" as const : "error" as const,
+      node: str(node["name"]),
+      nodeId: str(node["id"]),
       path: `nodes[${at}].parameters.workflowId`,
       message: `It calls the workflow ${fault.what}.`,
-      fix: fault.isThere ? "Publish that one first." : "Take the id of a workflow that this n8n has."
-    }]
+      fix: fault.isThere ? "Publish it first." : "Use the id of a workflow that exists on this n8n."
+    })]
   })
 })

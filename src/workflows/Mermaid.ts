@@ -1,18 +1,17 @@
-/** A workflow as a Mermaid flowchart, for a client that draws it. */
+/** Workflows as Mermaid flowcharts. */
 import * as Connections from "../n8n/model/Connections.ts"
 
 const entity = (sign: string) => `#${sign.codePointAt(0)};`
 
 /**
- * Mermaid reads `"`, `#`, brackets and the like as syntax, and what begins like a list's item as Markdown; its own
- * entities stand for them.
+ * Escapes characters that Mermaid reads as syntax, and list markers that it reads as Markdown, as Mermaid entities.
  */
 const mermaidText = (text: string) =>
   text.replace(/[^\p{L}\p{M}\p{N} .,:!?_+=*/@%&-]/gu, entity)
     .replace(/(?<=^ *\d*)[.*+-](?= )/, entity)
 
 /**
- * The flowchart, left to right.
+ * Draws a flowchart from left to right.
  *
  * **Details**
  *

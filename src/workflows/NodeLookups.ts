@@ -1,4 +1,4 @@
-/** What validating and editing workflows have to look up: node types, and what the connected n8n has of them. */
+/** Node types for validating and editing workflows, and their availability on the connected n8n. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as JavaScript from "../base/JavaScript.ts"
@@ -11,14 +11,14 @@ import * as ToolVariant from "../catalogue/types/ToolVariant.ts"
 import { isV1 } from "../n8n/N8nClient.ts"
 import type { Lookups } from "./check/CheckedWorkflow.ts"
 
-/** {@link Lookups}, and the version of a type that a new node gets: the newest that the connected n8n has. */
+/** {@link Lookups}, and the version of a new node: the newest that the connected n8n has. */
 export type NodeLookups = Required<Pick<Lookups, FromReleases>> & Omit<Lookups, FromReleases> & {
   readonly newest: (type: string) => number | undefined
 }
 
 type FromReleases = "isLacked" | "removed" | "successors"
 
-/** Looks these types up; `connected` is the release of the n8n that the workflow is for, where it is known. */
+/** Looks up node types; `connected` is the release of the n8n that the workflow is for, if known. */
 export const make = Effect.fn("NodeLookups.make")(function*(
   types: Iterable<string>,
   connected?: string
@@ -33,7 +33,7 @@ export const make = Effect.fn("NodeLookups.make")(function*(
     known: catalogue.types
   })
   const find = yield* findAll(types)
-  /** A tool variant is there where its base is. */
+  /** Listed type: for a tool variant its base. */
   const listed = (type: string) => known.includes(type) ? type : ToolVariant.baseOf(type) ?? type
   const isLacked = (type: string, version: number) =>
     connected !== undefined && Releases.isLacked(releases, listed(type), version, connected)

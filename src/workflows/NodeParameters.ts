@@ -1,28 +1,27 @@
-/** What the parameters of a workflow's nodes are, by the catalogue. */
+/** Values in the parameters of a workflow's nodes, with their descriptions in the catalogue. */
 import * as Effect from "effect/Effect"
-import { arr, num, type Obj, obj, str } from "../base/Json.ts"
+import { arr, num, type Obj, obj } from "../base/Json.ts"
 import * as NodeCatalogue from "../catalogue/NodeCatalogue.ts"
 import * as ParameterPlaces from "../catalogue/parameters/ParameterPlaces.ts"
 import * as Parameters from "../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
+import { parametersOf, typeOf, typesOf } from "../n8n/model/Workflow.ts"
 import type { CodePlaces } from "./files/WorkflowFiles.ts"
 
-/** A value in a node's parameters, and whether n8n shows it there. */
+/** A value in a node's parameters, and whether n8n shows it. */
 export interface Place extends ParameterPlaces.Place {
   readonly isShown: boolean
 }
 
-const typeOf = (node: unknown) => str(obj(node)?.["type"]) ?? ""
-
-/** What is in the parameters of a node whose type this workflow has; nothing of a type that is not known. */
+/** Returns a function that lists the values of a node whose type occurs in the workflow; none for an unknown type. */
 export const places = Effect.fn("NodeParameters.places")(function*(workflow: Obj) {
-  const find = yield* NodeCatalogue.findAll(arr(workflow["nodes"]).map(typeOf))
+  const find = yield* NodeCatalogue.findAll(typesOf(workflow))
   return (node: unknown): ReadonlyArray<Place> => {
     const nodeType = find(typeOf(node))
     const typeVersion = num(obj(node)?.["typeVersion"]) ?? (nodeType && NodeType.defaultVersion(nodeType)) ?? 1
     const description = nodeType && (NodeType.at(nodeType, typeVersion) ?? nodeType.descriptions[0])
     if (description === undefined) return []
-    const parameters = obj(obj(node)?.["parameters"]) ?? {}
+    const parameters = parametersOf(node)
     const scope = Parameters.scopeOf(description, { typeVersion, parameters })
     return ParameterPlaces.all(description, parameters).map((place) => ({
       ...place,
@@ -31,7 +30,7 @@ export const places = Effect.fn("NodeParameters.places")(function*(workflow: Obj
   }
 })
 
-/** Finds the code in workflows with the types of nodes that this one has, by the editor that n8n opens for it. */
+/** Returns a function that finds code, by the editor n8n opens for it, in nodes whose types occur in the workflow. */
 export const codePlaces = Effect.fn("NodeParameters.codePlaces")(function*(workflow: Obj) {
   const placesOf = yield* places(workflow)
   const find: CodePlaces = ({ nodes }) =>

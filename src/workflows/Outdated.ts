@@ -1,28 +1,28 @@
-/** The nodes of a workflow that n8n has newer versions of, or has deprecated: no problem, but worth knowing. */
+/** Nodes of a workflow with newer versions or deprecated types: not a problem, but worth knowing. */
 import * as Schema from "effect/Schema"
-import { arr, defined, num, type Obj, obj, str } from "../base/Json.ts"
+import { defined, num, type Obj, str } from "../base/Json.ts"
+import { nodes } from "../n8n/model/Workflow.ts"
 import type { NodeLookups } from "./NodeLookups.ts"
 
-/** A node that is outdated. */
+/** An outdated node. */
 export const Outdated = Schema.Struct({
   node: Schema.String,
   type: Schema.String,
-  /** The node's version, and the newest that the n8n it is for has. */
+  /** Version of the node, and `newest`, the newest version on the n8n that the workflow is for. */
   has: Schema.Finite,
   newest: Schema.Finite,
   deprecated: Schema.optionalKey(Schema.Boolean),
-  /** The types that took a deprecated one's place. */
+  /** Successors of a deprecated type. */
   use: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type Outdated = typeof Outdated.Type
 
-/** The deprecated first. Nodes of types that are not known, or without a version, are left out. */
+/** Lists outdated nodes, deprecated ones first; nodes without a version or of an unknown type are omitted. */
 export const outdated = (
   workflow: Obj,
   { newest, successors }: Pick<NodeLookups, "newest" | "successors">
 ): ReadonlyArray<Outdated> =>
-  arr(workflow["nodes"]).flatMap((value) => {
-    const node = obj(value) ?? {}
+  nodes(workflow).flatMap((node) => {
     const [name, type, has] = [str(node["name"]), str(node["type"]), num(node["typeVersion"])]
     if (name === undefined || type === undefined || has === undefined) return []
     const use = successors(type)

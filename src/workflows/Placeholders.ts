@@ -1,28 +1,27 @@
 /**
- * What our answers put where something was left out (`[redacted]`, `… [+N chars]`, `_truncated`) must never be written
- * as if it were the value.
+ * Placeholders of answers (`[redacted]`, `… [+N chars]`, `_truncated`), which must never be written as values.
  *
  * **Details**
  *
- * Where it stands for what is stored at the same place, the stored value is put back; elsewhere the write is refused.
- * So is a text whose hidden characters an answer spelled out. The place of an element of a list is no proof: it has to
- * bear the id or name of the stored one, or to equal it but for what was left out; otherwise one host could be sent
- * the password of another.
+ * A placeholder for the value stored at the same path is replaced by that value; otherwise the write is refused. Text
+ * whose hidden characters were spelled out is restored in the same way. An element of a list is not identified by its
+ * index: it must have the id or name of the stored one, or equal it apart from placeholders; otherwise one host could
+ * receive the password of another.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
-import { equals, type Obj, obj, str } from "../base/Json.ts"
+import { deeper, equals, type Obj, obj, str } from "../base/Json.ts"
 import { marker, redact } from "../base/Redact.ts"
 import * as Visible from "../base/Visible.ts"
 
-/** Where a placeholder stands that stands for nothing stored. */
+/** Placeholder without a stored value. */
 export interface Unresolved {
   readonly path: string
   readonly what: string
 }
 
-/** A stored value, and as answers show it: without secrets, but neither cut nor spelled out. */
+/** A stored value, and its redacted form before truncation and spelling out. */
 interface Stored {
   readonly value: unknown
   readonly shown: unknown
@@ -30,7 +29,7 @@ interface Stored {
 
 const absent: Stored = { value: undefined, shown: undefined }
 
-/** The part of a stored value under a key or an index. */
+/** Part of a stored value at a key or an index. */
 const part = ({ shown, value }: Stored, key: string | number): Stored => {
   const [whole, clean] = [value, shown] as ReadonlyArray<Obj | undefined>
   return whole !== undefined && Object.hasOwn(whole, key) ? { value: whole[key], shown: clean?.[key] } : absent
@@ -40,7 +39,7 @@ const cutNote = /… \[\+(\d+) chars\]$/
 
 const isPlaceholder = (text: string): boolean => text.includes(marker) || /… \[\+\d+ chars\]/.test(text)
 
-/** Whether `text` is a beginning of `whole`, and says rightly how much was cut. */
+/** Whether `text` is the beginning of `whole` with the correct number of omitted characters. */
 const isCutOf = (text: string, whole: string): boolean => {
   const [note, count] = cutNote.exec(text) ?? []
   if (note === undefined) return false
@@ -48,12 +47,12 @@ const isCutOf = (text: string, whole: string): boolean => {
   return whole.length === start.length + Number(count) && whole.startsWith(start)
 }
 
-/** Whether a string is the stored one, or what an answer shows of it. */
+/** Whether a string is the stored one, or the form of it in an answer. */
 const isShownString = (text: string, { shown, value }: Stored): boolean =>
   typeof value === "string" && typeof shown === "string" &&
   (text === value || text === Visible.text(shown) || isCutOf(text, value) || isCutOf(text, shown))
 
-/** Whether all of a value is the stored one, or what an answer shows of it. */
+/** Whether a whole value is the stored one, or the form of it in an answer. */
 const isShown = (value: unknown, stored: Stored): boolean => {
   if (typeof value === "string") return isShownString(value, stored)
   if (Array.isArray(value)) {
@@ -67,15 +66,15 @@ const isShown = (value: unknown, stored: Stored): boolean => {
     keys.every((key) => Object.hasOwn(before, key) && isShown(object[key], part(stored, key)))
 }
 
-/** Whether something in it may stand for something stored. */
+/** Whether a value may contain forms of stored values. */
 const needsStored = (value: unknown): boolean =>
   typeof value === "string"
     ? isPlaceholder(value) || value.includes("\\u")
     : typeof value === "object" && value !== null && Object.values(value).some(needsStored)
 
 /**
- * The stored element that an element of a list is: by id, else by name, else the one that it equals. Of several that it
- * equals, its rank among its like decides, where none of them came or went.
+ * Stored counterpart of an element of a list: by id, else by name, else by equality. Among several equal ones the rank
+ * decides, if their number is unchanged.
  */
 const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: ReadonlyArray<Stored>): Stored => {
   const element = list[index]
@@ -91,14 +90,11 @@ const counterpart = (list: ReadonlyArray<unknown>, index: number, stored: Readon
   return like.length === alike.length ? alike[like.indexOf(index)] ?? absent : absent
 }
 
-const nothingStored = `${marker} stands for no stored value`
+const nothingStored = `${marker} does not match a stored value`
 
 const noCounterpart =
   `${marker} is in a list element that has neither the id nor the name of a stored one, nor equals ` +
   "one: send the element as it was read, or the secret itself"
-
-const join = (path: string, key: string | number) =>
-  typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`
 
 const resolveArray = (
   list: ReadonlyArray<unknown>,
@@ -114,7 +110,7 @@ const resolveArray = (
       : needsStored(inner)
       ? counterpart(list, index, before)
       : absent
-    const resolved = resolveIn(inner, place, join(path, index))
+    const resolved = resolveIn(inner, place, deeper(path, index))
     if (Result.isFailure(resolved)) {
       const { failure } = resolved
       const isAmbiguous = failure.what === nothingStored && place === absent && before.length > 0
@@ -127,14 +123,14 @@ const resolveArray = (
 
 const resolveObject = (object: Obj, stored: Stored, path: string): Result.Result<unknown, Unresolved> => {
   if (object["_truncated"] !== undefined) {
-    return Result.fail({ path, what: "part of it was cut from an answer (_truncated)" })
+    return Result.fail({ path, what: "part of it was truncated in an answer (_truncated)" })
   }
   const before = obj(stored.value) === undefined ? absent : stored
   const entries: Array<readonly [string, unknown]> = []
   for (const [key, inner] of Object.entries(object)) {
     const place = part(before, key)
-    if (place === absent && key.includes(marker)) return Result.fail({ path: join(path, key), what: nothingStored })
-    const resolved = resolveIn(inner, place, join(path, key))
+    if (place === absent && key.includes(marker)) return Result.fail({ path: deeper(path, key), what: nothingStored })
+    const resolved = resolveIn(inner, place, deeper(path, key))
     if (Result.isFailure(resolved)) return resolved
     entries.push([key, resolved.success])
   }
@@ -147,18 +143,18 @@ const resolveIn = (value: unknown, stored: Stored, path: string): Result.Result<
     if (!isPlaceholder(value)) return Result.succeed(value)
     return value === marker && typeof stored.value === "string"
       ? Result.succeed(stored.value)
-      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was cut in an answer" })
+      : Result.fail({ path, what: value.includes(marker) ? nothingStored : "it was truncated in an answer" })
   }
   if (Array.isArray(value)) return resolveArray(value, stored, path)
   const object = obj(value)
   return object === undefined ? Result.succeed(value) : resolveObject(object, stored, path)
 }
 
-/** The value with every placeholder replaced by what it stands for in `stored`. */
+/** Replaces every placeholder by the value in `stored`. */
 export const resolve = (value: unknown, stored: unknown): Result.Result<unknown, Unresolved> =>
   resolveIn(value, { value: stored, shown: redact(stored) }, "")
 
-/** `value` with the stored values back in place of what our answers put there; a placeholder for nothing is refused. */
+/** Replaces placeholders by stored values, and fails for one without a stored value. */
 export const restore = (value: Obj, stored: unknown): Effect.Effect<Obj, Errors.ValidationError> =>
   Effect.fromResult(resolve(value, stored)).pipe(
     Effect.map((restored) => obj(restored) ?? {}),

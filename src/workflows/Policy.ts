@@ -1,9 +1,10 @@
-/** An operator's rules for what may be written to n8n, held by the guard that every write passes. */
+/** Guard that checks every write to n8n against the operator's rules. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj, str } from "../base/Json.ts"
 import { findAll, NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
+import * as Workflow from "../n8n/model/Workflow.ts"
 import { IsTestCopy, type ReadWorkflow, type Service, type Write, WriteGuard } from "../n8n/WriteGuard.ts"
 import {
   bannedIn,
@@ -23,7 +24,7 @@ const refuse = (faults: ReadonlyArray<Fault>) =>
       reason: `The policy forbids it. ${faults.map(({ message }) => message).join(". ")}`,
       field: faults[0]?.path ?? "",
       hint:
-        "Nothing was written. The rules are the operator's: find a way that keeps them, or ask the user to have the policy changed."
+        "Nothing was written. The operator sets these rules: find a way that follows them, or ask the user to have the policy changed."
     })
   )
 
@@ -35,8 +36,8 @@ const decoded = (part: string | undefined) => {
   }
 }
 
-/** Writes of which nobody can see beforehand which workflows they change, and how. */
-const unseen = [
+/** Writes whose effect on workflows cannot be determined in advance. */
+const opaqueWrites = [
   /^\/n8n-packages\/import/,
   /^\/source-control\/pull/,
   /^\/promotions\/connections\/[^/]+\/(apply|promote)/,
@@ -46,9 +47,7 @@ const unseen = [
 
 const pathOf = (id: string) => `/workflows/${encodeURIComponent(id)}`
 
-const tagNames = (workflow: Obj) => arr(workflow["tags"]).flatMap((tag) => str(obj(tag)?.["name"]) ?? [])
-
-/** What runs once the workflow is published: a version of it, or its draft. */
+/** Workflow to publish: a version of it, or its draft. */
 const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read }: Write) {
   const versionId = str(obj(body)?.["versionId"])
   if (versionId === undefined || versionId === workflow["versionId"]) return workflow
@@ -58,11 +57,9 @@ const toPublish = Effect.fnUntraced(function*(workflow: Obj, { body, path, read 
 })
 
 const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service => {
-  /** Which of the workflow's types poll. */
+  /** Returns a test whether a node type of the workflow polls. */
   const pollingAmong = (workflow: Obj) =>
-    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(
-      arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-    ).pipe(
+    rules.minScheduleMinutes === undefined ? Effect.succeed(() => false) : findAll(Workflow.typesOf(workflow)).pipe(
       Effect.provideService(NodeCatalogue, catalogue),
       Effect.map((find) => (type: string) => find(type)?.descriptions.some(({ polling }) => polling === true))
     )
@@ -80,9 +77,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
     )
 
   const checkProtection = (id: string, workflow: Obj) => {
-    const tag = protectedTag(tagNames(workflow), rules)
+    const tag = protectedTag(Workflow.tagNames(workflow), rules)
     return tag === undefined ? Effect.void : refuse([{
-      message: `protectedTags: workflow '${id}' has the tag '${tag}', and is not changed at all`,
+      message: `protectedTags: workflow '${id}' has the tag '${tag}' and must not be changed`,
       path: "tags"
     }])
   }
@@ -90,8 +87,8 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
   const checkWorkflow = Effect.fnUntraced(function*(write: Write, id: string, action: string | undefined) {
     if (action === "test-runs") return
     const current = yield* write.read(pathOf(id)).pipe(
-      Effect.map((found) => obj(found) ?? {}),
-      // n8n itself says that there is none.
+      Effect.map((workflow) => obj(workflow) ?? {}),
+      // n8n reports the missing workflow itself.
       Effect.catchTag("NotFoundError", () => Effect.undefined)
     )
     if (current === undefined) return
@@ -106,9 +103,9 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
 
   const checkTag = Effect.fnUntraced(function*({ read }: Write, id: string) {
     const tag = yield* Effect.catchTag(read(`/tags/${encodeURIComponent(id)}`), "NotFoundError", () => Effect.undefined)
-    const name = protectedTag([str(obj(tag)?.["name"]) ?? ""], rules)
+    const name = protectedTag([Workflow.nameOf(tag)], rules)
     if (name !== undefined) {
-      yield* refuse([{ message: `protectedTags: the tag '${name}' is neither renamed nor deleted`, path: "tags" }])
+      yield* refuse([{ message: `protectedTags: the tag '${name}' must not be renamed or deleted`, path: "tags" }])
     }
   })
 
@@ -121,21 +118,20 @@ const make = (rules: Rules, catalogue: typeof NodeCatalogue.Service): Service =>
           : yield* checkWorkflow(write, id, action)
       }
       if (resource === "tags" && id !== undefined) return yield* checkTag(write, id)
-      if ((resource !== "projects" || write.method === "DELETE") && unseen.some((path) => path.test(write.path))) {
-        yield* refuse([{
-          message: `${
-            Object.keys(rules).join(", ")
-          }: which workflows ${write.method} ${write.path} changes cannot be checked`,
-          path: ""
-        }])
+      if (
+        (resource !== "projects" || write.method === "DELETE") && opaqueWrites.some((path) => path.test(write.path))
+      ) {
+        const names = Object.keys(rules).join(", ")
+        const message = `${names}: the workflows that ${write.method} ${write.path} changes cannot be checked`
+        yield* refuse([{ message, path: "" }])
       }
     }),
-    checkTest: (nodes) => refuse(bannedIn(nodes.map((node) => obj(node) ?? {}), rules)),
+    checkTest: (nodes) => refuse(bannedIn(Workflow.nodes({ nodes }), rules)),
     faults: (workflow, read) =>
       Effect.map(contentFaults(workflow, read), (faults) => faults.map(({ message }) => message))
   }
 }
 
-/** The guard that holds these rules; what fails to be looked up for them is not written. */
+/** Guard for the rules; if a lookup fails, nothing is written. */
 export const layer = (rules: Rules): Layer.Layer<never, never, NodeCatalogue> =>
   Layer.effect(WriteGuard, Effect.map(NodeCatalogue, (catalogue) => make(rules, catalogue)))

@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Errors from "../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../base/Json.ts"
+import { type Obj, obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
+import { typesOf } from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as Callees from "./Callees.ts"
 import { check } from "./check/WorkflowProblems.ts"
@@ -11,7 +12,7 @@ import * as NodeLookups from "./NodeLookups.ts"
 import { type Outdated, outdated } from "./Outdated.ts"
 import { prepare } from "./repair/WorkflowInput.ts"
 
-/** What is wrong with a workflow. */
+/** Result of a validation. */
 export interface Validation {
   /** Whether there are no errors; credentials may be missing. */
   readonly valid: boolean
@@ -20,7 +21,7 @@ export interface Validation {
   readonly outdated: ReadonlyArray<Outdated>
 }
 
-/** The workflow in an input, as it is; one that had to be taken out of a wrapper is repaired, with warnings. */
+/** The workflow in an input, unchanged; one in a wrapper is repaired, with warnings. */
 const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<Problem>], Errors.ValidationError> => {
   const workflow = obj(input)
   if (workflow !== undefined && "nodes" in workflow) return Effect.succeed([workflow, []])
@@ -40,14 +41,13 @@ const unwrapped = (input: unknown): Effect.Effect<readonly [Obj, ReadonlyArray<P
 export const warnings = (messages: ReadonlyArray<string>): ReadonlyArray<Problem> =>
   messages.map((message) => ({ severity: "warning", path: "", message }))
 
-/** Everything that is wrong with a workflow; `connected` is the release of the n8n it is for. */
+/** Validates a workflow; `connected` is the release of the n8n it is for. */
 export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   input: unknown,
   connected?: string
 ) {
   const [workflow, remarks] = yield* unwrapped(input)
-  const types = arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["type"]) ?? [])
-  const lookups = yield* NodeLookups.make(types, connected)
+  const lookups = yield* NodeLookups.make(typesOf(workflow), connected)
   const { missingCredentials, problems } = check(workflow, lookups)
   return {
     valid: problems.every(({ severity }) => severity !== "error"),
@@ -57,7 +57,7 @@ export const validate = Effect.fn("WorkflowValidation.validate")(function*(
   } satisfies Validation
 })
 
-/** The same for the connected n8n, which also knows the workflows that are called. */
+/** Validates a workflow for the connected n8n, including the workflows that it calls. */
 export const validateConnected = Effect.fn("WorkflowValidation.validateConnected")(function*(input: unknown) {
   const release = yield* N8nClient.use((n8n) => n8n.release)
   const validation = yield* validate(input, release)

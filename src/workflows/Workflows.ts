@@ -1,9 +1,9 @@
-/** Workflows wherever they are, on n8n, in a file or as a draft: opened and changed in one way. */
+/** Opens and changes workflows on n8n, in files and in drafts. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Errors from "../base/Errors.ts"
-import { arr, equals, type Obj, obj, str } from "../base/Json.ts"
+import { equals, type Obj, obj, str } from "../base/Json.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -18,33 +18,31 @@ import { Versions } from "./store/Versions.ts"
 import { WorkflowStore, type Written } from "./store/WorkflowStore.ts"
 import { placeOf, type WorkflowPlace } from "./WorkflowPlace.ts"
 
-/** A workflow as it is found, or as it was in a version. */
+/** A workflow in its current state or in a version. */
 export interface Opened {
   readonly place: WorkflowPlace
-  /** The version that was asked for. */
+  /** Requested version. */
   readonly version?: string
-  /** What n8n answers, or the JSON in the file: whether it is a workflow is for others to judge. */
+  /** Response of n8n, or the JSON in the file, which need not be a workflow. */
   readonly value: unknown
-  /** Of a file: what was no JSON but surely meant. */
+  /** Repairs of the JSON syntax of a file. */
   readonly repairs: ReadonlyArray<string>
-  /** What a reader must know of the version. */
+  /** Notes about the version for readers. */
   readonly notes: ReadonlyArray<string>
 }
 
-const noDraft = (id: string, field: string, { hint, isServerFault, reason }: Errors.ValidationError) =>
+/** Error of `WorkflowFiles` as one about the argument with the workflow's id. */
+const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
   new Errors.ValidationError({
-    reason: `Draft '${id}' cannot be opened: ${reason}`,
+    ...error,
     field,
-    hint: [hint, { _tag: "ListFiles" } as const].flat(),
-    ...(isServerFault === undefined ? {} : { isServerFault })
+    ...(place.kind !== "draft" ? {} : {
+      reason: `Draft '${place.id}' cannot be opened: ${error.reason}`,
+      hint: [error.hint, { _tag: "ListFiles" } as const].flat()
+    })
   })
 
-const ofWorkflowId = (place: WorkflowPlace, field = "workflowId") => (error: Errors.ValidationError) =>
-  place.kind === "draft"
-    ? noDraft(place.id, field, error)
-    : new Errors.ValidationError({ ...error, field })
-
-/** A snapshot of a file, which holds its text. */
+/** Opens a snapshot of a file, which contains the file's text. */
 const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { readonly path: string }, version: string) {
   const files = yield* WorkflowFiles
   const path = yield* files.locate(place.path)
@@ -60,7 +58,7 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
     Effect.fromResult(JsonText.parse(str(obj(workflow)?.["text"]) ?? "")),
     (fault) =>
       new Errors.ValidationError({
-        reason: `Snapshot '${version}' is no JSON: ${fault}`,
+        reason: `Snapshot '${version}' is not JSON: ${fault}`,
         field: "version",
         hint: { _tag: "ListRestorableVersions" }
       })
@@ -68,11 +66,11 @@ const openFileVersion = Effect.fnUntraced(function*(place: WorkflowPlace & { rea
 })
 
 /**
- * Reads the workflow that a reference names (see {@link Reference.parse}); `field` is the argument that it came in.
+ * Opens the workflow that a reference names (see {@link Reference.parse}); `field` is the argument with the reference.
  *
  * **Details**
  *
- * Of an earlier version the value is as `GET /workflows/{id}` would have answered it.
+ * The value of an earlier version has the form of `GET /workflows/{id}`.
  */
 export const open = Effect.fn("Workflows.open")(function*(reference: string, field = "workflowId") {
   const { place, version } = Reference.parse(reference)
@@ -89,34 +87,28 @@ export const open = Effect.fn("Workflows.open")(function*(reference: string, fie
   }
   if (version === "") {
     return yield* new Errors.ValidationError({
-      reason: `'${reference}' names no version after the @`,
+      reason: `'${reference}' has no version after the @`,
       field,
       hint: "Write ID@published or ID@VERSION, or leave out the @."
     })
   }
-  const from = { place, ...(version === undefined ? {} : { version }) }
-  if (place.kind === "n8n") {
-    if (version !== undefined) {
-      const { notes, workflow } = yield* Effect.mapError(
-        Versions.use((versions) => versions.read(place.id, version)),
-        inField
-      )
-      return { ...from, value: workflow, repairs: [], notes } satisfies Opened
-    }
-    const value = yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id))
-    return { ...from, value, repairs: [], notes: [] } satisfies Opened
+  const from = { place, ...(version === undefined ? {} : { version }), repairs: [], notes: [] }
+  if (place.kind !== "n8n") {
+    const { repairs, value } = yield* version === undefined
+      ? WorkflowFiles.use((files) => files.read(place.path)).pipe(Effect.mapError(ofWorkflowId(place, field)))
+      : Effect.mapError(openFileVersion(place, version), inField)
+    return { ...from, value, repairs } satisfies Opened
   }
-  if (version !== undefined) {
-    const { repairs, value } = yield* Effect.mapError(openFileVersion(place, version), inField)
-    return { ...from, value, repairs, notes: [] } satisfies Opened
+  if (version === undefined) {
+    return { ...from, value: yield* N8nClient.use((n8n) => n8n.getWorkflow(place.id)) } satisfies Opened
   }
-  const { repairs, value } = yield* WorkflowFiles.use((files) => files.read(place.path)).pipe(
-    Effect.mapError(ofWorkflowId(place, field))
+  const { notes, workflow } = yield* Versions.use((versions) => versions.read(place.id, version)).pipe(
+    Effect.mapError(inField)
   )
-  return { ...from, value, repairs, notes: [] } satisfies Opened
+  return { ...from, value: workflow, notes } satisfies Opened
 })
 
-/** What a file may leave out. */
+/** A workflow in a file, which needs no id, state or tags. */
 const InFile = Schema.StructWithRest(
   Schema.Struct({
     name: Schema.String,
@@ -129,17 +121,11 @@ const InFile = Schema.StructWithRest(
 const noGraph = (reason: string, field: string) =>
   new Errors.ValidationError({ reason, field, hint: { _tag: "ValidateWorkflow", detail: "Everything" } })
 
-const tagsIn = (value: unknown) =>
-  arr(obj(value)?.["tags"]).flatMap((tag) => {
-    const name = str(tag) ?? str(obj(tag)?.["name"])
-    return name === undefined ? [] : [{ name }]
-  })
-
-/** The workflow that a reference names, whole; small faults of a file are repaired. */
+/** Reads the workflow that a reference names; small mistakes in a file are repaired. */
 export const read = Effect.fn("Workflows.read")(function*(reference: string, field = "id") {
   const { notes, place, value, version } = yield* open(reference, field)
   const from = { place, version, notes }
-  const fault = ({ message }: Schema.SchemaError) => noGraph(`It is no workflow: ${message}`, field)
+  const fault = ({ message }: Schema.SchemaError) => noGraph(`It is not a workflow: ${message}`, field)
   if (place.kind === "n8n") {
     return { ...from, workflow: yield* Effect.mapError(Schema.decodeUnknownEffect(Workflow.Workflow)(value), fault) }
   }
@@ -150,19 +136,19 @@ export const read = Effect.fn("Workflows.read")(function*(reference: string, fie
     ...inFile,
     id: str(obj(value)?.["id"]) ?? reference,
     active: obj(value)?.["active"] === true,
-    tags: tagsIn(value)
+    tags: Workflow.tagNames(obj(value) ?? {}).map((name) => ({ name }))
   }
   return { ...from, workflow }
 })
 
-/** Whether links go by the names of nodes, as they should. */
+/** Whether links start at names of nodes, as they should. */
 const isByName = (workflow: Obj) => {
-  const names = new Set(arr(workflow["nodes"]).map((node) => obj(node)?.["name"]))
+  const names = new Set<unknown>(Workflow.nodes(workflow).map(({ name }) => name))
   return obj(workflow["connections"]) !== undefined &&
     Object.keys(obj(workflow["connections"]) ?? {}).every((from) => names.has(from))
 }
 
-/** The workflow that a reference names, to be compared: of a file as it stands there, unless it needs repairs. */
+/** Reads the workflow that a reference names for comparison; a file is not repaired unless it has to be. */
 export const document = Effect.fn("Workflows.document")(function*(reference: string, field: string) {
   const { notes, value } = yield* open(reference, field)
   const workflow = obj(value)
@@ -170,33 +156,33 @@ export const document = Effect.fn("Workflows.document")(function*(reference: str
   return { workflow: (yield* read(reference, field)).workflow as Obj, notes }
 })
 
-/** A changed workflow, and what else there is to say of the change. */
+/** A changed workflow, and the result of the change. */
 export interface Change<A> {
   readonly workflow: Obj
   readonly result: A
 }
 
-/** What a change came to. */
+/** Outcome of a change. */
 export interface Changed<A> extends Change<A> {
   readonly place: WorkflowPlace
   readonly before: Obj
-  /** Of a file: where it is. */
+  /** Path of a file. */
   readonly path?: string
-  /** Of a workflow on n8n: what was written; absent when nothing was. */
+  /** Write to n8n; absent if nothing was written there. */
   readonly written?: Written
 }
 
-/** How a change is made. */
+/** Options of a change. */
 export interface ChangeOptions {
-  /** For the snapshot: which tool. */
+  /** Name of the tool, for the snapshot. */
   readonly operation: string
-  /** The version that the caller has seen; of workflows on n8n only. */
+  /** Version that the caller has read; only for workflows on n8n. */
   readonly expectedVersionId?: string | undefined
-  /** Only tells what would change. */
+  /** Whether to return the change without writing it. */
   readonly dryRun?: boolean | undefined
 }
 
-/** What an edit can touch of a workflow on n8n. */
+/** Keys of a workflow on n8n that an edit can change. */
 const editable = ["name", "nodes", "connections", "settings", "pinData", "nodeGroups"] as const
 
 const changeLive = Effect.fnUntraced(function*<A, R>(
@@ -221,13 +207,13 @@ const changeLive = Effect.fnUntraced(function*<A, R>(
           editable.flatMap((key) => equals(workflow[key], before[key]) ? [] : [[key, workflow[key]]])
         )
       })),
-    // Faults that were there before are not the caller's.
+    // Existing problems are not the caller's.
     { operation, source: "file", expectedVersionId, isDraft: true }
   )
   return { place, before, workflow: written.workflow, result, written }
 })
 
-/** Keeps a file as it is, byte for byte, before it is replaced. */
+/** Saves a snapshot of a file, byte for byte, before it is replaced. */
 export const keepFile = (operation: string) => (text: string, path: string) =>
   Effect.gen(function*() {
     const { instance } = yield* WorkflowFiles
@@ -235,14 +221,14 @@ export const keepFile = (operation: string) => (text: string, path: string) =>
     yield* snapshots.save(instance, { id: path, name: path.slice(path.lastIndexOf("/") + 1), text }, operation)
   })
 
-/** The workflow that a file holds; only a bare one can be changed. */
+/** The workflow in a file; one in a wrapper cannot be changed. */
 const inFile = (value: unknown) => {
   const workflow = obj(value)
   return workflow !== undefined && isWorkflow(workflow)
     ? Effect.succeed(workflow)
     : Effect.fail(
       new Errors.ValidationError({
-        reason: "The file holds no workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
+        reason: "The file does not contain a workflow, {name, nodes: […], connections: {…}}, as n8n exports it",
         field: "workflowId",
         hint: workflow === undefined
           ? "Take the workflow out of the list around it, into a file of its own."
@@ -260,7 +246,7 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
     return yield* new Errors.ValidationError({
       reason: "A file has no versionId",
       field: "expectedVersionId",
-      hint: "Leave it out: nothing of a file that somebody changes meanwhile is lost."
+      hint: "Leave it out: concurrent changes of a file are never lost."
     })
   }
   let changed: (Change<A> & { readonly before: Obj }) | undefined
@@ -289,12 +275,12 @@ const changeFile = Effect.fnUntraced(function*<A, R>(
 })
 
 /**
- * Changes a workflow: reads it, makes the change, writes it, with what was before kept as a snapshot.
+ * Changes a workflow: reads it, applies the change, saves a snapshot and writes it.
  *
  * **Details**
  *
- * On n8n 2.x what is written to a published workflow stays a draft; on 1.x it takes effect at once. A file keeps its
- * formatting, and changes of one file take turns, also those of other processes.
+ * On n8n 2.x a change of a published workflow stays a draft; on 1.x it takes effect immediately. The formatting of a
+ * file is preserved, and changes of one file take turns, including those of other processes.
  */
 export const change = <A, R>(
   workflowId: string,

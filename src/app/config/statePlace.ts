@@ -1,8 +1,8 @@
 /** Parsing of the place of the state. */
 import * as Redacted from "effect/Redacted"
-import { createHash } from "node:crypto"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { sha256 } from "../base/Hash.ts"
 
 /** Folder of this machine, or a database shared with others. */
 export type Named =
@@ -28,7 +28,7 @@ export const parse = (text: Redacted.Redacted<string>, base = "."): Named | unde
       _tag: "Database",
       url: Redacted.make(value),
       address: `${url.host}${url.pathname}`,
-      key: createHash("sha256").update(value).digest("hex")
+      key: sha256(value)
     }
     : undefined
 }

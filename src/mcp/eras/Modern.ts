@@ -6,7 +6,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { createHash } from "node:crypto"
+import { sha256 } from "../../base/Hash.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import type { Caller, Protocol } from "../McpTransport.ts"
 import * as Methods from "../Methods.ts"
@@ -113,7 +113,7 @@ const canonical = (value: unknown): string =>
       : Object.fromEntries(Object.entries(object).toSorted(([a], [b]) => a < b ? -1 : 1))
   })
 
-const digest = (value: unknown) => createHash("sha256").update(canonical(value)).digest("base64url")
+const digest = (value: unknown) => sha256(canonical(value), "base64url")
 
 /** Subject of a sealed state: the caller and the request. */
 const aboutOf = ({ principal = "" }: Caller, { method, params = {} }: Rpc.Request) => {

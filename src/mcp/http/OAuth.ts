@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from "jose"
-import { createHash } from "node:crypto"
+import { sha256 } from "../../base/Hash.ts"
 import { str } from "../../base/Json.ts"
 import { type Access, bearer, type Known } from "./Access.ts"
 import * as Issuer from "./Issuer.ts"
@@ -241,7 +241,7 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
         message: `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
       })
     }
-    const principal = createHash("sha256").update(JSON.stringify([spellings[0], subject])).digest("base64url")
+    const principal = sha256(JSON.stringify([spellings[0], subject]), "base64url")
     return {
       client: target.client,
       key: `subject ${principal}`,

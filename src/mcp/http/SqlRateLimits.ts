@@ -4,16 +4,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import { createHash } from "node:crypto"
 import { Database } from "../../base/Database.ts"
+import { sha256 } from "../../base/Hash.ts"
 
 /** Milliseconds for which a process counts on its own after the database did not answer. */
 const pause = 5_000
 
 /** Time limit of a database call, so that a hanging database does not delay every call. */
 const patience = "1 second"
-
-const hash = (key: string) => createHash("sha256").update(key).digest("hex")
 
 interface Row {
   readonly tokens: number
@@ -44,7 +42,7 @@ export const layerStore: Layer.Layer<RateLimiter.RateLimiterStore, never, Databa
         return sql<Row>`
           INSERT INTO n8n_mcp_limits AS bucket (key, tokens, last_refill, taken)
           VALUES (
-            ${hash(key)},
+            ${sha256(key)},
             ${limit}::float8 - ${tokens}::float8,
             extract(epoch FROM statement_timestamp())::float8 * 1000,
             true

@@ -1,6 +1,6 @@
 /** Workflows as n8n's public API returns them. */
 import * as Schema from "effect/Schema"
-import { equals, type Obj, obj } from "../../base/Json.ts"
+import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "./Connections.ts"
 
 /**
@@ -66,9 +66,33 @@ export const Listed = Schema.Struct({
 })
 export type Listed = typeof Listed.Type
 
-/** The names of a workflow's tags. */
-export const tagNames = (workflow: Pick<Listed, "tags">): ReadonlyArray<string> =>
-  (workflow.tags ?? []).map((tag) => tag.name)
+/** Names of a workflow's tags; in a file a tag may be its name alone. */
+export const tagNames = ({ tags }: { readonly tags?: unknown }): ReadonlyArray<string> =>
+  arr(tags).flatMap((tag) => str(tag) ?? str(obj(tag)?.["name"]) ?? [])
+
+/** Nodes of a workflow of unknown shape, by index; an element that is not an object is `{}`. */
+export const nodes = ({ nodes }: { readonly nodes?: unknown }): ReadonlyArray<Obj> =>
+  arr(nodes).map((node) => obj(node) ?? {})
+
+/** Nodes that have a name. */
+export const namedNodes = (workflow: { readonly nodes?: unknown }): ReadonlyArray<Obj> =>
+  nodes(workflow).filter((node) => str(node["name"]) !== undefined)
+
+/** Name of a node; empty if it has none. */
+export const nameOf = (node: unknown): string => str(obj(node)?.["name"]) ?? ""
+
+/** Type of a node; empty if it has none. */
+export const typeOf = (node: unknown): string => str(obj(node)?.["type"]) ?? ""
+
+/** Types of a workflow's nodes, one for each node that has a type. */
+export const typesOf = (workflow: { readonly nodes?: unknown }): ReadonlyArray<string> =>
+  nodes(workflow).flatMap((node) => typeOf(node) || [])
+
+/** Parameters of a node. */
+export const parametersOf = (node: unknown): Obj => obj(obj(node)?.["parameters"]) ?? {}
+
+/** Whether a node is a sticky note, which n8n does not run. */
+export const isNote = (node: unknown): boolean => typeOf(node) === "n8n-nodes-base.stickyNote"
 
 const Published = Schema.Struct({ nodes: Schema.Array(Node), connections: Connections.Connections })
 

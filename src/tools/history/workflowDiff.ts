@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
-import { arr, defined, obj, str } from "../../base/Json.ts"
+import { defined } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
+import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 import * as Reference from "../../workflows/Reference.ts"
@@ -35,8 +36,7 @@ const ends = Effect.fnUntraced(function*(a: string, b: string | undefined) {
   return [Reference.format(id, Reference.published), id] as const
 })
 
-const namesIn = (workflow: WorkflowDiff.Document) =>
-  arr(workflow["nodes"]).flatMap((node) => str(obj(node)?.["name"]) ?? [])
+const namesIn = (workflow: WorkflowDiff.Document) => namedNodes(workflow).map(nameOf)
 
 const oneNode = ({ a, b }: { readonly a: string; readonly b?: string }) =>
   `workflow_diff(a: '${a}',${b === undefined ? "" : ` b: '${b}',`} node: 'NAME')`

@@ -4,8 +4,8 @@ import * as Schema from "effect/Schema"
 import * as Minimize from "../../answer/Minimize.ts"
 import * as Tool from "../../answer/Tool.ts"
 import type * as Truncated from "../../answer/Truncated.ts"
-import { arr, obj, str } from "../../base/Json.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
+import { typesOf } from "../../n8n/model/Workflow.ts"
 import * as Comparison from "../../workflows/diff/Comparison.ts"
 import type * as WorkflowDiff from "../../workflows/diff/WorkflowDiff.ts"
 
@@ -48,11 +48,7 @@ export const view = Effect.fnUntraced(function*(
   after: WorkflowDiff.Document,
   node?: string
 ) {
-  const nodes = [...arr(before["nodes"]), ...arr(after["nodes"])].flatMap((node) => {
-    const type = str(obj(node)?.["type"])
-    return type === undefined ? [] : [{ type }]
-  })
-  const namesOf = yield* OutputNames.forNodes(nodes)
+  const namesOf = yield* OutputNames.forNodes([before, after].flatMap(typesOf).map((type) => ({ type })))
   const showsSecrets = !(yield* Tool.RedactSecrets)
   return Comparison.make(before, after, { node, namesOf, showsSecrets }) as Difference
 })

@@ -1,80 +1,78 @@
-/** A workflow as far as it can be read, whatever is wrong with it: what the checks of `WorkflowProblems` look at. */
+/** Readable parts of a workflow, however broken: the input of the checks of `WorkflowProblems`. */
 import type { Parse } from "../../base/JavaScript.ts"
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { defined, num, type Obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import type { Evaluate } from "../../catalogue/types/Ports.ts"
 import * as Ports from "../../catalogue/types/Ports.ts"
 import { type PlacedLink, placedLinks } from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 
-/** What the checks look up. */
+/** Data that the checks look up. */
 export interface Lookups {
-  /** The type, be it a tool that n8n makes of another; `undefined` where there is none of this name. */
+  /** Returns a type, including tool variants; `undefined` if there is none of this name. */
   readonly find: (type: string) => NodeType.NodeType | undefined
-  /** Every type, for "did you mean". */
+  /** Names of all types, for "did you mean". */
   readonly types: ReadonlyArray<string>
-  /** The release of n8n that the types are of. */
+  /** Release of n8n that the types belong to. */
   readonly release: string
-  /** The release of the n8n that the workflow is for, where it is known. */
+  /** Release of the n8n that the workflow is for, if known. */
   readonly connected?: string | undefined
-  /** Whether that n8n is surely of the 1.x line. */
+  /** Whether that n8n is certainly a 1.x release. */
   readonly isV1?: boolean
-  /** Whether that n8n surely lacks this version of the type. */
+  /** Whether that n8n certainly lacks this version of the type. */
   readonly isLacked?: (type: string, version: number) => boolean
-  /** An earlier release that had a type which is no more. */
+  /** Last release that had a removed type. */
   readonly removed?: (type: string) => string | undefined
-  /** Of a deprecated type, those to use instead; `undefined` of any other. */
+  /** Types to use instead of a deprecated one; `undefined` if it is not deprecated. */
   readonly successors?: (type: string) => ReadonlyArray<string> | undefined
-  /** The candidates most like a name, best first. */
+  /** Candidates most similar to a name, best first. */
   readonly nearest: (name: string, candidates: Iterable<string>) => ReadonlyArray<string>
   readonly suggest: Parameters.Suggest
   readonly evaluate: Evaluate
   readonly parse: Parse
 }
 
-/** A node that has a name. */
+/** A node with a name. */
 export interface Node {
   /** `nodes[3]` */
   readonly at: string
   readonly name: string
   readonly id: string | undefined
-  /** Empty where there is none. */
+  /** Empty if the node has none. */
   readonly type: string
   readonly version: number | undefined
   readonly isDisabled: boolean
   readonly isNote: boolean
-  /** As it stands in the workflow. */
+  /** Node as in the workflow. */
   readonly json: Obj
   readonly nodeType: NodeType.NodeType | undefined
-  /** That of the type and version. */
+  /** Description of the type in the node's version. */
   readonly description: NodeType.Description | undefined
-  /** Where there is a description, those that are shown, with defaults. */
+  /** Shown parameters with defaults if there is a description, else the node's own. */
   readonly parameters: Obj
-  /** `undefined` where they are not known. */
+  /** `undefined` if unknown. */
   readonly inputs: ReadonlyArray<Ports.Port> | undefined
   readonly outputs: ReadonlyArray<Ports.Port> | undefined
 }
 
-/** What there is to check. Connections that go by a node's id are taken for what they mean. */
+/** Input of the checks. In links, ids of nodes are resolved to names. */
 export interface Checked {
   readonly nodes: ReadonlyArray<Node>
-  /** Of two nodes with one name, the first. */
+  /** First node of each name. */
   readonly byName: ReadonlyMap<string, Node>
-  /** Those with both ends among the nodes. */
+  /** Links with both ends among the nodes. */
   readonly links: ReadonlyArray<PlacedLink>
 }
 
-const note = "n8n-nodes-base.stickyNote"
-
 const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> => {
-  const name = str(json["name"])
-  if (name === undefined || name === "") return []
-  const type = str(json["type"]) ?? ""
+  const [name, type] = [Workflow.nameOf(json), Workflow.typeOf(json)]
+  if (name === "") return []
   const version = num(json["typeVersion"])
   const nodeType = type === "" ? undefined : lookups.find(type)
   const description = nodeType === undefined || version === undefined ? undefined : NodeType.at(nodeType, version)
-  const own = obj(json["parameters"]) ?? {}
+  const own = Workflow.parametersOf(json)
   const parameters = description === undefined || version === undefined
     ? own
     : Parameters.complete(description, { typeVersion: version, parameters: own })
@@ -86,7 +84,7 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
     type,
     version,
     isDisabled: json["disabled"] === true,
-    isNote: type === note,
+    isNote: Workflow.isNote(json),
     json,
     nodeType,
     description,
@@ -96,51 +94,50 @@ const read = (json: Obj, index: number, lookups: Lookups): ReadonlyArray<Node> =
   }]
 }
 
-/** Reads what can be read. */
+/** Reads a workflow for the checks. */
 export const make = (workflow: Obj, lookups: Lookups): Checked => {
-  const nodes = arr(workflow["nodes"]).flatMap((value, index) => read(obj(value) ?? {}, index, lookups))
+  const nodes = Workflow.nodes(workflow).flatMap((node, index) => read(node, index, lookups))
   const byName = new Map(nodes.toReversed().map((node) => [node.name, node]))
   const byId = new Map(nodes.flatMap(({ id, name }) => id === undefined ? [] : [[id, name] as const]))
-  const nameOf = (name: string) => byName.has(name) ? name : byId.get(name)
+  const nameIn = (word: string) => byName.has(word) ? word : byId.get(word)
   const links = placedLinks(workflow["connections"]).flatMap((link) => {
-    const [from, to] = [nameOf(link.from), nameOf(link.to)]
+    const [from, to] = [nameIn(link.from), nameIn(link.to)]
     return from === undefined || to === undefined ? [] : [{ ...link, from, to }]
   })
   return { nodes, byName, links }
 }
 
-/** Whether the node only lends something to others: a model, a tool, a memory. */
+/** Whether the node only serves other nodes, as a model, a tool or a memory. */
 export const isSubNode = ({ outputs }: Node): boolean =>
   outputs !== undefined && outputs.length > 0 && outputs.every(({ type }) => type !== "main")
 
-/** Whether n8n starts something at the node: it is a trigger, polls, or has a webhook. */
+/** Whether n8n starts the node itself: it is a trigger, polls, or has a webhook. */
 export const isTriggerLike = ({ description }: Node): boolean =>
   description !== undefined &&
   (description.group.includes("trigger") || description.polling === true || (description.webhooks ?? []).length > 0)
 
+/** Message about a problem, and its fix if there is one. */
+export interface Fault {
+  readonly message: string
+  readonly fix?: string | undefined
+}
+
 /** A problem of a node. */
 export const problemOf = (
   { at, id, name }: Node,
-  problem: Omit<Problem, "node" | "nodeId" | "path"> & { readonly path?: string }
-): Problem => ({
-  severity: problem.severity,
-  node: name,
-  ...(id === undefined ? {} : { nodeId: id }),
-  path: problem.path ?? at,
-  message: problem.message,
-  ...(problem.fix === undefined ? {} : { fix: problem.fix })
-})
+  { fix, message, path = at, severity }: Fault & Pick<Problem, "severity"> & { readonly path?: string | undefined }
+): Problem => defined({ severity, node: name, nodeId: id, path, message, fix })
 
-/** The connection types of ports. */
+/** Distinct connection types of ports. */
 export const portTypes = (ports: ReadonlyArray<Ports.Port> = []): ReadonlyArray<string> => [
   ...new Set(ports.map(({ type }) => type))
 ]
 
-/** Whether nodes of this type may be connected to an input; of an unknown one it is not known. */
+/** Whether an input accepts a node, as far as its type is known. */
 export const admits = ({ never, only }: Ports.Port, { type }: Node): boolean =>
   type === "" || (only === undefined || only.includes(type)) && never?.includes(type) !== true
 
-/** `'A' or 'B'`, the first three at most. */
+/** `'A' or 'B'`; at most three. */
 export const either = (names: ReadonlyArray<string>): string =>
   names.slice(0, 3).map((name) => `'${name}'`).join(" or ")
 

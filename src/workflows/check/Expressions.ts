@@ -1,25 +1,25 @@
 /**
- * n8n's expressions, `=text {{ code }} text`, and the JavaScript of Code nodes: whether they parse, and which nodes they
- * name.
+ * Syntax errors and references to nodes in n8n's expressions, `=text {{ code }} text`, and in the JavaScript of Code
+ * nodes.
  */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, deeper, mapValues, type Obj, obj, str } from "../../base/Json.ts"
 
-/** The code between `{{` and `}}`, as n8n parses it. */
+/** Code between `{{` and `}}`, as n8n parses it. */
 export interface Part {
   readonly code: string
-  /** Where a place in the code is in the template. */
+  /** Converts an offset in the code to one in the template. */
   readonly place: (offset: number) => number
 }
 
-/** A node's name in code. */
+/** Reference to a node in code. */
 export interface Reference {
   readonly name: string
-  /** What to replace: the literal with its quotes, or the `.Name` of `$node.Name`. */
+  /** Range to replace when renaming: the literal with its quotes, or the `.Name` of `$node.Name`. */
   readonly start: number
   readonly end: number
   readonly as: "literal" | "property"
-  /** Whether it was read by pattern from code that does not parse: it may be in a comment or a string. */
+  /** Whether it was matched by pattern in code that does not parse, so that it may be in a comment or a string. */
   readonly isGuess: boolean
 }
 
@@ -29,18 +29,16 @@ export interface Findings {
   readonly mistakes: ReadonlyArray<{ readonly code: string; readonly message: string; readonly at: number }>
 }
 
-// ---- templates
-
 const isEscaped = (text: string, at: number, from: number) => {
   let backslashes = 0
   while (at - backslashes > from && text[at - backslashes - 1] === "\\") backslashes++
   return backslashes % 2 === 1
 }
 
-/** There are no brackets; nor is there a text behind the last that are escaped. */
+/** Results for no brackets, and for no text after the last escaped ones. */
 const [none, nothing] = [-1, -2]
 
-/** The next brackets from there on without a backslash before them. */
+/** Offset of the next unescaped brackets. */
 const next = (text: string, brackets: string, from: number): number => {
   let start = from
   for (let at = text.indexOf(brackets, from); at >= 0; at = text.indexOf(brackets, start)) {
@@ -51,10 +49,10 @@ const next = (text: string, brackets: string, from: number): number => {
 }
 
 const part = (raw: string, from: number): Part => {
-  // n8n takes the backslash off the first escaped bracket alone.
+  // n8n unescapes only the first escaped bracket.
   const escaped = raw.indexOf("\\}}")
   const code = escaped < 0 ? raw : raw.slice(0, escaped) + raw.slice(escaped + 1)
-  // An object alone would be a block.
+  // In parentheses an object literal is not parsed as a block.
   const before = code.trimStart().startsWith("{") ? 1 : 0
   return {
     code: before === 1 ? `(${code})` : code,
@@ -65,19 +63,17 @@ const part = (raw: string, from: number): Part => {
   }
 }
 
-/** The `{{ … }}` of an expression; the last needs no end. */
+/** The `{{ … }}` of an expression; the last may be unclosed. */
 export const parts = (expression: string): ReadonlyArray<Part> => {
   const all: Array<Part> = []
   for (let open = next(expression, "{{", 1); open >= 0;) {
     const close = next(expression, "}}", open + 2)
-    // n8n overlooks code without an end where nothing is left to look at.
+    // n8n ignores unclosed code with nothing after it.
     if (close !== nothing) all.push(part(expression.slice(open + 2, close < 0 ? undefined : close), open + 2))
     open = close < 0 ? none : next(expression, "{{", close + 2)
   }
   return all
 }
-
-// ---- code
 
 const each = (program: Obj, visit: (node: Obj) => void) => {
   const stack: Array<unknown> = [program]
@@ -105,7 +101,7 @@ const isNamed = (value: unknown, ...names: ReadonlyArray<string>) => {
   return node?.["type"] === "Identifier" && names.includes(String(node["name"]))
 }
 
-/** Whether the value is one of n8n's variables, of the current item or of `$item(index)`. */
+/** Whether the value is one of n8n's variables, for the current item or for `$item(index)`. */
 const isVariable = (value: unknown, ...names: ReadonlyArray<string>) => {
   const node = obj(value)
   return isNamed(node, ...names) ||
@@ -134,7 +130,7 @@ const namedIn = (node: Obj): Reference | undefined => {
     : { name, start: offset(argument, "start"), end, as: "literal", isGuess: false }
 }
 
-/** Whether the code has a `$` of its own, as scripts with a DOM library have. */
+/** Whether the code defines its own `$`, as scripts with a DOM library do. */
 const hasOwnDollar = (program: Obj) => {
   let isOwn = false
   each(program, (node) => {
@@ -154,11 +150,11 @@ const referencesIn = (program: Obj): ReadonlyArray<Reference> => {
 
 const mayName = (text: string) => /\$(?:\(|node\b|items\b|\s)/.test(text)
 
-/** A name in quotes, be they escaped in it or not, behind `$(`, `$items(` or `$node[`, or as it is behind `$node.` */
+/** A quoted name after `$(`, `$items(` or `$node[`, or a bare one after `$node.` */
 const pattern =
   /(\$(?:(?:items)?\(|node\s*\[)\s*)(["'`])((?:\\.|(?!\2\s*[)\],])[^\\\n])*)\2|(\$node)\??\.([\p{L}_$][\p{L}\p{N}_$]*)/gu
 
-/** References in what does not parse, as n8n itself finds them everywhere. */
+/** References in code that does not parse, matched by pattern as n8n does. */
 const guesses = (text: string): ReadonlyArray<Reference> =>
   [...text.matchAll(pattern)].map(({ 0: { length }, 1: before, 3: quoted, 4: variable, 5: property, index }) => ({
     name: property ?? (quoted ?? "").replaceAll(/\\(.)/g, "$1"),
@@ -186,7 +182,7 @@ const inCode = (code: string, as: "expression" | "body", parse: Parse): Findings
   }
 }
 
-/** What is in an expression; brackets that were forgotten leave code outside of them. */
+/** Findings in an expression, including references outside of brackets, as after a forgotten one. */
 export const inExpression = (expression: string, parse: Parse): Findings => {
   const codes = parts(expression)
   const outside = mayName(expression)
@@ -207,44 +203,42 @@ export const inExpression = (expression: string, parse: Parse): Findings => {
   }
 }
 
-/** What is in a script. */
+/** Findings in a script. */
 export const inScript = (script: string, parse: Parse): Findings => inCode(script, "body", parse)
 
-/** References in a text without `=` whose `{{ … }}` the node itself evaluates. */
+/** References in a text without `=` in which the node itself evaluates `{{ … }}`. */
 const inTemplate = (template: string, parse: Parse): Findings => ({
   references: inExpression(`=${template}`, parse).references.map((each) => ({
     ...each,
     start: each.start - 1,
     end: each.end - 1
   })),
-  // Brackets may be those of another language there.
+  // The brackets may belong to another template language.
   mistakes: []
 })
 
 const empty: Findings = { references: [], mistakes: [] }
 
-// ---- parameters
-
-/** One text in a node's parameters that n8n evaluates, or that looks as if it should. */
+/** Text in a node's parameters that n8n evaluates or looks as if it should. */
 export interface Text {
-  /** From the node: `parameters.url`. */
+  /** Path in the node: `parameters.url`. */
   readonly path: string
   readonly text: string
   /**
-   * `template`: the node itself evaluates what is in brackets, without `=`.
+   * `template`: the node itself evaluates code in brackets, without `=`.
    *
-   * `unmarked`: code in brackets, but no `=` before all, without which n8n takes it as it is.
+   * `unmarked`: code in brackets without a leading `=`, which n8n treats as literal text.
    */
   readonly kind: "expression" | "script" | "template" | "unmarked"
 }
 
-/** Parameters that hold JavaScript. */
+/** Parameters that contain JavaScript. */
 const scripts: ReadonlySet<string> = new Set(["parameters.jsCode", "parameters.functionCode"])
 
-/** Parameters in which nodes look for brackets themselves. */
+/** Parameters in which nodes evaluate brackets themselves. */
 const templates = /(?:^|\.)(?:query|sqlQuery|html|customFilter)$/i
 
-/** Parameters with brackets of other kinds. */
+/** Parameters in which brackets have another meaning. */
 const foreign = /(?:^|\.)(?:jsonOutput|workflowJson|\w*code)$/i
 
 const bracketed = /\{\{\s*\$(?:json|node|items?|input|binary|\()/
@@ -262,7 +256,7 @@ const kindOf = (path: string, value: string): Text["kind"] | undefined =>
     ? "unmarked"
     : undefined
 
-/** Every expression, script and template in parameters, in their order. */
+/** All expressions, scripts and templates in parameters, in order. */
 export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   const all: Array<Text> = []
   const stack: Array<readonly [path: string, value: unknown]> = [["parameters", parameters]]
@@ -283,7 +277,7 @@ export const texts = (parameters: unknown): ReadonlyArray<Text> => {
   return all
 }
 
-/** The value at a path with every text in it changed. */
+/** Changes every expression, script and template in the value at a path. */
 export const mapTexts = (value: unknown, change: (text: Text) => string, path = "parameters"): unknown => {
   if (typeof value === "string") {
     const kind = kindOf(path, value)
@@ -294,7 +288,7 @@ export const mapTexts = (value: unknown, change: (text: Text) => string, path = 
   return object === undefined ? value : mapValues(object, (inner, key) => mapTexts(inner, change, deeper(path, key)))
 }
 
-/** What is in one of them. */
+/** Findings in one text. */
 export const inText = ({ kind, text }: Text, parse: Parse): Findings =>
   kind === "expression"
     ? inExpression(text, parse)

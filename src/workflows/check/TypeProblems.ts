@@ -1,4 +1,4 @@
-/** Node types and versions that n8n does not know. */
+/** Problems with unknown or unavailable node types and versions. */
 import { fold } from "../../base/Nearest.ts"
 import type { Problem } from "../../base/Problem.ts"
 import { nearestTypes, shortName } from "../../catalogue/types/NearestTypes.ts"
@@ -7,13 +7,13 @@ import { isNewer } from "../../catalogue/types/Releases.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
 import { type Checked, either, type Lookups, type Node, problemOf, quoted } from "./CheckedWorkflow.ts"
 
-/** The packages that n8n comes with. */
+/** Types of the packages that n8n comes with. */
 const own = /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./
 
-/** Packages that are installed besides, and nodes in n8n's custom folder. */
+/** Types of community packages and of n8n's custom folder. */
 const community = /^(?:(?:@[^/]+\/)?n8n-nodes-[^/]+|CUSTOM)\.[^./]+$/
 
-/** Whether nobody here can say what the type is. */
+/** Whether the type belongs to a community package, which the catalogue does not describe. */
 export const isCommunity = (type: string): boolean => !own.test(type) && community.test(type)
 
 const base = "n8n-nodes-base."
@@ -30,8 +30,8 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     return problemOf(node, {
       severity: "warning",
       path: `${node.at}.type`,
-      message: `'${type}' is not n8n's own: it is not checked here.`,
-      fix: "See that its package is installed in n8n."
+      message: `'${type}' is not one of n8n's own types and is not checked.`,
+      fix: "Check that its package is installed in n8n."
     })
   }
   const last = lookups.removed?.(type)
@@ -40,8 +40,8 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     return problemOf(node, {
       severity: lookups.connected !== undefined && !isNewer(lookups.connected, last) ? "warning" : "error",
       path: `${node.at}.type`,
-      message: `n8n ${lookups.release} has no type '${type}' any more; n8n ${last} still had it.`,
-      ...(successor === undefined ? {} : { fix: `Write '${successor}'.` })
+      message: `n8n ${lookups.release} no longer has the type '${type}'; n8n ${last} still had it.`,
+      fix: successor && `Use '${successor}'.`
     })
   }
   const candidates = nearestTypes(type, lookups)
@@ -51,9 +51,11 @@ const unknownType = (node: Node, lookups: Lookups): Problem => {
     severity: isYounger && !isSame && own.test(type) ? "warning" : "error",
     path: `${node.at}.type`,
     message: `n8n ${lookups.release} has no type '${type}'.`,
-    ...(candidates.length === 0 ? {} : {
-      fix: isSame ? `Write ${either(candidates)}.` : `Did you mean ${either(candidates)}?`
-    })
+    fix: candidates.length === 0
+      ? undefined
+      : isSame
+      ? `Use ${either(candidates)}.`
+      : `Did you mean ${either(candidates)}?`
   })
 }
 
@@ -61,7 +63,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
   const versions = NodeType.versions(nodeType)
   const newest = versions.at(-1) ?? 1
   const isYounger = lookups.connected !== undefined && isNewer(lookups.connected, lookups.release)
-  // n8n looks at the version only where there is one implementation for each.
+  // n8n ignores the version if there is only one implementation.
   const isOverlooked = nodeType.descriptions.length === 1
   return problemOf(node, {
     severity: isOverlooked || version > newest && isYounger ? "warning" : "error",
@@ -71,7 +73,7 @@ const unknownVersion = (node: Node, nodeType: NodeType.NodeType, version: number
       : version > newest
       ? `'${node.type}' has no version ${version}: in n8n ${lookups.release} the newest is ${newest}.`
       : `'${node.type}' has no version ${version}.`,
-    fix: `There are ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
+    fix: `It has ${quoted(versions.map(String), 20).replaceAll("'", "")}.`
   })
 }
 
@@ -85,12 +87,12 @@ const lacked = (
   return problemOf(node, {
     severity: "error",
     path: `${node.at}.typeVersion`,
-    message: `n8n ${connected}, which is connected, has no ${
+    message: `The connected n8n ${connected} has no ${
       there === undefined ? `type '${node.type}'` : `version ${version} of '${node.type}'`
     }.`,
     fix: there === undefined
-      ? "Take another type, or update n8n."
-      : `Write ${there}, the newest it has, or update n8n.`
+      ? "Use another type, or update n8n."
+      : `Use ${there}, the newest it has, or update n8n.`
   })
 }
 
@@ -108,14 +110,14 @@ const ofNode = (node: Node, lookups: Lookups): ReadonlyArray<Problem> => {
       path: `${node.at}.type`,
       message: isInternal ? `'${type}' is for n8n's own tests.` : `n8n 2 disables '${type}' by default.`,
       fix: isInternal
-        ? "Take another type."
-        : "Take another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
+        ? "Use another type."
+        : "Use another type, or ask the operator of n8n to start it with NODES_EXCLUDE=[]."
     })]
   }
   const isLacked = lookups.connected !== undefined && lookups.isLacked?.(type, version) === true
   return isLacked ? [lacked(node, nodeType, version, lookups)] : []
 }
 
-/** Types and versions that there are not. */
+/** Problems with types and versions that do not exist or cannot run. */
 export const typeProblems = ({ nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> =>
   nodes.flatMap((node) => ofNode(node, lookups))

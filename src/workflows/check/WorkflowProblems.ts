@@ -31,51 +31,55 @@ const onceEach = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   })
 }
 
-const sorted = (problems: ReadonlyArray<Problem>) =>
-  onceEach([
-    ...problems.filter(({ severity }) => severity === "error"),
-    ...problems.filter(({ severity }) => severity === "warning")
-  ])
+const problemsOf = (
+  workflow: Obj,
+  checked: Checked.Checked,
+  lookups: Checked.Lookups,
+  ofTypes: ReadonlyArray<Problem>
+): ReadonlyArray<Problem> => {
+  const all = [
+    ...structureProblems(workflow, lookups),
+    ...ofTypes,
+    ...connectionProblems(checked),
+    ...nodeProblems(checked, lookups),
+    ...reachProblems(checked)
+  ]
+  return onceEach(["error", "warning"].flatMap((each) => all.filter(({ severity }) => severity === each)))
+}
 
 /** Result of checking a workflow. */
 export interface Findings {
-  /** Errors first, each in the order of the checks: shape, types, connections, single nodes, what never runs. */
+  /** Errors first, then warnings, each in the order of the checks: shape, types, connections, nodes, reachability. */
   readonly problems: ReadonlyArray<Problem>
   readonly missingCredentials: ReadonlyArray<MissingCredential>
 }
 
 /**
- * Everything that is wrong, and the credentials that are still to be set.
+ * Finds all problems, and the credentials that are still to be set.
  *
  * **Details**
  *
- * Errors are what n8n refuses to store or to publish, what its editor marks red, and what fails whenever it runs.
- * Disabled nodes have only the problems that n8n itself reports of them. Identical fixes are listed once.
+ * An error is anything that n8n refuses to store or publish, that its editor marks red, or that fails in every run.
+ * Disabled nodes have only the problems that n8n itself reports for them. Identical fixes are listed once.
  */
 export const check = (workflow: Obj, lookups: Checked.Lookups): Findings => {
   const checked = Checked.make(workflow, lookups)
   return {
-    problems: sorted([
-      ...structureProblems(workflow, lookups),
-      ...typeProblems(checked, lookups),
-      ...connectionProblems(checked),
-      ...nodeProblems(checked, lookups),
-      ...reachProblems(checked)
-    ]),
+    problems: problemsOf(workflow, checked, lookups, typeProblems(checked, lookups)),
     missingCredentials: missingCredentials(checked)
   }
 }
 
-/** The problems alone. */
+/** Problems without missing credentials. */
 export const problems = (workflow: Obj, lookups: Checked.Lookups): ReadonlyArray<Problem> =>
   check(workflow, lookups).problems
 
 /**
- * What is wrong whatever the types of the nodes are: shape, names, connections, expressions and code, what never runs.
+ * Finds problems that do not depend on node types: shape, names, connections, expressions and code, reachability.
  *
  * **When to use**
  *
- * Where there is no catalogue, as in a page; `WorkflowValidation.validate` also knows types, parameters and ports.
+ * Without a catalogue, as in a web page; `WorkflowValidation.validate` also checks types, parameters and ports.
  *
  * **Example** (A link to a node that does not exist)
  *
@@ -106,11 +110,5 @@ export const offline = (workflow: Obj): Effect.Effect<ReadonlyArray<Problem>> =>
       evaluate: () => undefined,
       parse
     }
-    const checked = Checked.make(workflow, lookups)
-    return sorted([
-      ...structureProblems(workflow, lookups),
-      ...connectionProblems(checked),
-      ...nodeProblems(checked, lookups),
-      ...reachProblems(checked)
-    ])
+    return problemsOf(workflow, Checked.make(workflow, lookups), lookups, [])
   })

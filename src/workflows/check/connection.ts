@@ -1,19 +1,28 @@
-/** Connections that n8n's editor would not draw: ports that are not there, kinds that do not fit, inputs left open. */
+/** Problems with connections: ports that do not exist or do not fit, and inputs that need a connection. */
 import type { Problem } from "../../base/Problem.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
-import { admits, type Checked, isSubNode, type Node, portTypes, problemOf, quoted } from "./CheckedWorkflow.ts"
+import {
+  admits,
+  type Checked,
+  type Fault,
+  isSubNode,
+  type Node,
+  portTypes,
+  problemOf,
+  quoted
+} from "./CheckedWorkflow.ts"
 
 /** `main`, `ai_tool and ai_memory`; `none` */
 const listed = (ports: ReadonlyArray<Port>) => portTypes(ports).join(" and ") || "none"
 
 const has = (ports: ReadonlyArray<Port> | undefined, type: string) => ports?.some((port) => port.type === type) === true
 
-/** The connection as it must be written, from a sub-node to what it serves. */
+/** Advice with the correct connection, from a sub-node to the node it serves. */
 const written = (from: Node, to: Node, type: string) =>
   `Write connections['${from.name}'].${type} = [[{node: '${to.name}', type: '${type}', index: 0}]].`
 
-/** What the type is of that both ends have: `ai_tool` from a tool to an agent. */
+/** Connection type that both ends have, such as `ai_tool` from a tool to an agent. */
 const common = (from: Node, to: Node) => portTypes(from.outputs).find((type) => type !== "main" && has(to.inputs, type))
 
 const named = (ports: ReadonlyArray<Port>, type: string) => {
@@ -27,8 +36,8 @@ const beyond = (node: Node, ports: ReadonlyArray<Port>, port: Connections.Port, 
     `${port.type}[${port.index}] is not one of them.`
 }
 
-/** What is wrong where a connection starts. */
-const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+/** Problem at the source of a connection. */
+const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { outputs } = from
   if (outputs === undefined) return undefined
   const { index, type } = link.output
@@ -48,7 +57,7 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     }
     return {
       message: `'${from.name}' has no ${type} output; it has ${listed(outputs)}.`,
-      ...(isSubNode(from) ? { fix: `Connect it by ${listed(outputs)} to a node that takes that.` } : {})
+      fix: isSubNode(from) ? `Connect it by ${listed(outputs)} to a node that takes that.` : undefined
     }
   }
   return outputs.some((port) => port.type === type && port.index === index)
@@ -56,12 +65,12 @@ const atSource = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     : { message: beyond(from, outputs, link.output, "output") }
 }
 
-/** What is wrong where a connection ends. */
-const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Problem, "message" | "fix"> | undefined => {
+/** Problem at the target of a connection. */
+const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Fault | undefined => {
   const { type } = link.input
   if (type !== link.output.type) {
     return {
-      message: `A ${link.output.type} output cannot be connected to an input ${type}.`,
+      message: `A ${link.output.type} output cannot be connected to an input of type ${type}.`,
       fix: `Write type: '${link.output.type}'.`
     }
   }
@@ -74,21 +83,21 @@ const atTarget = (link: Connections.PlacedLink, from: Node, to: Node): Pick<Prob
     }
     return {
       message: `'${to.name}' has no ${type} input; it has ${listed(inputs)}.`,
-      ...(to.description?.group.includes("trigger") && type === "main"
-        ? { fix: "A trigger starts a workflow; connect from it." }
-        : {})
+      fix: to.description?.group.includes("trigger") && type === "main"
+        ? "A trigger starts a workflow; connect from it."
+        : undefined
     }
   }
   const port = inputs.find((each) => each.type === type && each.index === link.input.index)
   if (port === undefined) {
-    // n8n does not look at the index where any number of sub-nodes may be connected.
+    // n8n ignores the index at inputs of sub-nodes.
     if (type !== "main") return undefined
     const isOnly = inputs.filter((each) => each.type === type).length === 1
-    return { message: beyond(to, inputs, link.input, "input"), ...(isOnly ? { fix: "Write index: 0." } : {}) }
+    return { message: beyond(to, inputs, link.input, "input"), fix: isOnly ? "Write index: 0." : undefined }
   }
   return admits(port, from) ? undefined : {
     message: `'${to.name}' does not take a '${from.type}' as ${port.name ?? type}.`,
-    ...(port.only === undefined ? {} : { fix: `It takes ${quoted(port.only, 20)}.` })
+    fix: port.only && `It takes ${quoted(port.only, 20)}.`
   }
 }
 
@@ -112,7 +121,7 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
         message: here.length === 0
           ? `'${node.name}' needs a ${label}: nothing is connected to ${Connections.portLabel(port)}.`
           : `'${node.name}' needs a ${label}, and the one connected is disabled.`,
-        ...(here.length === 0 ? { fix: `Connect one by ${port.type}, from the sub-node to this one.` } : {})
+        fix: here.length === 0 ? `Connect one by ${port.type}, from the sub-node to this one.` : undefined
       })]
     }
     return enabled.length > most
@@ -126,7 +135,7 @@ const ofInputs = (node: Node, into: ReadonlyArray<Connections.PlacedLink>, byNam
   })
 }
 
-/** Connections that do not fit their nodes, and inputs that need one. */
+/** Problems with connections that do not fit their nodes, and with inputs that need one. */
 export const connectionProblems = ({ byName, links, nodes }: Checked): ReadonlyArray<Problem> => {
   const into = Map.groupBy(links, ({ to }) => to)
   return [

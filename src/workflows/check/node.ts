@@ -1,24 +1,25 @@
-/** What is wrong inside single nodes: parameters, expressions, and credentials that are not set. */
+/** Problems inside single nodes: parameters, expressions and missing credentials. */
 import { obj, own, str } from "../../base/Json.ts"
 import type { MissingCredential, Problem } from "../../base/Problem.ts"
 import { about } from "../../catalogue/parameters/ParameterDefaults.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
+import { parametersOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, either, isTriggerLike, type Lookups, type Node, problemOf } from "./CheckedWorkflow.ts"
 import * as Expressions from "./Expressions.ts"
 
-/** n8n looks into nodes that are connected, and those at which it starts. */
+/** Whether n8n checks the node: it is connected or n8n starts it. */
 const isLookedInto = (node: Node, connected: ReadonlySet<string>) => connected.has(node.name) || isTriggerLike(node)
 
 const ofParameters = (node: Node, { suggest }: Lookups): ReadonlyArray<Problem> => {
   const { description, version } = node
   if (description === undefined || version === undefined) return []
-  const shape = { typeVersion: version, parameters: obj(node.json["parameters"]) ?? {} }
+  const shape = { typeVersion: version, parameters: parametersOf(node.json) }
   return Parameters.problems(description, shape, suggest).map((problem) =>
     problemOf(node, { ...problem, path: `${node.at}.parameters.${problem.path}` })
   )
 }
 
-/** The credential types chosen in the parameters of a node for many services. */
+/** Credential type chosen in the parameters of a generic node. */
 const chosen = ({ parameters }: Node): ReadonlyArray<string> => {
   const key = parameters["authentication"] === "predefinedCredentialType"
     ? "nodeCredentialType"
@@ -42,7 +43,7 @@ const ofCredentials = (node: Node): ReadonlyArray<MissingCredential> => {
   })
 }
 
-/** Credentials without which n8n does not publish the workflow. */
+/** Missing credentials without which n8n does not publish the workflow. */
 export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<MissingCredential> => {
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))
   return nodes.flatMap((node) => node.isDisabled || !isLookedInto(node, connected) ? [] : ofCredentials(node))
@@ -63,8 +64,8 @@ const ofExpressions = (
       mistakes.push(problemOf(node, {
         severity: "warning",
         path: `${node.at}.${text.path}`,
-        message: "{{ }} is taken as it stands: the value is no expression, for it does not begin with '='.",
-        fix: "Begin it with '='."
+        message: "{{ }} is literal text here: expressions must start with '='.",
+        fix: "Start it with '='."
       }))
     }
     const findings = Expressions.inText(text, parse)
@@ -90,17 +91,17 @@ const ofExpressions = (
     ...[...missing].map(([name, { count, kind, path }]) => {
       const near = nearest(name, names)
       return problemOf(node, {
-        // A script may never get there.
+        // A script may never reach the reference.
         severity: kind === "script" ? "warning" : "error",
         path: `${node.at}.${path}`,
-        message: `It names the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
-        ...(near.length === 0 ? {} : { fix: `Did you mean ${either(near)}?` })
+        message: `It refers to the node '${name}', which does not exist${count > 1 ? ` (${count} times)` : ""}.`,
+        fix: near.length === 0 ? undefined : `Did you mean ${either(near)}?`
       })
     })
   ]
 }
 
-/** What is wrong inside the nodes that are not disabled; only a warning where n8n does not look either. */
+/** Problems inside nodes that are not disabled; warnings in nodes that n8n does not check. */
 export const nodeProblems = ({ links, nodes }: Checked, lookups: Lookups): ReadonlyArray<Problem> => {
   const names = new Set(nodes.map(({ name }) => name))
   const connected = new Set(links.flatMap(({ from, to }) => [from, to]))

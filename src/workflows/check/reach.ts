@@ -1,15 +1,15 @@
-/** Nodes that never run: nothing starts the workflow, or nothing leads to them. */
+/** Problems with nodes that never run because nothing starts the workflow or leads to them. */
 import type { Problem } from "../../base/Problem.ts"
 import { type Checked, isSubNode, type Node, problemOf } from "./CheckedWorkflow.ts"
 
-/** Triggers by which a person starts a workflow, in the editor. */
+/** Triggers that a person starts in the editor. */
 const byHand: ReadonlySet<string> = new Set([
   "n8n-nodes-base.manualTrigger",
   "@n8n/n8n-nodes-langchain.manualChatTrigger",
   "n8n-nodes-base.start"
 ])
 
-/** Whether n8n starts at the node; of an unknown type it may be if nothing leads to it. */
+/** Whether an execution starts at the node; a node of an unknown type may be a trigger if nothing leads to it. */
 const starts = (node: Node, isTarget: (name: string) => boolean): boolean =>
   !node.isDisabled &&
   (byHand.has(node.type) ||
@@ -17,7 +17,7 @@ const starts = (node: Node, isTarget: (name: string) => boolean): boolean =>
       ? /trigger$/i.test(node.type) || !isTarget(node.name)
       : node.nodeType.descriptions.some(({ group }) => group.includes("trigger"))))
 
-/** What is reached from there: along connections, and against those by which sub-nodes serve. */
+/** Names of nodes reached from others: along main connections, and from nodes to their sub-nodes. */
 const reached = ({ byName, links }: Checked, from: ReadonlyArray<Node>): ReadonlySet<string> => {
   const next = Map.groupBy(
     links.flatMap(({ from, output, to }) => {
@@ -32,7 +32,7 @@ const reached = ({ byName, links }: Checked, from: ReadonlyArray<Node>): Readonl
   return names
 }
 
-/** That nothing starts the workflow, or else each node that nothing leads to. */
+/** Problem that nothing starts the workflow, or one problem for each unreachable node. */
 export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
   const nodes = checked.nodes.filter(({ isNote }) => !isNote)
   const targets = new Set(checked.links.flatMap(({ output, to }) => output.type === "main" ? [to] : []))
@@ -57,7 +57,7 @@ export const reachProblems = (checked: Checked): ReadonlyArray<Problem> => {
       ? [{
         severity: "warning" as const,
         path: "nodes",
-        message: "The workflow is only started by hand: n8n does not publish it.",
+        message: "The workflow can only be started manually: n8n does not publish it.",
         fix: "To publish it, add another trigger."
       }]
       : []),

@@ -1,18 +1,15 @@
-/** What is wrong with the shape of a workflow: n8n refuses to store it, or stores something else. */
+/** Problems with the shape of a workflow, which n8n refuses to store or stores differently. */
 import * as Predicate from "effect/Predicate"
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import type { Problem } from "../../base/Problem.ts"
 import { placedLinks } from "../../n8n/model/Connections.ts"
 import * as Limits from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { either, type Lookups } from "./CheckedWorkflow.ts"
 
-const error = (path: string, message: string, fix?: string): Problem => ({
-  severity: "error",
-  path,
-  message,
-  ...(fix === undefined ? {} : { fix })
-})
+const error = (path: string, message: string, fix?: string): Problem =>
+  defined({ severity: "error" as const, path, message, fix })
 
 const nameProblems = (name: unknown): ReadonlyArray<Problem> => {
   if (!Predicate.isString(name) || name === "") {
@@ -30,7 +27,7 @@ const ofRoot = ({ name, nodes, settings }: Obj): ReadonlyArray<Problem> => [
     : [error("settings", "settings must be an object.")])
 ]
 
-/** What a node needs, and what to do where it is missing; parameters may be, and whoever writes it gives a place. */
+/** Messages and fixes for missing keys of a node; parameters and position may be missing. */
 const missing: { readonly [key: string]: readonly [message: string, fix?: string] } = {
   name: ["The node has no name."],
   type: ["The node has no type."],
@@ -63,21 +60,16 @@ const twice = (nodes: ReadonlyArray<unknown>, key: "name" | "id"): ReadonlyArray
       first.set(value, index)
       return []
     }
-    const name = str(node?.["name"])
-    return [{
-      ...error(
-        `nodes[${index}].${key}`,
-        `nodes[${before}] has the ${key} '${value}' too.`,
-        key === "name" ? "Rename one of them, also in connections and expressions." : "Give it an id of its own."
-      ),
-      ...(name === undefined ? {} : { node: name })
-    }]
+    const problem = error(
+      `nodes[${index}].${key}`,
+      `nodes[${before}] also has the ${key} '${value}'.`,
+      key === "name" ? "Rename one of them, also in connections and expressions." : "Give it a unique id."
+    )
+    return [defined({ ...problem, node: str(node?.["name"]) })]
   })
 }
 
-// ---- connections
-
-/** A node that was removed can leave an entry without links behind. */
+/** Problems with names in connections; a removed node can leave an entry without links. */
 const ofSources = (connections: Obj, nodes: ReadonlyArray<Obj>, { nearest }: Lookups): ReadonlyArray<Problem> => {
   const names = new Set(nodes.flatMap((node) => str(node["name"]) ?? []))
   const byId = new Map(nodes.map((node) => [node["id"], str(node["name"])]))
@@ -128,7 +120,7 @@ const ofTarget = (value: unknown, at: string): ReadonlyArray<Problem> => {
   const target = obj(value)
   if (target === undefined) return [error(at, "A connection is {node, type, index}.")]
   return [
-    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection names no node.")]),
+    ...(str(target["node"]) ? [] : [error(`${at}.node`, "The connection has no node.")]),
     ...(str(target["type"]) ? [] : [error(`${at}.type`, "The connection has no type.", "Add type: \"main\".")]),
     ...(Number.isInteger(target["index"]) && Number(target["index"]) >= 0
       ? []
@@ -141,10 +133,10 @@ const shape = "It must be {[type]: [[{node, type, index}]]}: a list of outputs, 
 const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
   Object.entries(connections).flatMap(([from, value]) => {
     const types = obj(value)
-    if (types === undefined) return [error(`connections.${from}`, "These are no connections.", shape)]
+    if (types === undefined) return [error(`connections.${from}`, "These are not connections.", shape)]
     return Object.entries(types).flatMap(([type, outputs]) => {
       const at = `connections.${from}.${type}`
-      if (!Array.isArray(outputs)) return [error(at, "These are no connections.", shape)]
+      if (!Array.isArray(outputs)) return [error(at, "These are not connections.", shape)]
       return outputs.flatMap((targets, index) =>
         Array.isArray(targets)
           ? targets.flatMap((target, position) => ofTarget(target, `${at}[${index}][${position}]`))
@@ -155,7 +147,7 @@ const ofShape = (connections: Obj): ReadonlyArray<Problem> =>
     })
   })
 
-/** Everything wrong with the shape, with the exact path of each. */
+/** All problems with the shape, with exact paths. */
 export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArray<Problem> => {
   const nodes = arr(workflow["nodes"])
   const connections = obj(workflow["connections"])
@@ -168,7 +160,7 @@ export const structureProblems = (workflow: Obj, lookups: Lookups): ReadonlyArra
     ...twice(nodes, "name"),
     ...twice(nodes, "id"),
     ...(connections === undefined
-      ? [error("connections", "connections must be an object.", "Write {} where there are none.")]
-      : [...ofShape(connections), ...ofSources(connections, nodes.map((node) => obj(node) ?? {}), lookups)])
+      ? [error("connections", "connections must be an object.", "Write {} if there are none.")]
+      : [...ofShape(connections), ...ofSources(connections, Workflow.nodes(workflow), lookups)])
   ]
 }

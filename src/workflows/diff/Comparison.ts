@@ -1,7 +1,8 @@
 /** Comparison of two states of a workflow for readers: named ports, redacted secrets. Pure. */
-import { arr, obj, str } from "../../base/Json.ts"
+import { str } from "../../base/Json.ts"
 import { marker, redact } from "../../base/Redact.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "./WorkflowDiff.ts"
 
 /** Options of the comparison. */
@@ -21,8 +22,7 @@ const shapesIn = (workflow: WorkflowDiff.Document) => {
     )
   )
   return new Map(
-    arr(workflow["nodes"]).flatMap((each) => {
-      const node = obj(each) ?? {}
+    nodes(workflow).flatMap((node) => {
       const [name, type] = [str(node["name"]), str(node["type"])]
       if (name === undefined || type === undefined) return []
       const shape = { ...node, type } as Connections.NodeShape

@@ -1,6 +1,7 @@
 /** Differences between two states of a workflow. */
 import { arr, defined, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
 import * as valueDiff from "./valueDiff.ts"
 
 /** Workflow of any origin; parts that are not in n8n's form are not compared. */
@@ -31,11 +32,6 @@ export interface WorkflowDiff {
 
 /** Keys compared besides nodes and connections; n8n's other keys are metadata. */
 const restKeys = ["name", "description", "settings", "pinData", "staticData", "nodeGroups"] as const
-
-export const nodesOf = (workflow: Document): ReadonlyArray<Obj> =>
-  arr(workflow["nodes"]).flatMap((node) => typeof obj(node)?.["name"] === "string" ? [obj(node) ?? {}] : [])
-
-export const nameOf = (node: Obj) => str(node["name"]) ?? ""
 
 export const content = ({ name: _, position: __, ...rest }: Obj): Obj => rest
 
@@ -122,7 +118,7 @@ const neighbours = (workflow: Document, translate: (name: string) => string) => 
 }
 
 const match = (before: Document, after: Document) => {
-  const byId = pairBy(nodesOf(before), nodesOf(after), (node) => str(node["id"]))
+  const byId = pairBy(namedNodes(before), namedNodes(after), (node) => str(node["id"]))
   const byName = pairBy(byId.before, byId.after, nameOf)
   const pairs = [...byId.pairs, ...byName.pairs]
   const former = new Map(pairs.map(([a, b]) => [nameOf(a), nameOf(b)]))

@@ -1,7 +1,8 @@
 /** Differences between two states of a workflow, in one line or a few. */
 import { counted } from "../../base/Plural.ts"
 import { marker, redact } from "../../base/Redact.ts"
-import { content, type Document, make, nameOf, type NodeDiff, nodesOf, type WorkflowDiff } from "./changes.ts"
+import { namedNodes, nameOf } from "../../n8n/model/Workflow.ts"
+import { content, type Document, make, type NodeDiff, type WorkflowDiff } from "./changes.ts"
 import * as TextDiff from "./TextDiff.ts"
 import * as valueDiff from "./valueDiff.ts"
 
@@ -87,7 +88,7 @@ export const lines = (before: unknown, after: unknown, path = "", room = 160): R
 /** Maximum number of nodes whose first change is shown. */
 const mostDetails = 3
 
-const nodeIn = (workflow: Document, name: string) => nodesOf(workflow).find((node) => nameOf(node) === name) ?? {}
+const nodeIn = (workflow: Document, name: string) => namedNodes(workflow).find((node) => nameOf(node) === name) ?? {}
 
 const detail = (before: Document, after: Document, { formerName, name }: NodeDiff, room?: number) => {
   const all = lines(content(nodeIn(before, formerName ?? name)), content(nodeIn(after, name)), "", room)

@@ -1,6 +1,7 @@
-/** Edits of a workflow, all or nothing; what no operation names stays as it is, be it broken. */
+/** Edits of a workflow, all or nothing; parts that no operation names stay as they are, even broken ones. */
 import * as Result from "effect/Result"
-import { arr, type Obj, own, str } from "../../base/Json.ts"
+import type { Obj } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Add from "./add.ts"
 import * as Connect from "./connect.ts"
 import { disconnect } from "./disconnect.ts"
@@ -16,53 +17,38 @@ export { Operation } from "./operation.ts"
 export { replace } from "./replace.ts"
 export type { Added, Lookups, Refusal } from "./step.ts"
 
-/** What the operations made of the workflow. */
+/** The edited workflow. */
 export interface Edited {
   readonly workflow: Obj
   /** At least one line for each operation. */
   readonly changes: ReadonlyArray<string>
-  /** The new nodes, as they are named in the end. */
+  /** New nodes with their final names. */
   readonly added: ReadonlyArray<Added>
 }
 
-/** The first operation that cannot be done; `field` is such as `operations[2].node`. */
+/** Refusal of the first impossible operation; `field` is for example `operations[2].node`. */
 export interface Refused extends Refusal {
   readonly operation: number
 }
 
-const step = (workflow: Obj, operation: Operation, lookups: Lookups): Step.Attempt<Step.Step> => {
-  switch (operation.op) {
-    case "add":
-      return Add.add(workflow, operation, lookups)
-    case "update":
-      return Update.update(workflow, operation, lookups)
-    case "set":
-      return Value.set(workflow, operation, lookups)
-    case "replace":
-      return Value.replace(workflow, operation, lookups)
-    case "rename":
-      return Rename.rename(workflow, operation, lookups)
-    case "remove":
-      return Rename.remove(workflow, operation, lookups)
-    case "enable":
-    case "disable":
-      return Update.toggle(workflow, operation, lookups)
-    case "move":
-      return Update.move(workflow, operation, lookups)
-    case "connect":
-      return Connect.connect(workflow, operation, lookups)
-    case "disconnect":
-      return disconnect(workflow, operation, lookups)
-    case "settings":
-      return Result.succeed(Update.settings(workflow, operation))
-    case "name":
-      return Update.name(workflow, operation)
-    case "tidy":
-      return Result.succeed(tidy(workflow, lookups))
-  }
+const edits: { readonly [Op in Operation["op"]]: Step.Edit<Op> } = {
+  add: Add.add,
+  update: Update.update,
+  set: Value.set,
+  replace: Value.replace,
+  rename: Rename.rename,
+  remove: Rename.remove,
+  enable: Update.toggle,
+  disable: Update.toggle,
+  move: Update.move,
+  connect: Connect.connect,
+  disconnect,
+  settings: Update.settings,
+  name: Update.name,
+  tidy
 }
 
-/** Does one operation after the other; if one cannot be done, none is. */
+/** Applies the operations in order; if one is refused, none is applied. */
 export const apply = (
   workflow: Obj,
   operations: ReadonlyArray<Operation>,
@@ -74,25 +60,26 @@ export const apply = (
     const removed: Array<readonly [line: number, name: string]> = []
     let current = workflow
     for (const [index, operation] of operations.entries()) {
-      const made = yield* Result.mapError(step(current, operation, lookups), (refusal): Refused => ({
+      const edit = edits[operation.op] as Step.Edit<Operation["op"]>
+      const step = yield* Result.mapError(edit(current, operation, lookups), (refusal): Refused => ({
         operation: index,
         ...refusal,
         field: `operations[${index}].${refusal.field}`
       }))
-      current = made.workflow
-      changes.push(...made.changes)
-      if (made.added !== undefined) added.push(made.added)
-      if (made.removed !== undefined) removed.push([changes.length - 1, made.removed])
+      current = step.workflow
+      changes.push(...step.changes)
+      if (step.added !== undefined) added.push(step.added)
+      if (step.removed !== undefined) removed.push([changes.length - 1, step.removed])
     }
-    // A later operation may have replaced what named it.
+    // A later operation may have replaced the references.
     for (const [line, name] of removed) changes[line] += Rename.stillNamed(current, name, lookups)
     return { workflow: current, changes, added: added.flatMap((id) => Step.addedOf(current, id)) }
   })
 
-/** The types that have to be looked up before: those that are added, and those there are. */
+/** Types to look up before the edit: those of the workflow and of added nodes. */
 export const typesOf = (
   workflow: Obj,
   operations: ReadonlyArray<{ readonly [key: string]: unknown }>
 ): ReadonlyArray<string> => [
-  ...new Set([...arr(workflow["nodes"]), ...operations].flatMap((each) => str(own(each, "type")) || []))
+  ...new Set([...Workflow.typesOf(workflow), ...operations.flatMap((each) => Workflow.typeOf(each) || [])])
 ]

@@ -1,30 +1,30 @@
-/** Adds nodes: of which version, under which name, in which place. */
+/** Adds nodes: chooses version, name and position, and connects them. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, obj, own, str } from "../../base/Json.ts"
+import { num, type Obj, obj, str } from "../../base/Json.ts"
 import { nearestTypes } from "../../catalogue/types/NearestTypes.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { links } from "../../n8n/model/Connections.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { either, isSubNode } from "../check/CheckedWorkflow.ts"
 import { isCommunity } from "../check/TypeProblems.ts"
 import * as Connect from "./connect.ts"
-import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import * as Place from "./place.ts"
 import { unique } from "./rename.ts"
 import * as Step from "./step.ts"
 import { update } from "./update.ts"
 
-/** What a new node is made of. */
+/** Type-dependent properties of a new node. */
 export interface Kind {
   readonly type: string
   readonly typeVersion: number
   readonly description: NodeType.Description | undefined
-  /** Its default name. */
+  /** Default name. */
   readonly name: string
   readonly hasWebhook: boolean
 }
 
-/** The type; one that is not known is taken as nodes of the workflow have it. */
+/** Properties by the node type or, for an unknown type, by the workflow's other nodes of that type. */
 export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step.Lookups): Step.Attempt<Kind> => {
   const nodeType = lookups.find(type)
   if (nodeType !== undefined) {
@@ -39,10 +39,7 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
       hasWebhook: (known?.webhooks ?? []).length > 0
     })
   }
-  const alike = arr(workflow["nodes"]).flatMap((value): ReadonlyArray<Obj> => {
-    const node = obj(value)
-    return node?.["type"] === type ? [node] : []
-  })
+  const alike = nodes(workflow).filter((node) => node["type"] === type)
   const [version] = alike.flatMap((node) => num(node["typeVersion"]) ?? []).toSorted((a, b) => b - a)
   if (version !== undefined) {
     return Result.succeed({
@@ -63,15 +60,15 @@ export const kindOf = (workflow: Obj, type: string, field: string, lookups: Step
   )
 }
 
-/** An id that no node has. */
+/** A new id that no node has. */
 const freshId = (workflow: Obj, { newId }: Step.Lookups): string => {
-  const ids = new Set(arr(workflow["nodes"]).map((node) => own(node, "id")))
+  const ids = new Set(nodes(workflow).map(({ id }) => id))
   let id = newId()
   while (ids.has(id)) id = newId()
   return id
 }
 
-/** The name that a new node gets: never one under which something of another is left. */
+/** Name of a new node; never one under which connections or pinned data of a removed node remain. */
 const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string => {
   const taken = new Set([...Step.names(workflow), ...Object.keys(obj(workflow["pinData"]) ?? {})])
   if (wanted !== undefined && wanted.trim() !== "") return unique(wanted, taken, kind.name)
@@ -79,13 +76,13 @@ const nameOf = (workflow: Obj, kind: Kind, wanted: string | undefined): string =
   return unique(kind.name, taken)
 }
 
-/** Adds a node, and connects it. */
-export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+/** Adds a node and connects it. */
+export const add: Step.Edit<"add"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { after, name: wanted, op: _, parameters = {}, position, type: __, ...properties } = operation
-    const nodes = workflow["nodes"] ?? []
-    if (!Array.isArray(nodes)) {
-      return yield* Step.refuse("op", "'nodes' of the workflow is no list.", "Put it right first.")
+    const before = workflow["nodes"] ?? []
+    if (!Array.isArray(before)) {
+      return yield* Step.refuse("op", "The workflow's 'nodes' is not a list.", "Fix it first.")
     }
     const kind = yield* kindOf(workflow, operation.type, "type", lookups)
     const anchor = after === undefined ? undefined : yield* Step.locate(workflow, after, "after", lookups)
@@ -108,7 +105,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
       ...(kind.hasWebhook ? { webhookId: lookups.newId() } : {})
     }
     const { workflow: added } = yield* update(
-      { ...workflow, nodes: [...nodes, node] },
+      { ...workflow, nodes: [...before, node] },
       { op: "update", node: id, ...properties },
       lookups
     )
@@ -117,7 +114,7 @@ export const add = (workflow: Obj, operation: Of<"add">, lookups: Step.Lookups):
       extra.length === 0 ? "" : `, ${extra.join(", ")}`
     })`
     if (anchor === undefined) return { workflow: added, changes: [what], added: id }
-    const self = { index: nodes.length, node, name }
+    const self = { index: before.length, node, name }
     const [source, target] = isSub ? [self, anchor] : [anchor, self]
     const ends: Connect.Ends = isSub ? {} : { sourceOutput: "main", targetInput: "main" }
     const fields = { from: "after", to: "after", sourceOutput: "after", targetInput: "after" }

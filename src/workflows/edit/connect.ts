@@ -1,4 +1,4 @@
-/** Connects nodes, where their ports fit. */
+/** Connects nodes whose ports fit. */
 import * as Result from "effect/Result"
 import type { Obj } from "../../base/Json.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
@@ -12,7 +12,7 @@ import * as Step from "./step.ts"
 /** References to the ports of both ends. */
 export type Ends = Pick<Of<"connect">, "sourceOutput" | "targetInput">
 
-/** The names of the fields that hold the ends, for refusals. */
+/** Names of the operation's fields for both ends, for refusals. */
 interface Fields {
   readonly from: string
   readonly to: string
@@ -27,7 +27,7 @@ const fieldsOf = (ends: Ends): Fields => ({
   targetInput: ends.targetInput === undefined ? "to" : "targetInput"
 })
 
-/** The connection type where only one is left to choose: that of the items, else what the source serves the target by. */
+/** Default connection type between two nodes: `main` if possible, else the type by which one serves the other. */
 const commonType = (from: Node, to: Node): string => {
   if (from.outputs === undefined) return "main"
   const types = portTypes(from.outputs)
@@ -35,7 +35,7 @@ const commonType = (from: Node, to: Node): string => {
   return (shared.includes("main") ? "main" : shared[0]) ?? types[0] ?? "main"
 }
 
-/** That the other direction would fit. */
+/** Advice if the other direction would fit. */
 const reverseHint = (from: Node, to: Node): string => {
   const type = commonType(to, from)
   return type !== "main" && portTypes(from.inputs).includes(type) && portTypes(to.outputs).includes(type)
@@ -43,7 +43,7 @@ const reverseHint = (from: Node, to: Node): string => {
     : ""
 }
 
-/** Why an output cannot be connected to an input, and at which of the two. */
+/** Reason why an output cannot be connected to an input, and which of the two is wrong. */
 export const misfit = (
   from: Node,
   output: PortName.ResolvedPort,
@@ -63,7 +63,11 @@ export const misfit = (
   }
   const hint = reverseHint(from, to) + PortName.choices(to, "input")
   if (output.type !== input.type) {
-    return { at: "input", message: `Output ${output.type} cannot be connected to input ${input.type}.`, hint }
+    return {
+      at: "input",
+      message: `Output ${output.type} cannot be connected to an input of type ${input.type}.`,
+      hint
+    }
   }
   const ofType = inputs?.filter(({ type }) => type === input.type)
   const port = ofType?.find(({ index }) => index === input.index) ?? (input.type === "main" ? undefined : ofType?.[0])
@@ -85,13 +89,13 @@ export const misfit = (
 const label = (port: Connections.Port, ports: ReadonlyArray<Port> = []) =>
   PortName.label(ports.find(({ index, type }) => type === port.type && index === port.index) ?? port)
 
-/** `'If' main[1] 'false' → 'Next' main[0]`; without ports where each side has but one. */
+/** `'If' main[1] 'false' → 'Next' main[0]`; without ports if each side has only one. */
 export const inWords = (link: Connections.Link, from?: Node, to?: Node) =>
   Connections.isPlain(link) && (from?.outputs?.length ?? 1) === 1 && (to?.inputs?.length ?? 1) === 1
     ? `'${link.from}' → '${link.to}'`
     : `'${link.from}' ${label(link.output, from?.outputs)} → '${link.to}' ${label(link.input, to?.inputs)}`
 
-/** A node as far as it can be connected. */
+/** The node with its ports; refuses a node that connections cannot name. */
 const connectable = (
   workflow: Obj,
   entry: Step.NodeEntry,
@@ -103,15 +107,15 @@ const connectable = (
     return Step.refuse(field, `nodes[${entry.index}] has no name, and connections go by name.`, "Rename it first.")
   }
   return Step.isNamesake(workflow, entry)
-    ? Step.refuse(field, `Another node is named '${entry.name}', too.`, "Connections go by name: rename one of them.")
+    ? Step.refuse(field, `Another node is also named '${entry.name}'.`, "Connections go by name: rename one of them.")
     : Result.succeed(node)
 }
 
-/** The refusal of what is unclear in a field. */
+/** Turns an unclear port reference into a refusal of a field. */
 export const clear = <A>(field: string, result: Result.Result<A, PortName.Unclear>): Step.Attempt<A> =>
   Result.mapError(result, (unclear) => ({ field, ...unclear }))
 
-/** Resolves both ends of a link. */
+/** Resolves the ports of both ends of a link. */
 const linkOf = (from: Node, to: Node, { sourceOutput, targetInput }: Ends, fields: Fields) =>
   Result.gen(function*() {
     const ofInput = PortName.connectionTypeOf(targetInput)
@@ -156,7 +160,7 @@ export const link = (
       isTo(each.to) ? [{ ...each, to: to.name }] : []
     )
     if (into.some((each) => Connections.sameLink({ ...each, from: isFrom(each.from) ? from.name : "" }, made))) {
-      return { workflow, changes: [`${words} is connected already`] }
+      return { workflow, changes: [`${words} is already connected`] }
     }
     const port = to.inputs?.find((each) => each.type === input.type && each.index === input.index)
     const there = into.flatMap((each) => {
@@ -176,7 +180,7 @@ export const link = (
       return yield* Step.refuse(
         fields.from,
         `The connections of '${from.name}' are not of n8n's shape.`,
-        "They must be {[type]: [[{node, type, index}]]}: put them right first."
+        "They must be {[type]: [[{node, type, index}]]}: fix them first."
       )
     }
     const failing = isNewError === true
@@ -191,7 +195,7 @@ export const link = (
   })
 
 /** Connects two nodes. */
-export const connect = (workflow: Obj, operation: Of<"connect">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+export const connect: Step.Edit<"connect"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const source = yield* Step.locate(workflow, operation.from, "from", lookups)
     const target = yield* Step.locate(workflow, operation.to, "to", lookups)

@@ -1,14 +1,13 @@
-/** Removes connections, also those of nodes that no longer exist. */
+/** Removes connections, including those of nodes that no longer exist. */
 import * as Result from "effect/Result"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import { clear, inWords } from "./connect.ts"
 import * as Links from "./links.ts"
-import type { Of } from "./operation.ts"
 import * as PortName from "./portName.ts"
 import * as Step from "./step.ts"
 
-/** A node at one end, or the name of one that no longer exists. */
+/** Node at one end, or the name of one that no longer exists. */
 const end = (workflow: Obj, word: string, isNamed: boolean, field: string, lookups: Step.Lookups) => {
   const entry = Step.peek(workflow, word)
   if (entry === undefined && isNamed) {
@@ -34,13 +33,10 @@ const portOf = (
 const isAt = (port: Connections.Port, wanted: Connections.Port | undefined) =>
   wanted === undefined || port.type === wanted.type && port.index === wanted.index
 
-/** Removes one link; without ports, every link from one node to the other. */
-export const disconnect = (
-  workflow: Obj,
-  { from: fromWord, sourceOutput, targetInput, to: toWord }: Of<"disconnect">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
+/** Removes one link or, without ports, every link from one node to the other. */
+export const disconnect: Step.Edit<"disconnect"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
+    const { from: fromWord, sourceOutput, targetInput, to: toWord } = operation
     const all = Connections.links(workflow["connections"])
     const isSource = all.some((link) => link.from === fromWord)
     const isTarget = all.some((link) => link.to === toWord)
@@ -58,8 +54,10 @@ export const disconnect = (
         "to",
         `'${from.name}' is not connected to '${to.name}'${between.length > 0 ? " there" : ""}.`,
         there.length === 0
-          ? `'${from.name}' is connected to nothing.`
-          : `There is ${there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")}.`
+          ? `'${from.name}' has no outgoing connections.`
+          : `Existing: ${
+            there.slice(0, 8).map((link) => between.length > 0 ? inTurn(link) : inWords(link)).join(", ")
+          }.`
       )
     }
     const connections = Links.remove(

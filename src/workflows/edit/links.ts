@@ -1,9 +1,9 @@
-/** Links put into and taken out of n8n's connections, whatever else stands there. */
+/** Changes links in n8n's connections and leaves malformed parts unchanged. */
 import { equals, mapValues, type Obj, obj, own, without } from "../../base/Json.ts"
 import { type Link, linkOf, sameLink } from "../../n8n/model/Connections.ts"
 import { isNull } from "../repair/Repairs.ts"
 
-/** The connections with one more; `undefined` where what stands in its place is none. */
+/** Adds a link; `undefined` if the existing value is not a list. */
 export const add = (connections: unknown, { from, input, output, to }: Link): Obj | undefined => {
   const sources = isNull(connections) ? {} : obj(connections)
   const types = obj(own(sources, from) ?? {})
@@ -19,7 +19,7 @@ export const add = (connections: unknown, { from, input, output, to }: Link): Ob
 
 const isUnused = (output: unknown) => output === null || Array.isArray(output) && output.length === 0
 
-/** The outputs without those links, and without the unused ones that this leaves at the end. */
+/** Removes links from outputs, then the unused outputs at the end. */
 const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (link: Link) => boolean): unknown => {
   if (!Array.isArray(outputs)) return outputs
   const rest = outputs.map((targets, index) =>
@@ -35,9 +35,10 @@ const removedFrom = (outputs: unknown, from: string, type: string, isRemoved: (l
   return used.length === 0 ? undefined : used
 }
 
-const isEmpty = (value: unknown) => Object.keys(obj(value) ?? { value }).length === 0
+/** Whether a value is an object without keys. */
+export const isEmpty = (value: unknown): boolean => Object.keys(obj(value) ?? { value }).length === 0
 
-/** The connections without those links; outputs, types and sources that are left empty by it go, too. */
+/** Removes links, with the outputs, types and sources that become empty. */
 export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Obj => {
   const rest = mapValues(connections, (value, from) => {
     const types = obj(value)
@@ -49,14 +50,14 @@ export const remove = (connections: Obj, isRemoved: (link: Link) => boolean): Ob
   return without(rest, (types, from) => isEmpty(types) && !isEmpty(connections[from]))
 }
 
-/** The connections with links in another place; those without one are removed. */
+/** Moves links; those that map to `undefined` are removed. */
 export const move = (connections: Obj, moved: ReadonlyMap<Link, Link | undefined>): Obj =>
   [...moved.values()].reduce<Obj>(
     (result, link) => link === undefined ? result : add(result, link) ?? result,
     remove(connections, (link) => [...moved.keys()].some((each) => sameLink(each, link)))
   )
 
-/** The connections with a node under another name, in the same order. */
+/** Renames a node in connections; their order stays. */
 export const rename = (connections: Obj, before: string, after: string): Obj => {
   const renamed = (target: unknown) => own(target, "node") === before ? { ...obj(target), node: after } : target
   const renamedIn = (targets: unknown) => Array.isArray(targets) ? targets.map(renamed) : targets
@@ -69,7 +70,7 @@ export const rename = (connections: Obj, before: string, after: string): Obj => 
   return renameKey(targets, before, after)
 }
 
-/** The object with a key under another name, in the same order. */
+/** Renames a key of an object; the order stays. */
 export const renameKey = (value: Obj, before: string, after: string): Obj =>
   Object.hasOwn(value, before)
     ? Object.fromEntries(

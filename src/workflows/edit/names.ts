@@ -1,10 +1,10 @@
-/** Nodes named in expressions and scripts of others. */
+/** Names of nodes in other nodes' expressions and scripts. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { deeper, mapValues, type Obj } from "../../base/Json.ts"
 import type { Reference, Text } from "../check/Expressions.ts"
 import { inText, mapTexts, texts } from "../check/Expressions.ts"
 
-/** Parsing takes time. Where nothing is escaped, a name stands in code as it is. */
+/** Cheap check before parsing: without escapes, code contains the name literally. */
 const mayName = (text: string, name: string) =>
   (text.includes(name) || text.includes("\\")) && /\$\s*(?:\(|node\b|items\b)/.test(text)
 
@@ -13,13 +13,13 @@ const referencesOf = (text: Text, name: string, parse: Parse): ReadonlyArray<Ref
     ? []
     : inText(text, parse).references.filter((reference) => reference.name === name)
 
-/** The paths, from the node, of what names another. */
+/** Paths of the texts that name a node, relative to the node they belong to. */
 export const naming = (parameters: unknown, name: string, parse: Parse): ReadonlyArray<string> =>
   texts(parameters).flatMap((text) => referencesOf(text, name, parse).length > 0 ? [text.path] : [])
 
 const escapes: { readonly [sign: string]: string } = { "\\": "\\\\", "\n": "\\n", "\r": "\\r" }
 
-/** A literal in quotes of that kind; brackets that would end an expression are escaped. */
+/** String literal with the given quotes; brackets that would end an expression are escaped. */
 const literal = (name: string, quote: string) => {
   const escaped = name
     .replaceAll(/[\\\n\r]/g, (sign) => escapes[sign] ?? sign)
@@ -31,7 +31,7 @@ const literal = (name: string, quote: string) => {
 
 const isIdentifier = (name: string) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
 
-/** What stands in the place of a name. */
+/** Code that replaces a reference. */
 const replacement = (code: string, as: Reference["as"], before: string, after: string) =>
   as === "literal"
     ? literal(after, code[0] ?? "'")
@@ -48,9 +48,9 @@ const inString = (text: Text, before: string, after: string, parse: Parse) =>
       text.text
     )
 
-/** The parameters with a node under another name, in every expression, script and template. */
+/** Renames a node in every expression, script and template of parameters. */
 export const rename = (parameters: Obj, before: string, after: string, parse: Parse): Obj =>
-  // What names nobody may be nested deeper than a stack holds.
+  // Without references, parameters may be nested too deeply for recursion.
   naming(parameters, before, parse).length === 0
     ? parameters
     : mapValues(parameters, (value, key) =>

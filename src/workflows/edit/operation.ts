@@ -1,4 +1,4 @@
-/** What can be done to a workflow, as a caller writes it. */
+/** Edit operations, as callers write them. */
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import type { Obj } from "../../base/Json.ts"
@@ -65,7 +65,7 @@ type Op = keyof typeof members
 
 const isOp = (op: string): op is Op => Object.hasOwn(members, op)
 
-/** The operations whose keys need more words than their names. */
+/** Usage of operations whose keys need explanation. */
 const explained: { readonly [op: string]: string } = {
   add: "type, name?, parameters?, position?, after?, other keys of a node",
   update: "node, parameters? (merge patch; null removes), other keys of a node",
@@ -77,7 +77,7 @@ const explained: { readonly [op: string]: string } = {
   )
 }
 
-/** The keys that an operation takes; `?` marks those that may be left out. */
+/** Keys of an operation; `?` marks optional ones. */
 const keysOf = (op: Op): ReadonlyArray<string> =>
   Object.entries(members[op].fields).flatMap(([key, field]: [string, Schema.Top]) =>
     key === "op" ? [] : [field.ast.context?.isOptional === true ? `${key}?` : key]
@@ -86,14 +86,14 @@ const keysOf = (op: Op): ReadonlyArray<string> =>
 const listed = (keys: ReadonlyArray<string>) =>
   keys.length === 0 ? "nothing else" : keys.join(", ").replace(/, ([^,]*)$/, " and $1")
 
-/** Each operation with what it takes; those that take the same stand together. */
+/** Usage of all operations; those with equal keys share an entry. */
 const usage = [
   ...Map.groupBy(Object.keys(members).filter(isOp), (op) => explained[op] ?? keysOf(op).join(", "))
 ].map(([keys, ops]) => keys === "" ? ops.join(", ") : `${ops.join(", ")}: ${keys}`).join("; ")
 
 const quoted = (keys: ReadonlyArray<string>) => keys.map((key) => `'${key.slice(0, 100)}'`).join(", ")
 
-/** What is wrong with the name or the keys of an operation, in a sentence. */
+/** Message about a wrong name or wrong keys of an operation. */
 const fault = (wire: Obj): string | undefined => {
   const op = String(wire["op"])
   if (!isOp(op)) return `Invalid operation '${op.slice(0, 100)}'. ${suggestion(op, Object.keys(members), 20)}`
@@ -106,7 +106,7 @@ const fault = (wire: Obj): string | undefined => {
       (missing.length === 0 ? "" : `; missing: ${missing.join(", ")}`)
 }
 
-/** JSON Schema would spell out each operation; words cost a third. */
+/** Described in words, which cost a third of the tokens that a JSON Schema of each operation would. */
 const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields])
   .annotate({ description: usage })
   .check(Schema.makeFilter(fault))
@@ -116,8 +116,8 @@ const Wire = Schema.StructWithRest(Schema.Struct({ op: Schema.String }), [Fields
  *
  * **Details**
  *
- * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the name a person sees. In
- * an update null takes a parameter or property away.
+ * `sourceOutput` and `targetInput` are `main`, an index, `main[1]`, a connection type, or the label in the editor. In
+ * an update null removes a parameter or property.
  */
 export const Operation = Wire.pipe(Schema.decodeTo(
   Member,
@@ -128,5 +128,5 @@ export const Operation = Wire.pipe(Schema.decodeTo(
 ))
 export type Operation = typeof Member.Type
 
-/** The operation of that kind. */
+/** Operation with the given `op`. */
 export type Of<Op extends Operation["op"]> = Extract<Operation, { readonly op: Op }>

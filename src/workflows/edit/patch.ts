@@ -1,4 +1,4 @@
-/** Patches of parameters: merged, checked against the type, completed as n8n's editor does. */
+/** Merges patches of parameters, checks them against the node type and completes them as n8n's editor does. */
 import * as Result from "effect/Result"
 import { mapValues, type Obj, obj, without } from "../../base/Json.ts"
 import { isMultiple } from "../../catalogue/parameters/ParameterDefaults.ts"
@@ -6,7 +6,7 @@ import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import { type Description, groups, members, type Property } from "../../catalogue/types/NodeType.ts"
 import * as Step from "./step.ts"
 
-/** The patch of RFC 7396 applied: objects are merged, null removes, all else replaces. */
+/** Applies a merge patch (RFC 7396): objects are merged, null removes, any other value replaces. */
 export const merge = (value: unknown, patch: unknown): unknown => {
   const changes = obj(patch)
   if (changes === undefined) return patch
@@ -20,7 +20,7 @@ export const merge = (value: unknown, patch: unknown): unknown => {
 
 const strict = { caseSensitive: true, leftValue: "", typeValidation: "strict" }
 
-/** The options of a filter as its type says, in n8n's expressions. */
+/** Options of a filter by its node type, with n8n's expressions evaluated. */
 const optionsOf = (property: Property, version: number, root: Obj, { evaluate }: Step.Lookups): Obj => {
   const options = mapValues(
     obj(property.typeOptions?.["filter"]) ?? {},
@@ -29,7 +29,7 @@ const optionsOf = (property: Property, version: number, root: Obj, { evaluate }:
   return { ...strict, ...without(options, (value) => value === undefined || value === null) }
 }
 
-/** The value of a parameter, each filter in it with the `options` and `combinator` without which n8n fails. */
+/** Adds to each filter in a parameter the `options` and `combinator` without which n8n fails. */
 const completeFilters = (
   properties: ReadonlyArray<Property>,
   value: unknown,
@@ -61,15 +61,15 @@ const completeFilter = (value: unknown, options: () => Obj): unknown => {
   return { combinator: "and", ...object, options: { ...options(), ...obj(object["options"]) } }
 }
 
-/** A node whose parameters are patched. */
+/** Node whose parameters are patched. */
 interface For {
   readonly description: Description | undefined
   readonly typeVersion: number
-  /** All of its parameters. */
+  /** All parameters after the patch. */
   readonly parameters: Obj
 }
 
-/** The parameters with what the filters among `keys` need. */
+/** Completes the filters among the parameters named `keys`. */
 export const withFilters = (
   { description, parameters, typeVersion }: For,
   keys: ReadonlyArray<string>,
@@ -82,37 +82,33 @@ export const withFilters = (
     parameters
 }
 
-/** Refuses the first of `keys` that is no parameter of the type at all. */
-export const refuseUnknown = (
+const remarkOn = (
   { description, parameters, typeVersion }: For,
-  keys: ReadonlyArray<string>,
+  paths: ReadonlyArray<string>,
   { suggest }: Step.Lookups
-): Step.Attempt<void> => {
-  const names = new Set(description?.properties.map(({ name }) => name))
-  const unknown = new Set(keys.filter((key) => !names.has(key)))
-  if (description === undefined || unknown.size === 0) return Result.succeed(undefined)
-  const remark = Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) =>
-    unknown.has(path)
-  )
+) =>
+  description === undefined || paths.length === 0
+    ? undefined
+    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+
+/** Refuses the first of `keys` that the node type does not have. */
+export const refuseUnknown = (node: For, keys: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
+  const { description, typeVersion } = node
+  const unknown = keys.filter((key) => description?.properties.every(({ name }) => name !== key))
+  const remark = remarkOn(node, unknown, lookups)
   return remark === undefined
-    ? Result.succeed(undefined)
+    ? Result.void
     : Step.refuse(
       `parameters.${remark.path}`,
-      `${description.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
+      `${description?.displayName} ${typeVersion} has no parameter '${remark.path.slice(0, 100)}'.`,
       remark.fix ?? { _tag: "ShowParameters" }
     )
 }
 
-/** Refuses the first of `paths` that the type knows nothing of. */
-export const refuseRemarked = (
-  { description, parameters, typeVersion }: For,
-  paths: ReadonlyArray<string>,
-  { suggest }: Step.Lookups
-): Step.Attempt<void> => {
-  const remark = description === undefined || paths.length === 0
-    ? undefined
-    : Parameters.remarks(description, { typeVersion, parameters }, suggest).find(({ path }) => paths.includes(path))
+/** Refuses the first of `paths` that does not exist in the node type. */
+export const refuseRemarked = (node: For, paths: ReadonlyArray<string>, lookups: Step.Lookups): Step.Attempt<void> => {
+  const remark = remarkOn(node, paths, lookups)
   return remark === undefined
-    ? Result.succeed(undefined)
+    ? Result.void
     : Step.refuse(`parameters.${remark.path}`, remark.message, remark.fix ?? { _tag: "ShowParameters" })
 }

@@ -1,5 +1,6 @@
-/** Where a new node stands on the canvas. */
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+/** Positions of new nodes on the canvas. */
+import { arr, num, type Obj } from "../../base/Json.ts"
+import { isNote, nodes, typeOf } from "../../n8n/model/Workflow.ts"
 import type { Lookups } from "./step.ts"
 
 interface Box {
@@ -8,35 +9,31 @@ interface Box {
   readonly width: number
 }
 
-/** Between the left sides of two nodes in a row; below each other; between sub-nodes. */
+/** Distances: between the left sides of two nodes in a row, between rows, between sub-nodes. */
 const [right, down, beside] = [220, 200, 160]
 const [narrow, wide] = [96, 256]
-/** Of every node. */
+/** Height of a node. */
 export const height = 96
-/** Room for what is written under a node. */
+/** Room for the label under a node. */
 const room = 32
 
-/** Beyond, numbers have no room for a step. */
+/** Largest coordinate; beyond it floating-point steps get too coarse. */
 const farthest = 1e9
 
-/** n8n draws what sub-nodes hang on as wide as they need. */
+/** Width of a node; n8n draws nodes with sub-nodes wider. */
 export const widthOf = (type: string, { find }: Lookups): number => {
   const inputs = find(type)?.descriptions[0]?.inputs
   return inputs !== undefined && JSON.stringify(inputs).includes("ai_") ? wide : narrow
 }
 
-/** Whether it is a sticky note: nodes may stand on one. */
-export const isNote = (node: Obj): boolean => node["type"] === "n8n-nodes-base.stickyNote"
-
-const boxOf = (value: unknown, lookups: Lookups): Box | undefined => {
-  const node = obj(value)
-  const [x, y] = arr(node?.["position"]).map(num)
-  const type = str(node?.["type"]) ?? ""
-  const isThere = x !== undefined && y !== undefined && Math.max(Math.abs(x), Math.abs(y)) < farthest
-  return !isThere || node === undefined || isNote(node) ? undefined : { x, y, width: widthOf(type, lookups) }
+const boxOf = (node: Obj, lookups: Lookups): Box | undefined => {
+  const [x, y] = arr(node["position"]).map(num)
+  return x === undefined || y === undefined || Math.max(Math.abs(x), Math.abs(y)) >= farthest || isNote(node)
+    ? undefined
+    : { x, y, width: widthOf(typeOf(node), lookups) }
 }
 
-/** The upper left corner of what the nodes cover. */
+/** Upper left corner of the area that the nodes cover. */
 export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x: number, y: number] => {
   const boxes = nodes.flatMap((node) => boxOf(node, lookups) ?? [])
   const least = (key: "x" | "y") =>
@@ -47,28 +44,29 @@ export const corner = (nodes: ReadonlyArray<Obj>, lookups: Lookups): readonly [x
 const overlap = (a: Box, b: Box) =>
   a.x < b.x + b.width + room && b.x < a.x + a.width + room && Math.abs(a.y - b.y) < height + room
 
-/** What is placed: to the right of its anchor, below it if it serves it, else to the right of all. */
+/** Node to place: to the right of its anchor, below it if it is a sub-node, without an anchor to the right of all. */
 export interface Placement {
   readonly type: string
   readonly anchor: Obj | undefined
   readonly isSub: boolean
 }
 
-/** `[x, y]`, where no other node stands. */
+/** Free position `[x, y]`. */
 export const find = (
   workflow: Obj,
   { anchor, isSub, type }: Placement,
   lookups: Lookups
 ): readonly [number, number] => {
-  const boxes = arr(workflow["nodes"]).flatMap((node) => boxOf(node, lookups) ?? [])
+  const boxes = nodes(workflow).flatMap((node) => boxOf(node, lookups) ?? [])
   const width = widthOf(type, lookups)
   const last = boxes.reduce<Box | undefined>(
     (most, box) => most === undefined || box.x > most.x ? box : most,
     undefined
   )
-  const from = boxOf(anchor, lookups) ?? last
+  const atAnchor = anchor && boxOf(anchor, lookups)
+  const from = atAnchor ?? last
   if (from === undefined) return [0, 0]
-  const isBelow = isSub && boxOf(anchor, lookups) !== undefined
+  const isBelow = isSub && atAnchor !== undefined
   let [x, y] = [
     Math.round(isBelow ? from.x : from.x + from.width + right - narrow),
     Math.round(isBelow ? from.y + down : from.y)

@@ -1,20 +1,20 @@
-/** Which port of a node is which, after its type, version, parameters or error handling changed. */
+/** Matches the ports of a node before and after its type, version, parameters or error handling changed. */
 import { arr, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import { hasErrorOutput } from "../../n8n/model/Connections.ts"
 import type { Node } from "../check/CheckedWorkflow.ts"
 
-/** The list of which each entry is one output, by type: the first one that the node has. */
+/** Parameters, by node type, whose entries are one output each; the first that the node has counts. */
 const ruleLists: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<string>>> = new Map([
   ["n8n-nodes-base.switch", [["rules", "values"], ["rules", "rules"]]],
   ["@n8n/n8n-nodes-langchain.textClassifier", [["categories", "categories"]]]
 ])
 
-/** Keys that name an output, or that only n8n's editor needs. */
+/** Keys that label an output, or that only n8n's editor needs. */
 const labelKeys = new Set(["outputKey", "renameOutput", "category", "id", "name", "options", "singleValue"])
 
-/** What an entry of a rule list says besides its label; the same text for the same rule. */
+/** Canonical text of a rule without its label; `undefined` for an empty rule. */
 const ruleText = (entry: unknown): string | undefined => {
   let isEmpty = true
   const text = JSON.stringify(entry, (key, value: unknown) => {
@@ -27,13 +27,13 @@ const ruleText = (entry: unknown): string | undefined => {
   return isEmpty ? undefined : text
 }
 
-/** A port, and what a person knows it by. */
+/** A port with the properties that identify it for a person. */
 interface Known {
   readonly port: Port
-  /** `rule` has an entry in the list of rules, `error` is the output for errors. */
+  /** `rule`: has an entry in the list of rules; `error`: the output for errors. */
   readonly kind: "rule" | "error" | "other"
   readonly rule: string | undefined
-  /** The place among those of its kind and connection type. */
+  /** Rank among the ports of its kind and connection type. */
   readonly place: number
 }
 
@@ -61,29 +61,29 @@ const known = (node: Node, side: "input" | "output"): ReadonlyArray<Known> => {
 
 type Key = (known: Known) => string | undefined
 
-/** A name that is more than the port's place, such as the `0` of a Switch rule without a name. */
+/** Name of the port unless it is only its index, as the `0` of an unnamed Switch rule. */
 const label = ({ port: { index, name } }: Known) => name === String(index) ? undefined : name
 
 const key = (...parts: ReadonlyArray<string | number | undefined>) =>
   parts.includes(undefined) ? undefined : JSON.stringify(parts)
 
-/** What makes two ports the same one, the surest first; `growth` is how many more there are of a port's kind. */
+/** Criteria by which two ports are the same, the most certain first; `growth` is the increase of a port's kind. */
 const keys = (growth: (known: Known) => number): ReadonlyArray<Key> => [
   ({ kind, port }) => kind === "error" ? port.type : undefined,
   (known) => key(known.kind, known.port.type, label(known), known.rule),
   (known) => key(known.kind, known.port.type, label(known)),
   (known) => known.kind === "error" ? undefined : key(known.port.type, label(known)),
   ({ port, rule }) => key(port.type, rule),
-  // Of rules without a name one that is changed in its place; where some are gone, it may be another.
+  // An unnamed rule that was changed in place; if rules were removed, it may be a different one.
   (known) =>
     known.kind === "rule" && growth(known) < 0
       ? undefined
       : key(known.port.type, known.port.index, known.port.name ?? ""),
-  // Another name in the same place.
+  // Renamed in place.
   (known) => known.rule === undefined && growth(known) === 0 ? key(known.kind, known.port.type, known.place) : undefined
 ]
 
-/** The port after the change, where there is still one, of each port before it. */
+/** Maps each port before the change to its counterpart after it, if there is one. */
 export const matchPorts = (
   before: Node,
   after: Node,

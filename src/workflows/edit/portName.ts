@@ -1,21 +1,21 @@
-/** Ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or the name a person sees. */
+/** Ports as callers name them: `main`, `1`, `main[1]`, `ai_tool`, or the label in the editor. */
 import * as Result from "effect/Result"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import type { Node } from "../check/CheckedWorkflow.ts"
 
-/** How a caller refers to a port; absent where any will do. */
+/** A caller's reference to a port; absent if any port will do. */
 export type Reference = string | number | undefined
 
-/** A port that exists, or the error output that a node gets by `onError: continueErrorOutput`. */
+/** An existing port, or the error output that `onError: continueErrorOutput` adds. */
 export interface ResolvedPort extends Connections.Port {
   readonly isNewError?: boolean
 }
 
-/** A node and its ports, absent where they are not known. */
+/** A node and its ports; absent if unknown. */
 export type Ports = Pick<Node, "name"> & Partial<Pick<Node, "inputs" | "outputs">>
 
-/** Why a reference resolves to no port. */
+/** Reason why a reference does not resolve to a port. */
 export interface Unclear {
   readonly message: string
   readonly hint: string
@@ -27,10 +27,10 @@ const fold = (text: string) => text.trim().toLowerCase()
 export const label = (port: Port): string =>
   Connections.portLabel(port) + (port.name === undefined ? "" : ` '${port.name}'`)
 
-/** The ports to choose from. */
+/** Sentence that lists the ports to choose from. */
 export const choices = (node: Ports, side: "input" | "output"): string => {
   const ports = side === "input" ? node.inputs : node.outputs
-  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: say an index or a connection type.`
+  if (ports === undefined) return `The ${side}s of '${node.name}' are not known: use an index or a connection type.`
   return ports.length === 0
     ? `'${node.name}' has no ${side}s.`
     : `'${node.name}' has the ${side}${ports.length === 1 ? "" : "s"} ${ports.map(label).join(", ")}.`
@@ -38,7 +38,7 @@ export const choices = (node: Ports, side: "input" | "output"): string => {
 
 const isType = (text: string) => /^(?:main|ai_\w+)$/.test(text)
 
-/** The port of a reference by type and index. */
+/** Port of a reference by type and index. */
 const explicit = (reference: string, type: string): Connections.Port | undefined => {
   if (/^\d{1,4}$/.test(reference)) return { type, index: Number(reference) }
   if (isType(reference)) return { type: reference, index: 0 }
@@ -46,7 +46,7 @@ const explicit = (reference: string, type: string): Connections.Port | undefined
   return kind === undefined ? undefined : { type: kind, index: Number(index) }
 }
 
-/** The connection type in a reference: `ai_tool` of `ai_tool[1]`. */
+/** Connection type in a reference: `ai_tool` of `ai_tool[1]`. */
 export const connectionTypeOf = (reference: Reference): string | undefined =>
   /^(main|ai_\w+)(?:\[\d+\])?$/.exec(String(reference).trim())?.[1]
 
@@ -55,7 +55,7 @@ const named = (ports: ReadonlyArray<Port>, reference: string): ReadonlyArray<Por
   return exact.length > 0 ? exact : ports.filter(({ name }) => name !== undefined && fold(name) === fold(reference))
 }
 
-/** The error output that the node would get. */
+/** Error output that the node would get. */
 const newError = ({ outputs = [] }: Ports): ResolvedPort | undefined => {
   const index = outputs.filter(({ type }) => type === "main").length
   return index === 0 ? undefined : { type: "main", index, isNewError: true }
@@ -81,7 +81,7 @@ export const resolvePort = (
   const [first] = byName
   const unclear = (message: string) => Result.fail({ message, hint: choices(node, side) })
   if (byName.length > 1) {
-    return unclear(`'${node.name}' has ${byName.length} ${side}s '${reference}': say which by index.`)
+    return unclear(`'${node.name}' has ${byName.length} ${side}s '${reference}': choose one by index.`)
   }
   if (first !== undefined) {
     const isOther = byNumber !== undefined && (byNumber.type !== first.type || byNumber.index !== first.index) &&

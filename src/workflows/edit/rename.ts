@@ -1,15 +1,15 @@
-/** Gives nodes other names, and takes nodes away. */
+/** Renames and removes nodes. */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, own, str, without } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
 import * as Links from "./links.ts"
 import * as Names from "./names.ts"
-import type { Of } from "./operation.ts"
 import * as Step from "./step.ts"
 
-/** A name like it that is not taken, as n8n makes it: `Set`, `Set1`, `Set2`. */
+/** Free name in n8n's style: `Set`, `Set1`, `Set2`. */
 export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wanted): string => {
   if (!taken.has(wanted)) return wanted
   const base = wanted === initial ? wanted : wanted.replace(/(?<=\D)\d{1,9}$/, "")
@@ -18,7 +18,7 @@ export const unique = (wanted: string, taken: ReadonlySet<string>, initial = wan
   return `${base}${number}`
 }
 
-/** What is left of a node that is gone, and would become another's. */
+/** Remains of a removed node that a node of this name would take over. */
 const remainderOf = (workflow: Obj, name: string): string | undefined =>
   own(obj(workflow["pinData"]), name) !== undefined
     ? "pinned data"
@@ -26,30 +26,30 @@ const remainderOf = (workflow: Obj, name: string): string | undefined =>
     ? "connections"
     : undefined
 
-/** The object with one of its objects changed, if there is one. */
+/** Changes one of an object's objects, if there is one. */
 const within = (value: Obj, key: string, change: (inner: Obj) => Obj): Obj => {
   const inner = obj(value[key])
   return inner === undefined ? value : { ...value, [key]: change(inner) }
 }
 
 /** Renames a node; connections, pinned data, expressions and scripts follow. */
-export const rename = (
-  workflow: Obj,
-  { node: word, to }: Of<"rename">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
+export const rename: Step.Edit<"rename"> = (workflow, { node: word, to }, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
-    if (to.trim() === "") return yield* Step.refuse("to", "A node's name cannot be empty.", "Say the new name.")
-    if (to === name) return { workflow, changes: [`'${name}' has that name already`] }
+    if (to.trim() === "") return yield* Step.refuse("to", "A node's name cannot be empty.", "Provide a new name.")
+    if (to === name) return { workflow, changes: [`'${name}' already has that name`] }
     const names = new Set(Step.names(workflow))
     if (names.has(to)) {
       return yield* Step.refuse("to", `Another node is named '${to}'.`, `'${unique(to, names)}' is free.`)
     }
     const left = remainderOf(workflow, to)
     if (left !== undefined) {
-      return yield* Step.refuse("to", `There are ${left} of a node '${to}' that is gone.`, "Take another name.")
+      return yield* Step.refuse(
+        "to",
+        `The workflow still has ${left} of a removed node '${to}'.`,
+        "Choose another name."
+      )
     }
     const moved = Step.withNode(workflow, index, { ...node, name: to })
     if (name === "" || Step.isNamesake(workflow, entry)) {
@@ -59,7 +59,7 @@ export const rename = (
       }
     }
     let expressions = 0
-    const nodes = arr(moved["nodes"]).map((value) => {
+    const renamed = arr(moved["nodes"]).map((value) => {
       const node = obj(value)
       return node === undefined ? value : within(node, "parameters", (parameters) => {
         expressions += Names.naming(parameters, name, lookups.parse).length
@@ -75,7 +75,7 @@ export const rename = (
     ]
     return {
       workflow: within(
-        within({ ...moved, nodes }, "connections", (connections) => Links.rename(connections, name, to)),
+        within({ ...moved, nodes: renamed }, "connections", (connections) => Links.rename(connections, name, to)),
         "pinData",
         (pinData) => Links.renameKey(pinData, name, to)
       ),
@@ -83,7 +83,7 @@ export const rename = (
     }
   })
 
-/** The groups without a node; those of none are left out. */
+/** Removes a node from groups, and groups that become empty. */
 const withoutMember = (groups: unknown, id: unknown): unknown => {
   if (!Array.isArray(groups)) return groups
   return groups.flatMap((group: unknown) => {
@@ -94,17 +94,13 @@ const withoutMember = (groups: unknown, id: unknown): unknown => {
   })
 }
 
-/** Removes a node with what belongs to it: links, pinned data, its place in groups. */
-export const remove = (
-  workflow: Obj,
-  { node: word }: Of<"remove">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
+/** Removes a node with its links, pinned data and membership in groups. */
+export const remove: Step.Edit<"remove"> = (workflow, { node: word }, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
     const rest = { ...workflow, nodes: arr(workflow["nodes"]).toSpliced(index, 1) }
-    // What goes by a name stays while there is a node of that name.
+    // References by name stay while another node has that name.
     const stay = new Set(Step.names(rest))
     const refersToIt = Step.meaning(workflow, entry)
     const means = (word: string) => refersToIt(word) && !stay.has(word)
@@ -130,12 +126,12 @@ export const remove = (
     }
   })
 
-/** `; 1 expression still names it: …`, of a node that is gone. */
+/** `; 1 expression still names it: …`, for a removed node. */
 export const stillNamed = (workflow: Obj, name: string, { parse }: Step.Lookups): string => {
   const paths = Step.names(workflow).includes(name) ?
     [] :
-    arr(workflow["nodes"]).flatMap((node) =>
-      Names.naming(own(node, "parameters"), name, parse).map((path) => `${path} of '${String(own(node, "name"))}'`)
+    nodes(workflow).flatMap((node) =>
+      Names.naming(node["parameters"], name, parse).map((path) => `${path} of '${String(node["name"])}'`)
     )
   return paths.length === 0
     ? ""

@@ -1,9 +1,10 @@
-/** Puts a node of another type in the place of one. */
+/** Replaces a node by one of another type. */
 import * as Result from "effect/Result"
 import { type Obj, obj, str } from "../../base/Json.ts"
 import * as Parameters from "../../catalogue/parameters/Parameters.ts"
 import type { Description } from "../../catalogue/types/NodeType.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
 import { type Kind, kindOf } from "./add.ts"
 import { misfit } from "./connect.ts"
@@ -12,15 +13,15 @@ import * as Patch from "./patch.ts"
 import { matchPorts } from "./portMatch.ts"
 import * as Step from "./step.ts"
 
-/** The new type, and the node it replaces. */
+/** New type, and the node to replace. */
 export interface Replacement {
-  /** By name or id. */
+  /** Name or id. */
   readonly node: string
   readonly type: string
   readonly parameters?: Obj
 }
 
-/** What became of the node and its connections. */
+/** Result for the node and its connections. */
 export interface Replaced {
   readonly workflow: Obj
   readonly changes: ReadonlyArray<string>
@@ -33,11 +34,11 @@ export interface Replaced {
   }
 }
 
-/** The name under which a problem of parameters stands. */
+/** Top-level parameter that the path of a problem belongs to. */
 const topOf = (path: string, names: Iterable<string>) =>
   [...names].find((name) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`))
 
-/** Those of the old parameters that the new type shows and accepts. */
+/** Parameters of the old node that the new type shows and accepts. */
 const fittingParameters = (
   before: Obj,
   overrides: Obj,
@@ -52,15 +53,15 @@ const fittingParameters = (
     const wrong = new Set(
       Parameters.problems(description, node, suggest).flatMap(({ path }) => topOf(path, Object.keys(left)) ?? [])
     )
-    // Without a wrong operation others may be shown.
-    const isKept = (key: string) => wrong.size > 0 ? !wrong.has(key) : shown.has(key)
-    const next = Object.entries(left).filter(([key]) => isKept(key))
+    // Removing a wrong operation may show others.
+    const fits = (key: string) => wrong.size > 0 ? !wrong.has(key) : shown.has(key)
+    const next = Object.entries(left).filter(([key]) => fits(key))
     if (next.length === Object.keys(left).length) return left
     left = Object.fromEntries(next)
   }
 }
 
-/** Credentials of types that the new type has, too. */
+/** Credentials of types that the new type also has. */
 const credentialsOf = (node: Obj, parameters: Obj, description: Description): Obj | undefined => {
   const names = new Set([
     ...(description.credentials ?? []).map(({ name }) => name),
@@ -70,14 +71,9 @@ const credentialsOf = (node: Obj, parameters: Obj, description: Description): Ob
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 
-const makeNode = (
-  node: Obj,
-  kind: Kind,
-  overrides: Obj,
-  lookups: Step.Lookups
-): Obj => {
+const makeNode = (node: Obj, kind: Kind, overrides: Obj, lookups: Step.Lookups): Obj => {
   const { description, type, typeVersion } = kind
-  const before = obj(node["parameters"]) ?? {}
+  const before = parametersOf(node)
   const carried = node["type"] === type
     ? before
     : description === undefined
@@ -99,7 +95,7 @@ const makeNode = (
   return Object.fromEntries(next)
 }
 
-/** The output of the same label, else that in the same place. */
+/** The output with the same label, else the one in the same place. */
 const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked.Node): Connections.Port => {
   const matches = matchPorts(before, after, "output")
   const port = before.outputs?.find(({ index, type }) => type === output.type && index === output.index)
@@ -108,23 +104,14 @@ const outputOf = (output: Connections.Port, before: Checked.Node, after: Checked
 }
 
 /**
- * Gives a node another type, and keeps what fits it: id, name, place, notes, settings; parameters of the same name
- * that are valid there; credentials of the same type; connections whose ports it has.
+ * Gives a node another type and preserves what fits it: id, name, position, notes, settings; parameters of the same
+ * name that are valid; credentials of the same type; connections whose ports exist.
  */
 export const replace = (
   workflow: Obj,
   { node: word, parameters: overrides = {}, type }: Replacement,
   lookups: Step.Lookups
 ): Result.Result<Replaced, Step.Refusal & { readonly operation: number }> =>
-  Result.mapError(replaceNode(workflow, word, type, overrides, lookups), (refusal) => ({ operation: 0, ...refusal }))
-
-const replaceNode = (
-  workflow: Obj,
-  word: string,
-  type: string,
-  overrides: Obj,
-  lookups: Step.Lookups
-): Step.Attempt<Replaced> =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const { index, name, node } = entry
@@ -172,12 +159,12 @@ const replaceNode = (
       name,
       report: { maintainedConnections: maintained, removedConnections: removed }
     }
-  })
+  }).pipe(Result.mapError((refusal) => ({ operation: 0, ...refusal })))
 
 const changeLine = (name: string, before: Obj, after: Obj) => {
-  const old = Object.keys(obj(before["parameters"]) ?? {})
-  const dropped = old.filter((key) => !Object.hasOwn(obj(after["parameters"]) ?? {}, key))
-  return `replaced '${name}' (${Step.typed(str(before["type"]) ?? "", before["typeVersion"])} → ` +
-    `${Step.typed(str(after["type"]) ?? "", after["typeVersion"])})` +
+  const old = Object.keys(parametersOf(before))
+  const dropped = old.filter((key) => !Object.hasOwn(parametersOf(after), key))
+  return `replaced '${name}' (${Step.typed(typeOf(before), before["typeVersion"])} → ` +
+    `${Step.typed(typeOf(after), after["typeVersion"])})` +
     (dropped.length === 0 ? "" : `; dropped the parameters ${dropped.slice(0, 8).join(", ")}`)
 }

@@ -1,4 +1,4 @@
-/** Changes a node; its links stay with the port that a person sees. */
+/** Changes a node; its links follow the labelled ports. */
 import { type Obj, obj } from "../../base/Json.ts"
 import type { Port } from "../../catalogue/types/Ports.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
@@ -11,13 +11,13 @@ import * as Step from "./step.ts"
 
 type Side = "input" | "output"
 
-/** The port of a link; where n8n takes any number of sub-nodes, it does not look at the index. */
+/** Port of a link; for inputs of sub-nodes n8n ignores the index. */
 const portOf = (ports: Iterable<Port>, { index, type }: Connections.Port) => {
   const ofType = [...ports].filter((port) => port.type === type)
   return ofType.find((port) => port.index === index) ?? (type === "main" ? undefined : ofType[0])
 }
 
-/** A port that moved or is gone, with the nodes at the other ends of its links. */
+/** A port that moved or disappeared, with the nodes at the other ends of its links. */
 interface PortChange {
   readonly before: Port
   readonly after: Port | undefined
@@ -32,7 +32,7 @@ const inWords = (name: string, side: Side, { after, before, others }: PortChange
       `${Connections.portLabel(after)}, ${links}`
 }
 
-/** The connections after the ports of a node changed, and what became of links. */
+/** Connections after the ports of a node changed, and lines about moved and removed links. */
 const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: Node) => {
   const connections = obj(workflow["connections"]) ?? {}
   const isNode = Step.meaning(workflow, entry)
@@ -63,7 +63,7 @@ const moveLinks = (workflow: Obj, entry: Step.NodeEntry, before: Node, after: No
   }
 }
 
-/** The workflow with a node changed, with the links of its ports, and what differs. */
+/** Changes a node and the links of its ports; reports the differences. */
 export const withNode = (workflow: Obj, entry: Step.NodeEntry, node: Obj, lookups: Step.Lookups): Step.Step => {
   const fields = WorkflowDiff.lines(entry.node, node).map((line) =>
     `${entry.name}: ${line.replace(/^parameters\./, "")}`

@@ -1,77 +1,78 @@
-/** What all edits share: finding nodes, and refusing what cannot be done. */
+/** Shared parts of all edits: finding nodes and refusing operations. */
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
-import { arr, num, type Obj, obj, own, str, without } from "../../base/Json.ts"
+import { arr, num, type Obj, str, without } from "../../base/Json.ts"
+import { nameOf, nodes } from "../../n8n/model/Workflow.ts"
 import * as Checked from "../check/CheckedWorkflow.ts"
+import type { Of, Operation } from "./operation.ts"
 
-/** What edits look up. */
+/** Data that edits look up. */
 export interface Lookups extends Checked.Lookups {
   readonly newId: () => string
-  /** The version of the type that a new node gets. */
+  /** Version that a new node of the type gets. */
   readonly newest: (type: string) => number | undefined
 }
 
-/** A node that an edit made. */
+/** A node that an edit added. */
 export interface Added {
   readonly id: string
   readonly name: string
 }
 
-/** What an edit made of the workflow. */
+/** Result of one operation. */
 export interface Step {
   readonly workflow: Obj
   /** Readable lines. */
   readonly changes: ReadonlyArray<string>
-  /** The id of the node that it made. */
+  /** Id of the added node. */
   readonly added?: string
-  /** The name of the node that it removed; its line is the last of `changes`. */
+  /** Name of the removed node; its line is the last of `changes`. */
   readonly removed?: string
 }
 
-/** Why it cannot be; `field` is that of the operation. */
+/** Reason why an operation is refused; `field` is a field of the operation. */
 export interface Refusal {
   readonly field: string
   readonly message: string
   readonly hint: Hint
 }
 
-/** A value, or why there is none. */
+/** A value, or the reason why there is none. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
-/** What cannot be, and what could. */
+/** Implementation of an operation. */
+export type Edit<Op extends Operation["op"]> = (workflow: Obj, operation: Of<Op>, lookups: Lookups) => Attempt<Step>
+
 export const refuse = (field: string, message: string, hint: Hint) => Result.fail<Refusal>({ field, message, hint })
 
 /** A node and its position in `nodes`. */
 export interface NodeEntry {
   readonly index: number
   readonly node: Obj
-  /** Empty where there is none. */
+  /** Empty if the node has none. */
   readonly name: string
 }
 
-const nodesOf = (workflow: Obj) => arr(workflow["nodes"])
-
-/** The node added under that id, if it still exists. */
+/** The node that was added with an id, if it still exists. */
 export const addedOf = (workflow: Obj, id: string): ReadonlyArray<Added> => {
-  const node = nodesOf(workflow).find((node) => own(node, "id") === id)
-  return node === undefined ? [] : [{ id, name: str(own(node, "name")) ?? "" }]
+  const node = nodes(workflow).find((node) => node["id"] === id)
+  return node === undefined ? [] : [{ id, name: nameOf(node) }]
 }
 
-/** Every name of a node. */
-export const names = (workflow: Obj): ReadonlyArray<string> =>
-  nodesOf(workflow).flatMap((node) => str(own(node, "name")) || [])
+/** Names of all nodes. */
+export const names = (workflow: Obj): ReadonlyArray<string> => nodes(workflow).flatMap((node) => nameOf(node) || [])
 
-/** The node of that name, else of that id. */
+/** The node with a name, else the one with that id. */
 export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
-  const nodes = nodesOf(workflow)
-  const by = (key: string) => wanted === "" ? -1 : nodes.findIndex((node) => own(node, key) === wanted)
+  const all = nodes(workflow)
+  const by = (key: string) => wanted === "" ? -1 : all.findIndex((node) => node[key] === wanted)
   const byName = by("name")
   const index = byName >= 0 ? byName : by("id")
-  const node = obj(nodes[index])
-  return node === undefined ? undefined : { index, node, name: str(node["name"]) ?? "" }
+  const node = all[index]
+  return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
-/** The node of that name or id; refuses where there is none. */
+/** The node with a name or id; refuses if there is none. */
 export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
   const entry = peek(workflow, wanted)
   return entry === undefined
@@ -79,21 +80,21 @@ export const locate = (workflow: Obj, wanted: string, field: string, { suggest }
     : Result.succeed(entry)
 }
 
-/** The node with its type and ports; `undefined` where it has no name. */
+/** The node with its type and ports; `undefined` if it has no name. */
 export const read = ({ node }: Pick<NodeEntry, "node">, lookups: Lookups): Checked.Node | undefined =>
   Checked.make({ nodes: [node] }, lookups).nodes[0]
 
-/** The workflow with another node in that place. */
+/** Replaces the node at an index. */
 export const withNode = (workflow: Obj, index: number, node: Obj): Obj => ({
   ...workflow,
-  nodes: nodesOf(workflow).with(index, node)
+  nodes: arr(workflow["nodes"]).with(index, node)
 })
 
-/** Whether another node of the same name stands before it: connections and expressions mean that one. */
+/** Whether an earlier node has the same name: connections and expressions mean that one. */
 export const isNamesake = (workflow: Obj, { index, name }: NodeEntry): boolean =>
-  nodesOf(workflow).findIndex((node) => own(node, "name") === name) !== index
+  nodes(workflow).findIndex((node) => node["name"] === name) !== index
 
-/** Whether connections that go by this word mean the node: by its name or, though they must not, by its id. */
+/** Tests whether a word in connections means the node: its name or, though n8n ignores those, its id. */
 export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => boolean => {
   const id = str(entry.node["id"])
   const byId = id !== undefined && id !== "" && peek(workflow, id)?.index === entry.index ? id : undefined
@@ -101,10 +102,10 @@ export const meaning = (workflow: Obj, entry: NodeEntry): (word: string) => bool
   return (word) => word === byName || word === byId
 }
 
-/** The object without that key. */
+/** Removes a key. */
 export const omit = (value: Obj, key: string): Obj => without(value, (_, each) => each === key)
 
-/** The value in a few characters. */
+/** JSON of a value in a few characters. */
 export const brief = (value: unknown, most = 60): string => {
   if (value === undefined) return "none"
   const text = JSON.stringify(value)

@@ -1,22 +1,24 @@
-/** Gives nodes positions from left to right, along their links. */
-import { arr, equals, type Obj, obj, own, str } from "../../base/Json.ts"
+/** Arranges nodes from left to right along their links. */
+import * as Result from "effect/Result"
+import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import * as Place from "./place.ts"
-import type { Lookups, Step } from "./step.ts"
+import type { Edit } from "./step.ts"
 
-/** A node of the main flow, with what hangs below it. */
+/** A node of the main flow with its sub-nodes. */
 interface Block {
   readonly name: string
   readonly width: number
   readonly height: number
-  /** The place of each node in it, from its upper left corner. */
+  /** Position of each node, relative to the upper left corner. */
   readonly places: ReadonlyMap<string, readonly [x: number, y: number]>
 }
 
 const [betweenColumns, betweenRows, betweenBeside, levelHeight] = [124, 104, 64, 200]
 
-/** The sub-nodes of each node; one that serves several hangs on the first. */
+/** Sub-nodes of each node; one that serves several belongs to the first. */
 const subNodesOf = (links: ReadonlyArray<Connections.Link>) => {
   const isMain = new Set(links.flatMap(({ from, output, to }) => output.type === "main" ? [from, to] : []))
   const host = new Map<string, string>()
@@ -48,7 +50,7 @@ const blockOf = (
   }
 }
 
-/** The column of each node: one right of the last node that leads to it; links that lead back do not count. */
+/** Column of each node: right of the last node that leads to it; links that lead back do not count. */
 const columnsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, ReadonlyArray<string>>) => {
   const state = new Map<string, "open" | "done">()
   const order: Array<string> = []
@@ -56,7 +58,7 @@ const columnsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, Re
   const starts = new Set([...targets.values()].flat())
   for (const root of [...names.filter((name) => !starts.has(name)), ...names]) {
     if (state.has(root)) continue
-    // Without recursion: a chain of thousands of nodes is no deeper than another.
+    // Without recursion, for chains of thousands of nodes.
     const stack = [{ name: root, next: 0 }]
     state.set(root, "open")
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -83,7 +85,7 @@ const columnsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, Re
   return { columns, forward }
 }
 
-/** The groups of nodes that links join, each in the order of the nodes. */
+/** Groups of connected nodes, each in the order of the nodes. */
 const islandsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, ReadonlyArray<string>>) => {
   const neighbours = Map.groupBy(
     [...targets].flatMap(([from, all]) => all.flatMap((to) => [[from, to], [to, from]] as const)),
@@ -104,7 +106,7 @@ const islandsOf = (names: ReadonlyArray<string>, targets: ReadonlyMap<string, Re
   return [...Map.groupBy(names, (name) => island.get(name) ?? 0).values()]
 }
 
-/** The places of the nodes of one island, from its upper left corner, and its height. */
+/** Positions of the nodes of one group, relative to its upper left corner, and its height. */
 const layOut = (
   names: ReadonlyArray<string>,
   targets: ReadonlyMap<string, ReadonlyArray<string>>,
@@ -142,14 +144,13 @@ const layOut = (
   return { places, height }
 }
 
-/** Lays all nodes out from left to right, sub-nodes below what they serve; sticky notes stay where they are. */
-export const tidy = (workflow: Obj, lookups: Lookups): Step => {
+/** Arranges all nodes from left to right, sub-nodes below their node; sticky notes stay. */
+export const tidy: Edit<"tidy"> = (workflow, _, lookups) => {
   const nodes = arr(workflow["nodes"])
   const byName = new Map<string, Obj>()
-  for (const value of nodes) {
-    const node = obj(value)
-    const name = str(node?.["name"]) ?? ""
-    if (node !== undefined && name !== "" && !byName.has(name) && !Place.isNote(node)) byName.set(name, node)
+  for (const node of Workflow.nodes(workflow)) {
+    const name = Workflow.nameOf(node)
+    if (name !== "" && !byName.has(name) && !Workflow.isNote(node)) byName.set(name, node)
   }
   const links = Connections.links(workflow["connections"]).filter(({ from, to }) => byName.has(from) && byName.has(to))
   const subNodes = subNodesOf(links)
@@ -159,7 +160,7 @@ export const tidy = (workflow: Obj, lookups: Lookups): Step => {
   const targets = new Map(
     [...Map.groupBy(flow, ({ from }) => from)].map(([from, all]) => [from, [...new Set(all.map(({ to }) => to))]])
   )
-  const widthOf = (name: string) => Place.widthOf(str(byName.get(name)?.["type"]) ?? "", lookups)
+  const widthOf = (name: string) => Place.widthOf(Workflow.typeOf(byName.get(name)), lookups)
   const blocks = new Map(names.map((name) => [name, blockOf(name, subNodes, widthOf)]))
   const [left, top] = Place.corner([...byName.values()], lookups)
   const places = new Map<unknown, readonly [x: number, y: number]>()
@@ -176,7 +177,9 @@ export const tidy = (workflow: Obj, lookups: Lookups): Step => {
     count++
     return { ...obj(node), position: place }
   })
-  return count === 0
-    ? { workflow, changes: ["every node is in its place already"] }
-    : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${counted(count, "node")}`] }
+  return Result.succeed(
+    count === 0
+      ? { workflow, changes: ["every node is already in place"] }
+      : { workflow: { ...workflow, nodes: placed }, changes: [`tidied: moved ${counted(count, "node")}`] }
+  )
 }

@@ -1,17 +1,19 @@
 /** Changes the properties of nodes, and the name and settings of the workflow. */
 import * as Result from "effect/Result"
 import type { Hint } from "../../base/Advice.ts"
-import { equals, num, type Obj, obj, str } from "../../base/Json.ts"
+import { equals, num, type Obj, obj } from "../../base/Json.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
 import { holds, nodeKeys, words } from "../../n8n/model/NodeKeys.ts"
+import { typeOf } from "../../n8n/model/Workflow.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
+import { isEmpty } from "./links.ts"
 import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import * as Rewire from "./rewire.ts"
 import * as Step from "./step.ts"
 
-/** How to change what an update does not. */
+/** Advice for properties that an update does not change. */
 const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["name", "Use {op: 'rename', node, to}: connections and expressions follow."],
   ["type", { _tag: "ReplaceNode" }],
@@ -19,10 +21,10 @@ const elsewhere: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ["id", "A node keeps its id."]
 ])
 
-/** What an update may set besides parameters. */
+/** Properties besides parameters that an update may set. */
 const settable = new Map([...nodeKeys].filter(([key]) => key !== "parameters" && !elsewhere.has(key)))
 
-/** Refuses a property that a node does not have, or a value that it cannot have. */
+/** Refuses an unknown property, or a value of the wrong kind. */
 const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step.Lookups): Step.Attempt<void> => {
   const hint = elsewhere.get(key)
   if (hint !== undefined) return Step.refuse(key, `An update does not change the ${key}.`, hint)
@@ -32,8 +34,8 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
       ? Result.succeed(undefined)
       : Step.refuse(
         key,
-        `A node has no property '${key.slice(0, 100)}'.`,
-        `${suggest(key.slice(0, 100), settable.keys())} What the node's type takes goes into 'parameters'.`
+        `Nodes have no property '${key.slice(0, 100)}'.`,
+        `${suggest(key.slice(0, 100), settable.keys())} Parameters of the node's type go into 'parameters'.`
       )
   }
   return value === null && nodeKey.isEssential !== true || holds(nodeKey, value)
@@ -41,13 +43,13 @@ const checkProperty = (node: Obj, key: string, value: unknown, { suggest }: Step
     : Step.refuse(key, `${key} cannot be ${Step.brief(value)}.`, `It is ${words(nodeKey)}.`)
 }
 
-/** The description for the version, where the type is known; a version that the type lacks is refused. */
+/** Description of a known type in the node's version; refuses a version that the type lacks. */
 const descriptionOf = (
   node: Obj,
   isNew: boolean,
   { find }: Step.Lookups
 ): Step.Attempt<NodeType.Description | undefined> => {
-  const [type, version] = [str(node["type"]) ?? "", num(node["typeVersion"])]
+  const [type, version] = [typeOf(node), num(node["typeVersion"])]
   const nodeType = type === "" ? undefined : find(type)
   if (nodeType === undefined || version === undefined) return Result.succeed(undefined)
   const description = NodeType.at(nodeType, version)
@@ -55,22 +57,20 @@ const descriptionOf = (
     ? Step.refuse(
       "typeVersion",
       `${type} has no version ${version}.`,
-      `There are ${NodeType.versions(nodeType).join(", ")}.`
+      `It has ${NodeType.versions(nodeType).join(", ")}.`
     )
     : Result.succeed(description)
 }
 
-const isEmpty = (value: unknown) => Object.keys(obj(value) ?? { value }).length === 0
-
-/** Changes parameters by a merge patch, and sets other properties; null removes them. */
-export const update = (workflow: Obj, operation: Of<"update">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+/** Changes parameters by a merge patch and sets other properties; null removes them. */
+export const update: Step.Edit<"update"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { node: word, op: _, parameters: patch, ...rest } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
     const node = new Map(Object.entries(entry.node))
     for (const [key, value] of Object.entries(rest)) {
       yield* checkProperty(entry.node, key, value, lookups)
-      // n8n takes a node without credentials for one with none.
+      // n8n treats empty credentials as none.
       if (value === null || key === "credentials" && isEmpty(value)) node.delete(key)
       else node.set(key, value)
     }
@@ -93,21 +93,17 @@ export const toggle = (
 ): Step.Attempt<Step.Step> =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const isDisabled = node["disabled"] === true
-    if (isDisabled === (op === "disable")) return { workflow, changes: [`'${name}' is ${op}d already`] }
+    if (isDisabled === (op === "disable")) return { workflow, changes: [`'${name}' is already ${op}d`] }
     const next = isDisabled ? Step.omit(node, "disabled") : { ...node, disabled: true }
     return { workflow: Step.withNode(workflow, index, next), changes: [`${op}d '${name}'`] }
   })
 
-/** Puts a node in another place. */
-export const move = (
-  workflow: Obj,
-  { node: word, position: { x, y } }: Of<"move">,
-  lookups: Step.Lookups
-): Step.Attempt<Step.Step> =>
+/** Moves a node. */
+export const move: Step.Edit<"move"> = (workflow, { node: word, position: { x, y } }, lookups) =>
   Result.map(Step.locate(workflow, word, "node", lookups), ({ index, name, node }) => {
     const position = [Math.round(x), Math.round(y)]
     return equals(node["position"], position)
-      ? { workflow, changes: [`'${name}' is there already`] }
+      ? { workflow, changes: [`'${name}' is already there`] }
       : {
         workflow: Step.withNode(workflow, index, { ...node, position }),
         changes: [`moved '${name}' from ${Step.brief(node["position"])} to ${Step.brief(position)}`]
@@ -115,26 +111,28 @@ export const move = (
   })
 
 /** Changes settings by a merge patch. */
-export const settings = (workflow: Obj, operation: Of<"settings">): Step.Step => {
+export const settings: Step.Edit<"settings"> = (workflow, operation) => {
   const before = obj(workflow["settings"]) ?? {}
   const after = Patch.merge(before, operation.settings)
   const changes = WorkflowDiff.lines(before, after, "settings")
-  return changes.length === 0
-    ? { workflow, changes: ["the settings already have these values"] }
-    : { workflow: { ...workflow, settings: after }, changes }
+  return Result.succeed(
+    changes.length === 0
+      ? { workflow, changes: ["the settings already have these values"] }
+      : { workflow: { ...workflow, settings: after }, changes }
+  )
 }
 
-/** Gives the workflow another name. */
-export const name = (workflow: Obj, { name }: Of<"name">): Step.Attempt<Step.Step> => {
-  if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Say the new name.")
+/** Renames the workflow. */
+export const name: Step.Edit<"name"> = (workflow, { name }) => {
+  if (name.trim() === "") return Step.refuse("name", "A workflow's name cannot be empty.", "Provide a new name.")
   const fault = nameFault(name)
   if (fault !== undefined) return Step.refuse("name", fault, "Shorten it.")
   return Result.succeed(
     name === workflow["name"]
-      ? { workflow, changes: [`the workflow is named '${name}' already`] }
+      ? { workflow, changes: [`the workflow is already named '${name}'`] }
       : {
         workflow: { ...workflow, name },
-        changes: [`named the workflow '${name}', before ${Step.brief(workflow["name"])}`]
+        changes: [`renamed the workflow from ${Step.brief(workflow["name"])} to '${name}'`]
       }
   )
 }

@@ -1,11 +1,11 @@
 /** Changes one value inside the parameters of a node. */
 import * as Result from "effect/Result"
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { arr, num, type Obj, obj } from "../../base/Json.ts"
 import * as JsonPath from "../../base/JsonPath.ts"
 import { redact } from "../../base/Redact.ts"
 import * as NodeType from "../../catalogue/types/NodeType.ts"
+import { parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { quoted } from "../check/CheckedWorkflow.ts"
-import type { Of } from "./operation.ts"
 import * as Patch from "./patch.ts"
 import { withNode } from "./rewire.ts"
 import * as Step from "./step.ts"
@@ -14,7 +14,7 @@ type Steps = readonly [JsonPath.Step, ...ReadonlyArray<JsonPath.Step>]
 
 const isFilled = (steps: ReadonlyArray<JsonPath.Step>): steps is Steps => steps.length > 0
 
-/** The steps below `parameters`, and whether the path ends in `[+]`. */
+/** Steps below `parameters`, and whether the path ends in `[+]`. */
 const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: Steps; readonly isNew: boolean }> => {
   const bare = path.trim().replace(/\s*\[\s*\+\s*\]$/u, "")
   const steps = JsonPath.parse(bare) ?? []
@@ -23,15 +23,15 @@ const stepsOf = (path: string, parameters: Obj): Step.Attempt<{ readonly steps: 
     ? Result.succeed({ steps: below, isNew: bare !== path.trim() })
     : Step.refuse(
       "path",
-      `'${path.slice(0, 100)}' is no path below parameters.`,
-      `Such as options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
+      `'${path.slice(0, 100)}' is not a path below parameters.`,
+      `Examples: options.timeout, rules.values[2] or assignments.assignments[+]. ${contents("parameters", parameters)}`
     )
 }
 
 const textOf = (steps: ReadonlyArray<JsonPath.Step>) =>
   steps.reduce<string>((path, step) => typeof step === "number" ? `${path}[${step}]` : JsonPath.member(path, step), "")
 
-/** What is there, where a path leads on into nothing. */
+/** Sentence about the value at a path, for paths that do not exist. */
 const contents = (path: string, value: unknown): string => {
   if (Array.isArray(value)) {
     return value.length === 0
@@ -41,7 +41,7 @@ const contents = (path: string, value: unknown): string => {
   const object = obj(value)
   if (object === undefined) return value === undefined ? "" : `${path} is ${Step.brief(value)}.`
   const keys = Object.keys(object)
-  return keys.length === 0 ? `${path} is empty.` : `${path} holds ${quoted(keys, 20)}.`
+  return keys.length === 0 ? `${path} is empty.` : `${path} contains ${quoted(keys, 20)}.`
 }
 
 const isThere = (holder: unknown, step: JsonPath.Step) =>
@@ -49,7 +49,7 @@ const isThere = (holder: unknown, step: JsonPath.Step) =>
     ? typeof step === "number" && step < holder.length
     : obj(holder) !== undefined && Object.hasOwn(obj(holder) ?? {}, step)
 
-/** The place of the first step that leads into nothing; -1 where all lead somewhere. */
+/** Index of the first step that does not exist; -1 if all exist. */
 const firstMissing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.findIndex((step, index) => !isThere(JsonPath.get(parameters, steps.slice(0, index)), step))
 
@@ -57,18 +57,18 @@ const nowhere = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>, depth: nu
   const holder = steps.slice(0, depth)
   return Step.refuse(
     "path",
-    `${textOf(steps.slice(0, depth + 1))} is not there.`,
+    `${textOf(steps.slice(0, depth + 1))} does not exist.`,
     contents(depth === 0 ? "parameters" : textOf(holder), JsonPath.get(redact(parameters), holder))
   )
 }
 
-/** Refuses steps that lead into nothing. */
+/** The value at the steps; refuses steps that do not exist. */
 const existing = (parameters: Obj, steps: ReadonlyArray<JsonPath.Step>): Step.Attempt<unknown> => {
   const depth = firstMissing(parameters, steps)
   return depth < 0 ? Result.succeed(JsonPath.get(parameters, steps)) : nowhere(parameters, steps, depth)
 }
 
-/** The value with another one at the end of the steps, all of which exist. */
+/** Changes the value at the end of the steps, all of which exist. */
 const changeAt = (
   value: unknown,
   steps: ReadonlyArray<JsonPath.Step>,
@@ -83,7 +83,7 @@ const changeAt = (
   )
 }
 
-/** What stands at a path with a value put there, or removed by null. */
+/** Sets an item or key of a list or object; null removes it. */
 const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown => {
   if (Array.isArray(holder)) {
     return value === null ? holder.toSpliced(Number(step), 1) : holder.with(Number(step), value)
@@ -94,7 +94,7 @@ const assigned = (holder: unknown, step: JsonPath.Step, value: unknown): unknown
     : Object.fromEntries(new Map(Object.entries(object)).set(String(step), value))
 }
 
-/** The workflow with other parameters of a node, completed as its type needs it; `made` are paths that were not there. */
+/** Replaces the parameters of a node, completed as its type needs; `made` are paths that are new. */
 const withParameters = (
   workflow: Obj,
   entry: Step.NodeEntry,
@@ -104,7 +104,7 @@ const withParameters = (
   made: ReadonlyArray<string> = []
 ): Step.Attempt<Step.Step> => {
   const version = num(entry.node["typeVersion"])
-  const nodeType = lookups.find(str(entry.node["type"]) ?? "")
+  const nodeType = lookups.find(typeOf(entry.node))
   const description = nodeType && version !== undefined ? NodeType.at(nodeType, version) : undefined
   const next = { description, typeVersion: version ?? 1, parameters: obj(parameters) ?? {} }
   const keys = Object.hasOwn(next.parameters, top) ? [String(top)] : []
@@ -119,16 +119,16 @@ const withParameters = (
   })
 }
 
-/** Where a value is put, and that value within the objects that are not there yet. */
+/** Place of a value, and the value wrapped in the objects that do not exist yet. */
 interface Place {
   readonly above: ReadonlyArray<JsonPath.Step>
   readonly step: JsonPath.Step
   readonly value: unknown
-  /** The paths of those objects, and of the value in them. */
+  /** Paths of those objects and of the value in them. */
   readonly made: ReadonlyArray<string>
 }
 
-/** The place of a value; objects on the way there are made, since n8n leaves out those that are empty. */
+/** Place of a value; missing objects on the way are created, since n8n omits empty ones. */
 const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Place> => {
   const missing = firstMissing(parameters, steps)
   const depth = missing < 0 ? steps.length - 1 : missing
@@ -146,22 +146,22 @@ const placeOf = (parameters: Obj, steps: Steps, value: unknown): Step.Attempt<Pl
 }
 
 /** Sets, appends or removes one value. */
-export const set = (workflow: Obj, operation: Of<"set">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+export const set: Step.Edit<"set"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const entry = yield* Step.locate(workflow, operation.node, "node", lookups)
-    const parameters = obj(entry.node["parameters"]) ?? {}
+    const parameters = parametersOf(entry.node)
     const { isNew, steps } = yield* stepsOf(operation.path, parameters)
     const list = isNew ? JsonPath.get(parameters, steps) ?? [] : []
     if (isNew && (!Array.isArray(list) || operation.value === null)) {
       return yield* Step.refuse(
         Array.isArray(list) ? "value" : "path",
-        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is no list.`,
+        Array.isArray(list) ? "null cannot be appended." : `${textOf(steps)} is not a list.`,
         contents(textOf(steps), JsonPath.get(redact(parameters), steps))
       )
     }
     const whole = isNew ? [...arr(list), operation.value] : operation.value
     const { above, made, step, value } = yield* placeOf(parameters, steps, whole)
-    // One value more in an object is taken as it is: what shows it may be set next.
+    // A single new key is not checked: the parameter that shows it may be set next.
     const isOneKey = !isNew && made.length === 1
     return yield* withParameters(
       workflow,
@@ -180,19 +180,21 @@ const linesLike = (text: string, find: string, { nearest }: Step.Lookups) => {
 }
 
 /** Replaces literal text inside one value. */
-export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.Lookups): Step.Attempt<Step.Step> =>
+export const replace: Step.Edit<"replace"> = (workflow, operation, lookups) =>
   Result.gen(function*() {
     const { all = false, find, node: word, path, with: replacement } = operation
     const entry = yield* Step.locate(workflow, word, "node", lookups)
-    const parameters = obj(entry.node["parameters"]) ?? {}
+    const parameters = parametersOf(entry.node)
     const { isNew, steps } = yield* stepsOf(path, parameters)
     const value = yield* existing(parameters, steps)
     const shown = JsonPath.get(redact(parameters), steps)
     const at = textOf(steps)
     if (isNew || typeof value !== "string" || typeof shown !== "string") {
-      return yield* Step.refuse("path", `${at} is no text.`, contents(at, shown))
+      return yield* Step.refuse("path", `${at} is not text.`, contents(at, shown))
     }
-    if (find === "") return yield* Step.refuse("find", "There is nothing to find.", "Use set to give a whole value.")
+    if (find === "") {
+      return yield* Step.refuse("find", "The text to find is empty.", "Use set to replace the whole value.")
+    }
     const pieces = value.split(find)
     const count = pieces.length - 1
     if (count === 0) {
@@ -207,7 +209,7 @@ export const replace = (workflow: Obj, operation: Of<"replace">, lookups: Step.L
       return yield* Step.refuse(
         "find",
         `The text is ${count} times in ${at} of '${entry.name}'.`,
-        "Find more of what stands around it, or say all: true."
+        "Include more surrounding text in find, or set all: true."
       )
     }
     return yield* withParameters(

@@ -13,8 +13,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { tmpdir } from "node:os"
+import { sha256 } from "../../base/Hash.ts"
 import * as Locks from "../../base/KeyedMutex.ts"
 import { code, serverFault } from "./refusals.ts"
 
@@ -133,7 +134,7 @@ export const make = Effect.gen(function*() {
 
   /** Holds the lock of a real path while `effect` runs; `userPath` is that path as the caller wrote it. */
   return (userPath: string, real: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
-    const file = path.join(folder, `${createHash("sha256").update(real).digest("hex").slice(0, 32)}.lock`)
+    const file = path.join(folder, `${sha256(real).slice(0, 32)}.lock`)
     const beating = touch(file).pipe(Effect.delay(beatEvery), Effect.forever, Effect.forkChild)
     const across = Effect.uninterruptibleMask((restore) =>
       openFolder.pipe(

@@ -6,9 +6,10 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
+import { sha256 } from "../../base/Hash.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type { CodePlaces } from "./codeParts.ts"
 import * as Locate from "./locate.ts"
@@ -67,8 +68,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       (error) => Effect.fail(unwritable(userPath, error))
     )
 
-  const temporaryOf = (file: string) =>
-    `.effect-n8n-mcp-${createHash("sha256").update(path.basename(file)).digest("hex").slice(0, 16)}-`
+  const temporaryOf = (file: string) => `.effect-n8n-mcp-${sha256(path.basename(file)).slice(0, 16)}-`
 
   const removeLeft = Effect.fnUntraced(function*(file: string) {
     const folder = path.dirname(file)

@@ -2,9 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
@@ -30,9 +31,7 @@ export interface Fault {
   readonly path: string
 }
 
-const nodesOf = (workflow: Obj) => arr(workflow["nodes"]).map((node) => obj(node) ?? {})
-
-const nameOf = (node: Obj) => Visible.label(str(node["name"]) ?? "?")
+const nameOf = (node: Obj) => Visible.label(Workflow.nameOf(node) || "?")
 
 const lower = (text: string) => text.toLowerCase()
 
@@ -50,10 +49,10 @@ const maxDepth = 5
 
 /** A workflow that stands in a node: its JSON, why nobody knows it, or nothing. */
 const nested = (node: Obj): Obj | string | undefined => {
-  if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(str(node["type"]) ?? "")) {
+  if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(Workflow.typeOf(node))) {
     return undefined
   }
-  const parameters = obj(node["parameters"]) ?? {}
+  const parameters = Workflow.parametersOf(node)
   const source = str(parameters["source"]) ?? "database"
   if (source === "database") return undefined
   if (source !== "parameter") return `it runs a workflow from ${source === "url" ? "a URL" : `'${source}'`}`
@@ -74,7 +73,7 @@ export const bannedIn = (
   if (bannedNodes.length === 0) return []
   return nodes.flatMap((node, index) => {
     const path = `${place}[${index}]`
-    const entry = ban(str(node["type"]) ?? "", bannedNodes)
+    const entry = ban(Workflow.typeOf(node), bannedNodes)
     const inner = depth < maxDepth ? nested(node) : "workflows in it hold workflows in turn, too deep to look into"
     return [
       ...(entry === undefined
@@ -84,7 +83,7 @@ export const bannedIn = (
         ? []
         : typeof inner === "string"
         ? [{ message: `bannedNodes: '${nameOf(node)}' cannot be checked: ${inner}`, path: `${path}.parameters` }]
-        : bannedIn(nodesOf(inner), { bannedNodes }, `${path}.parameters.workflowJson.nodes`, depth + 1))
+        : bannedIn(Workflow.nodes(inner), { bannedNodes }, `${path}.parameters.workflowJson.nodes`, depth + 1))
     ]
   })
 }
@@ -98,9 +97,9 @@ const scheduled = (
   isPolling: IsPolling
 ): ReadonlyArray<Fault> => {
   if (minScheduleMinutes === undefined) return []
-  const nodes = nodesOf(workflow)
+  const nodes = Workflow.nodes(workflow)
   const byNode = enabled(workflow).flatMap((node) => {
-    const rules = rulesOf(node, isPolling(str(node["type"]) ?? ""))
+    const rules = rulesOf(node, isPolling(Workflow.typeOf(node)))
     return rules.length === 0 ? [] : [{ node, rules }]
   })
   const unknown = byNode.find(({ rules }) => rules.includes(undefined))
@@ -160,7 +159,7 @@ export const errorWorkflowFaults = Effect.fnUntraced(function*(
 
 /** Everything else about a workflow's content that breaks the rules. */
 export const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
-  ...bannedIn(nodesOf(workflow), rules),
+  ...bannedIn(Workflow.nodes(workflow), rules),
   ...scheduled(workflow, rules, isPolling)
 ]
 

@@ -1,7 +1,8 @@
 /** How soon schedules start a workflow again. Pure. */
 import * as Cron from "effect/Cron"
 import * as Result from "effect/Result"
-import { arr, num, type Obj, obj, str } from "../../base/Json.ts"
+import { num, type Obj, obj, str } from "../../base/Json.ts"
+import * as Workflow from "../../n8n/model/Workflow.ts"
 
 /** When a rule starts a workflow: at which seconds of a day, or so many seconds apart. */
 type Times = { readonly starts: ReadonlyArray<number> } | { readonly gap: number }
@@ -114,7 +115,7 @@ const each = (value: unknown, times: (rule: Obj) => Times | undefined): Rules =>
 
 /** The rules of a node that starts its workflow by the clock; none of any other. `isPolling`: if its type is known. */
 export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
-  const parameters = obj(node["parameters"]) ?? {}
+  const parameters = Workflow.parametersOf(node)
   switch (node["type"]) {
     case "n8n-nodes-base.scheduleTrigger":
       return parameters["rule"] === undefined ? [interval({})] : each(obj(parameters["rule"])?.["interval"], interval)
@@ -125,7 +126,7 @@ export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
       return [value === undefined ? undefined : { gap: value * (units[str(parameters["unit"]) ?? "seconds"] ?? 1) }]
     }
   }
-  const seemsPolling = parameters["pollTimes"] !== undefined && /trigger$/i.test(str(node["type"]) ?? "")
+  const seemsPolling = parameters["pollTimes"] !== undefined && /trigger$/i.test(Workflow.typeOf(node))
   if (!(isPolling ?? seemsPolling)) return []
   // As n8n does: a polling trigger that does not say when polls each minute.
   return parameters["pollTimes"] === undefined ? [{ gap: 60 }] : each(obj(parameters["pollTimes"])?.["item"], pollTime)
@@ -145,9 +146,6 @@ export const inWords = (seconds: number): string => {
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-/** The nodes of a workflow that are not switched off. */
+/** Nodes of a workflow that are not disabled. */
 export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
-  arr(workflow["nodes"]).flatMap((value) => {
-    const node = obj(value)
-    return node === undefined || node["disabled"] === true ? [] : [node]
-  })
+  Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)

@@ -1,25 +1,25 @@
 /**
- * What n8n's 400 refuses of a workflow, so that just that can be left out and the rest written.
+ * Finds the parts of a workflow that n8n refused with HTTP 400, so that the rest can be written without them.
  *
  * 2.x names the keys. 1.x only says that there are too many (`request/body/settings must NOT have additional
- * properties`), and 2.x is built like it up to 2.30; so it is known here which n8n takes what: tried on 1.123 and 2.41,
- * between them read from the API descriptions of 1.60, 2.0, 2.20, 2.30 and 2.35.
+ * properties`), as does 2.x up to 2.30; so this module lists which n8n accepts which keys: tested on 1.123 and 2.41,
+ * and read from the API descriptions of 1.60, 2.0, 2.20, 2.30 and 2.35.
  */
 import * as Predicate from "effect/Predicate"
 import { arr, type Obj, obj, own } from "../../base/Json.ts"
 import { type NodeKey, nodeKeys } from "../../n8n/model/NodeKeys.ts"
 import { readOnly } from "./WorkflowInput.ts"
 
-/** Where in the body: keys of objects, indices of lists. */
+/** Path in the body: keys of objects, indices of lists. */
 export type Path = ReadonlyArray<string | number>
 
-/** What n8n takes at one place. */
+/** Keys that n8n accepts at one place. */
 type Known = {
-  /** Never left out: without these it is another workflow. */
+  /** Never removed: without them it is a different workflow. */
   readonly needed: ReadonlySet<string>
-  /** What every n8n takes besides. */
+  /** Other keys that every n8n accepts. */
   readonly old: ReadonlySet<string>
-  /** What only newer ones take, by generation, the newest first. */
+  /** Keys that only newer releases accept, by generation, the newest first. */
   readonly newer: ReadonlyArray<ReadonlyArray<string>>
 }
 
@@ -28,7 +28,7 @@ const words = (text: string) => text.split(" ")
 const root: Known = {
   needed: new Set(words("name nodes connections settings")),
   old: new Set(["staticData"]),
-  // A POST takes projectId longer than description, a PUT never does.
+  // POST has accepted projectId for longer than description; PUT never does.
   newer: [["parentFolderId"], ["nodeGroups"], ["description"], ["projectId"], ["pinData"]]
 }
 const settings: Known = {
@@ -56,12 +56,12 @@ const isNode = (path: Path) => path.length === 2 && path[0] === "nodes"
 const knownAt = (path: Path): Known | undefined =>
   path.length === 0 ? root : isNode(path) ? node : path.length === 1 && path[0] === "settings" ? settings : undefined
 
-/** Of a list only an item, not its length. */
+/** Value at a key; in a list only an item, not its length. */
 const inside = (value: unknown, key: string | number): unknown =>
   Array.isArray(value) && !Predicate.isNumber(key) ? undefined : own(value, key)
 const valueAt = (body: Obj, path: Path): unknown => path.reduce<unknown>(inside, body)
 
-/** The keys out of `'a', 'b'`: n8n lists them in the order they have in the object, and quotes nothing in them. */
+/** Keys in a list `'a', 'b'`, which n8n writes in the order of the object and without escapes. */
 const listedIn = (list: string, keys: ReadonlyArray<string>): ReadonlyArray<string> => {
   let rest = list
   return keys.filter((key) => {
@@ -72,23 +72,23 @@ const listedIn = (list: string, keys: ReadonlyArray<string>): ReadonlyArray<stri
   })
 }
 
-/** What is too much where n8n does not say: what no n8n takes, else the newest of what only newer ones take. */
+/** Surplus keys if n8n does not name them: those that no n8n accepts, else the newest generation. */
 const surplus = (keys: ReadonlyArray<string>, { needed, newer, old }: Known): ReadonlyArray<string> => {
   const later = new Set(newer.flat())
   const generations = [keys.filter((key) => !needed.has(key) && !old.has(key) && !later.has(key)), ...newer]
   return generations.map((some) => some.filter((key) => keys.includes(key))).find((some) => some.length > 0) ?? []
 }
 
-/** These keys at that place; of a node, the same keys of every node, which n8n would refuse one after the other. */
+/** Paths of keys at a place; for a node, in every node, since n8n would refuse one after the other. */
 const everywhere = (path: Path, keys: ReadonlyArray<string>, body: Obj): ReadonlyArray<Path> => {
   const places = isNode(path) ? arr(body["nodes"]).map((_, index): Path => ["nodes", index]) : [path]
   return places.flatMap((place) => keys.map((key): Path => [...place, key]))
 }
 
-/** Without its place, a workflow would land in another project. */
+/** Keys without which a workflow would be created in another project. */
 const location: ReadonlySet<string | number> = new Set(["projectId", "parentFolderId"])
 
-/** The smallest part that can be left out because of a value that n8n does not take: of a node, only what is null. */
+/** Smallest removable part around a refused value; in a node only nulls. */
 const optional = (path: Path, body: Obj): ReadonlyArray<Path> => {
   const [top = "", second = ""] = path
   if (top === "settings") return second === "" ? [] : [["settings", second]]
@@ -98,7 +98,7 @@ const optional = (path: Path, body: Obj): ReadonlyArray<Path> => {
   return location.has(top) || root.needed.has(String(top)) ? [] : [path.slice(0, Array.isArray(body[top]) ? 2 : 1)]
 }
 
-/** Whether there is no workflow without it. */
+/** Whether the workflow cannot do without the part. */
 const isNeeded = (path: Path) =>
   path.length === 0 || isNode(path) || knownAt(path.slice(0, -1))?.needed.has(String(path.at(-1))) === true
 
@@ -118,17 +118,17 @@ const refused = (path: Path, words: string, body: Obj): ReadonlyArray<Path> => {
 }
 
 /**
- * The parts of `body` that n8n refuses with this message, as paths to `drop`; none when it is about something else.
+ * Returns the parts of `body` that n8n refuses with this message, as paths to `drop`; none for other messages.
  *
  * **When to use**
  *
- * After a 400: drop them, write again, and name them in the warnings. Each path exists in `body`, so this ends.
+ * After a 400: drop them, retry, and name them in the warnings. Each path exists in `body`, so retries end.
  *
  * **Details**
  *
- * Left out are: keys that this n8n does not know, read-only keys, values in settings and in optional keys at the root
- * that it does not take, and nulls in nodes. Never: name, nodes, connections and settings themselves; of a node its
- * name, type, typeVersion, position and parameters, nor any value: without its `disabled: "yes"` a node would run.
+ * Dropped: keys that this n8n does not know, read-only keys, values in settings and in optional keys at the root that
+ * it refuses, and nulls in nodes. Never dropped: name, nodes, connections and settings themselves; name, type,
+ * typeVersion, position and parameters of a node; any value in a node: without its `disabled: "yes"` it would run.
  */
 export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   const [, pointer = "", words] = /^request\/body(\/\S+)? (.+)$/s.exec(message) ?? []
@@ -137,7 +137,7 @@ export const toDrop = (message: string, body: Obj): ReadonlyArray<Path> => {
   return refused(path, words, body).filter((at) => valueAt(body, at) !== undefined && !isNeeded(at))
 }
 
-/** The body without what is at `path`; the body itself where there is nothing. */
+/** Removes the part at `path`, if it exists. */
 export const drop = (body: Obj, path: Path): Obj => obj(without(body, path)) ?? body
 
 const without = (value: unknown, [key, ...rest]: Path): unknown => {

@@ -1,21 +1,21 @@
 /**
- * What a caller or a file gives, turned into what n8n accepts: the one place that repairs and refuses.
+ * Turns the input of a caller or a file into a workflow that n8n accepts: the only place that repairs and refuses.
  *
- * It starts from everything given, so that a key n8n learns next month is not lost here; what an n8n refuses after all
- * is found by `Refusal`.
+ * Unknown keys are preserved, so that keys of future releases are not lost; `Refusal` finds those that an n8n refuses.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { arr, type Obj, obj, str, without } from "../../base/Json.ts"
+import { type Obj, obj, without } from "../../base/Json.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
+import { nodes, typesOf } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import { nodesOf, type Supply } from "./nodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
 
 export type { Problem } from "./Repairs.ts"
 
-/** What n8n accepts, as far as can be told without asking it. */
+/** A workflow that n8n should accept. */
 export type Prepared = {
   readonly workflow: Obj & {
     readonly name: string
@@ -23,11 +23,11 @@ export type Prepared = {
     readonly connections: Connections
     readonly settings: Obj
   }
-  /** What was repaired or left out: one sentence for each kind, naming nodes or paths. */
+  /** Repairs and removed parts: one sentence for each kind, naming nodes or paths. */
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Where the input comes from: a caller can put a wrong connection right, whoever imports a file cannot. */
+/** Options; `source` decides about wrong connections, which a caller can fix but a file's importer cannot. */
 export interface Options extends Supply {
   readonly source: "caller" | "file"
 }
@@ -41,9 +41,7 @@ export const readOnly: ReadonlySet<string> = new Set(
   ].join(" ").split(" ")
 )
 
-// ---- the whole
-
-/** The workflow itself, out of lists of one and of answers that hold it. */
+/** The workflow in a list of one or in an API response. */
 const unwrap = (input: unknown, depth = 0): Obj | undefined => {
   if (depth > 3) return undefined
   if (Array.isArray(input)) return input.length === 1 ? unwrap(input[0], depth + 1) : undefined
@@ -65,31 +63,31 @@ const whyNone = (input: unknown): string => {
   if (input.length === 0) return "it is an empty list; write {name, nodes, connections}"
   if (input.every(isNode)) return "it is a list of nodes alone; write {name, nodes, connections}"
   const workflows = input.filter((each) => unwrap(each) !== undefined).length
-  return workflows > 1 ? `it holds ${workflows} workflows; give one` : `it is a list of ${input.length} other things`
+  return workflows > 1 ? `it holds ${workflows} workflows; pass one` : `it is a list of ${input.length} other things`
 }
 
 /**
- * Turns anything into a workflow that n8n accepts, or says what is wrong with it before anything is written.
+ * Turns any value into a workflow that n8n accepts, or reports the problem before anything is written.
  *
  * **Details**
  *
- * Everything given is kept but the read-only keys at the root and what is null; in settings also what is empty.
- * Repaired, each with a warning: wrappers, ids, positions, duplicate names, values of the wrong kind that can only mean
- * one thing, connections that go by node id or are of the wrong shape, node groups. A connection to a node that does
- * not exist is a problem in what a caller wrote, and left out of a file. What is right comes out as it went in.
+ * Everything is preserved except read-only keys at the root, nulls, and empty settings. Repaired, each with a warning:
+ * wrappers, ids, positions, duplicate names, unambiguous values of the wrong kind, connections by node id or of the
+ * wrong shape, node groups. A connection to a node that does not exist is a problem in a caller's input, and removed
+ * from a file's. Valid parts are unchanged.
  *
  * **Gotchas**
  *
- * A missing `typeVersion` that `versionOf` does not know is a problem: n8n would store none, and the node would act as
- * its oldest version.
+ * A missing `typeVersion` of a type unknown to `versionOf` is a problem: n8n would store none, and the node would
+ * behave as its oldest version.
  */
 export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   Result.gen(function*() {
     const repairs: Repairs = new Map()
     const json = unwrap(input)
-    if (json === undefined) return yield* refuse("", `This is no n8n workflow: ${whyNone(input)}.`)
-    if (json !== input) note(repairs, "Took the workflow out of what was wrapped around it")
-    const name = yield* nameOf(json["name"])
+    if (json === undefined) return yield* refuse("", `This is not an n8n workflow: ${whyNone(input)}.`)
+    if (json !== input) note(repairs, "Unwrapped the workflow")
+    const name = yield* checkName(json["name"])
     const settings = objectOf(json["settings"] ?? {})
     if (settings === undefined) return yield* refuse("settings", "'settings' must be an object.")
     const { byId, names, nodes } = yield* nodesOf(json["nodes"], options, repairs)
@@ -106,13 +104,11 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-/** The types of the nodes that have no version. */
+/** Types of the nodes without a version. */
 export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
-  arr(unwrap(input)?.["nodes"]).flatMap((node) =>
-    isNull(obj(node)?.["typeVersion"]) ? str(obj(node)?.["type"]) ?? [] : []
-  )
+  typesOf({ nodes: nodes(unwrap(input) ?? {}).filter(({ typeVersion }) => isNull(typeVersion)) })
 
-const nameOf = (name: unknown): Checked<string> => {
+const checkName = (name: unknown): Checked<string> => {
   if (isNull(name) || name === "") {
     return refuse("name", "The workflow has no name: add a 'name' (what is copied from n8n's editor has none).")
   }
@@ -121,7 +117,7 @@ const nameOf = (name: unknown): Checked<string> => {
   return fault === undefined ? Result.succeed(name) : refuse("name", fault)
 }
 
-/** n8n refuses groups that name a node which is gone, and groups of none. */
+/** Removes missing nodes from groups, and groups that become empty: n8n refuses both. */
 const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(workflow: W, repairs: Repairs): W => {
   const groups = workflow["nodeGroups"]
   if (!Array.isArray(groups)) return workflow
@@ -137,20 +133,18 @@ const groupsPruned = <W extends Obj & { readonly nodes: ReadonlyArray<Obj> }>(wo
   return { ...workflow, nodeGroups }
 }
 
-// ---- updates
-
 /**
- * Gives nodes that a caller wrote anew what it left out and cannot know, from the nodes as they are.
+ * Completes rewritten nodes with values that a caller cannot know, from the current nodes.
  *
  * **Details**
  *
- * A node inherits from the current node of its id, else from the one of its name if no other node has that one's id;
- * nobody inherits twice. `id` and `position` are inherited and, while the type is the same, `credentials`, `webhookId`
- * and `typeVersion`. All else that is left out is taken away, `parameters` too.
+ * A node inherits from the current node with its id, else from the one with its name unless another node has that one's
+ * id; each current node is used once. `id` and `position` are inherited and, if the type is the same, `credentials`,
+ * `webhookId` and `typeVersion`. Everything else that is absent is removed, including `parameters`.
  *
  * **Gotchas**
  *
- * `credentials: {}` removes the credentials; `credentials: null` counts as left out.
+ * `credentials: {}` removes the credentials; `credentials: null` counts as absent.
  */
 export const inherit = (nodes: ReadonlyArray<unknown>, current: ReadonlyArray<Obj>): ReadonlyArray<unknown> => {
   const by = (key: string) => new Map(current.flatMap((node) => isMissing(node[key]) ? [] : [[node[key], node]]))

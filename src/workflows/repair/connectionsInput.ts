@@ -1,4 +1,4 @@
-/** Reads connections of callers and files: by name or id, in the right shape or nearly. */
+/** Reads connections of callers and files, by name or id, and repairs their shape. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { type Obj, obj, str } from "../../base/Json.ts"
@@ -7,10 +7,10 @@ import type { Nodes } from "./nodesInput.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
 type Target = { readonly node: string; readonly type: string; readonly index: number }
-/** The nodes that there are, and who wrote the connections. */
+/** Known nodes, and the source of the connections. */
 export type Scope = Omit<Nodes, "nodes"> & { readonly source: "caller" | "file" } & { readonly repairs: Repairs }
 
-/** The name of the node that a word refers to; `undefined` where a file names one that does not exist. */
+/** Name of the node that a word refers to; `undefined` if a file names one that does not exist. */
 const nodeNamed = (word: string, path: string, scope: Scope): Checked<string | undefined> => {
   const { byId, names, repairs, source } = scope
   const name = names.has(word) ? word : byId.get(word)
@@ -39,10 +39,10 @@ const targetOf = (value: unknown, type: string, path: string, scope: Scope): Che
     return name === undefined ? undefined : { ...complete, node: name }
   })
 
-/** One target where a list of them belongs. */
+/** Whether a value is a single target in place of a list of targets. */
 const isTarget = (value: unknown) => Predicate.isString(value) || obj(value) !== undefined
 
-/** The outputs of one type, each a list of targets or, where it is not used, nothing. */
+/** Outputs of one type, each a list of targets or null. */
 const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<ReadonlyArray<unknown>> => {
   const list: unknown = isNull(value) ? [] : isTarget(value) ? [value] : value
   if (!Array.isArray(list) || !list.every((each) => isNull(each) || Array.isArray(each) || isTarget(each))) {
@@ -56,7 +56,7 @@ const outputsOf = (value: unknown, path: string, repairs: Repairs): Checked<Read
   return Result.succeed(list.map((each) => isTarget(each) ? [each] : each))
 }
 
-/** Outputs by type; where the type is left out, it is `main`. */
+/** Outputs by type; the default type is `main`. */
 const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> => {
   const types = obj(value)
   if (types !== undefined && !Predicate.isString(types["node"])) return Result.succeed(types)
@@ -65,7 +65,7 @@ const typesOf = (value: unknown, path: string, repairs: Repairs): Checked<Obj> =
   return Result.succeed(isNull(value) ? {} : { main: value })
 }
 
-/** A node that was removed can leave an entry without links behind. */
+/** Whether an entry has no links, as a removed node can leave one. */
 const isEmpty = (value: unknown, depth = 3): boolean =>
   isNull(value) || depth > 0 && Predicate.isObjectOrArray(value) &&
     Object.values(value).every((each) => isEmpty(each, depth - 1))
@@ -82,7 +82,7 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
       if (!scope.names.has(key) && !scope.byId.has(key) && isEmpty(value)) continue
       const from = yield* nodeNamed(key, `connections.${key}`, scope)
       if (from === undefined) continue
-      // A node can be there twice, by name and by id.
+      // A node can occur twice, by name and by id.
       const types = connections.get(from) ?? new Map<string, Outputs>()
       connections.set(from, types)
       for (const [type, outputs] of Object.entries(yield* typesOf(value, `connections.${key}`, scope.repairs))) {
@@ -103,7 +103,7 @@ export const connectionsOf = (input: unknown, scope: Scope): Checked<Connections
     )
   })
 
-/** Adds the targets that one output has, each once. */
+/** Adds the targets of one output, each once. */
 const linked = (
   targets: ReadonlyArray<unknown>,
   links: Map<string, Target>,

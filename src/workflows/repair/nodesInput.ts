@@ -1,12 +1,13 @@
-/** Reads nodes of callers and files, and repairs what is unambiguous. */
+/** Reads nodes of callers and files, with unambiguous repairs. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str, without } from "../../base/Json.ts"
 import { nodeIdLength } from "../../n8n/model/Limits.ts"
 import * as NodeKeys from "../../n8n/model/NodeKeys.ts"
+import { nameOf, parametersOf, typeOf } from "../../n8n/model/Workflow.ts"
 import { type Checked, isNull, note, numeric, objectOf, refuse, type Repairs } from "./Repairs.ts"
 
-/** The value converted to that kind, where it is unambiguous. */
+/** Converts a value to a kind if it is unambiguous. */
 const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   switch (kind) {
     case "number":
@@ -19,27 +20,29 @@ const readAs = (kind: NodeKeys.Kind, value: unknown): unknown => {
   return Predicate.isNumber(value) ? String(value) : str(value)
 }
 
-/** Names, types and positions are read by themselves. */
+/** Keys to convert; names, types and positions are read separately. */
 const readKeys = [...NodeKeys.nodeKeys].filter(([, { kind }]) => kind !== "text" && kind !== "position")
 
 /** A node with a name. */
 export type Node = Obj & { readonly name: string }
 
-/** Where ids and versions come from that the input lacks. */
+/** Source of ids and versions that the input lacks. */
 export interface Supply {
   readonly newId: () => string
-  /** The version of a type that a new node gets, where it is known. */
+  /** Version that a new node of a type gets, if known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
-  /** The ids of the nodes that n8n has already: they stay, whatever they are. */
+  /** Ids of nodes stored on n8n, which never change. */
   readonly stored?: ReadonlySet<string> | undefined
-  /** Of a workflow that exists already nothing is guessed: two nodes of one name are a problem, not renamed. */
+  /** Whether the workflow exists on n8n: then duplicate names are a problem and not renamed. */
   readonly isExisting?: boolean | undefined
 }
 
 const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Repairs): Checked<Node> => {
   const object = obj(value)
-  if (object === undefined) return refuse(path, `${path} is no node: {name, type, typeVersion, position, parameters}.`)
-  const [name, type] = [str(object["name"]) ?? "", str(object["type"]) ?? ""]
+  if (object === undefined) {
+    return refuse(path, `${path} is not a node: {name, type, typeVersion, position, parameters}.`)
+  }
+  const [name, type] = [nameOf(object), typeOf(object)]
   if (name === "") return refuse(`${path}.name`, `${path} has no name.`)
   if (type === "") return refuse(`${path}.type`, `Node '${name}' has no type.`)
   const node = new Map<string, unknown>(
@@ -59,19 +62,19 @@ const nodeOf = (value: unknown, path: string, { versionOf }: Supply, repairs: Re
   if (node.has("typeVersion")) return Result.succeed({ ...Object.fromEntries(node), name })
   const typeVersion = versionOf?.(type)
   if (typeVersion === undefined) return refuse(`${path}.typeVersion`, `Node '${name}' (${type}) has no typeVersion.`)
-  note(repairs, "Gave nodes without a typeVersion that of a new node", `${typeVersion} to '${name}'`)
+  note(repairs, "Set the missing typeVersion of nodes", `${typeVersion} to '${name}'`)
   return Result.succeed({ ...Object.fromEntries(node), name, typeVersion })
 }
 
-/** The nodes, and how they may be named. */
+/** Nodes, and the words by which connections may refer to them. */
 export type Nodes = {
   readonly nodes: ReadonlyArray<Node>
-  /** The names in the input: connections go to the first of two namesakes, never to a name made up here. */
+  /** Names in the input; of two nodes with one name, connections mean the first. */
   readonly names: ReadonlySet<string>
   readonly byId: ReadonlyMap<string, string>
 }
 
-/** Links go by name: of two namesakes nobody knows which one is meant. */
+/** Refuses duplicate names, since links by name would be ambiguous. */
 const checkUnique = (nodes: ReadonlyArray<Node>): Checked<void> => {
   const first = new Map<string, number>()
   for (const [index, { name }] of nodes.entries()) {
@@ -107,7 +110,7 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       const id = str(node["id"]) ?? ""
       const fits = id.length <= nodeIdLength || supply.stored?.has(id) === true
       if (byId.has(id)) note(repairs, "Gave new ids to nodes whose id was taken", `'${name}'`)
-      // Nothing is lost where there was none: n8n and the editor give ids and places too.
+      // Missing ids need no note: n8n and its editor assign them too.
       else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
       return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
@@ -122,13 +125,13 @@ const placeOf = (position: unknown): readonly [x: number, y: number] | undefined
   return x === undefined || y === undefined ? undefined : [x, y]
 }
 
-/** Nodes without a position stand in a row to the right of all others. */
+/** Places nodes without a position in a row to the right of all others. */
 const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Node> => {
   let [right, top] = [-220, 0]
   for (const node of nodes) {
     const place = placeOf(node["position"])
-    // A sticky note is as wide as it says.
-    const width = num(obj(node["parameters"])?.["width"]) ?? 0
+    // Sticky notes have a width.
+    const width = num(parametersOf(node)["width"]) ?? 0
     if (place !== undefined && place[0] + width > right) [right, top] = [place[0] + width, place[1]]
   }
   return nodes.map((node) => {
@@ -138,7 +141,7 @@ const placed = (nodes: ReadonlyArray<Node>, repairs: Repairs): ReadonlyArray<Nod
     if (!Predicate.isNullish(position)) {
       note(
         repairs,
-        place === undefined ? "Placed anew nodes whose position is not [x, y]" : "Read position as [x, y]",
+        place === undefined ? "Repositioned nodes whose position was not [x, y]" : "Read position as [x, y]",
         `'${node.name}'`
       )
     }

@@ -9,12 +9,13 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { createHash, randomBytes } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { homedir } from "node:os"
 import { isAbsolute, join } from "node:path"
 import * as AtomicFile from "../../base/AtomicFile.ts"
 import { Author } from "../../base/CallContext.ts"
 import * as Errors from "../../base/Errors.ts"
+import { sha256 } from "../../base/Hash.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 
@@ -162,7 +163,7 @@ const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === 
 
 /** A folder's name: what is readable of `label`, and a hash that tells apart whatever `key` is. */
 const folderName = (label: string, key: string) =>
-  `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`
+  `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${sha256(key).slice(0, 16)}`
 
 /** Where states are kept. */
 export interface Options {

@@ -145,7 +145,7 @@ const publishes = (given: ReturnType<typeof workflow>) =>
 const there = Effect.fnUntraced(function*(nodes: ReadonlyArray<ReturnType<typeof node>>) {
   const { problems } = yield* tools.validateWorkflow.call({ workflow: workflow("all", nodes) })
   const missing = new Set(
-    problems.flatMap(({ message, node }) => /^n8n \S+, which is connected, has no /.test(message) ? [node] : [])
+    problems.flatMap(({ message, node }) => /^The connected n8n \S+ has no /.test(message) ? [node] : [])
   )
   return nodes.filter(({ name }) => !missing.has(name))
 })

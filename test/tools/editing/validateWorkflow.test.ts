@@ -192,7 +192,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed)))("with an n8n", (it) =>
           ({ problems, valid }) => [valid, problems.map((each) => each.message)]
         )
       same(yield* remarks("commented.json"), [true, ["removed a comment at line 1, column 1"]])
-      same(yield* remarks("wrapped.json"), [true, ["Took the workflow out of what was wrapped around it."]])
+      same(yield* remarks("wrapped.json"), [true, ["Unwrapped the workflow."]])
       assert.include((yield* refused({ workflowId: "other.json" })).message, "its keys are: dependencies")
       const broken = yield* refused({ workflowId: "broken.json" })
       assert.include(broken.message, "line 2, column 13")
@@ -246,7 +246,7 @@ layer(Layer.merge(offline, FakeN8n.layer(fixtures.seed, { version: "1" })))("wit
       const { problems } = yield* validate({ workflow: newer })
       same(problems.map(({ message, path }) => [path, message]), [[
         "nodes[1].typeVersion",
-        "n8n 1.123.81, which is connected, has no version 3.5 of 'n8n-nodes-base.set'."
+        "The connected n8n 1.123.81 has no version 3.5 of 'n8n-nodes-base.set'."
       ]])
     }))
 })

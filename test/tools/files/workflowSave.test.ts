@@ -71,7 +71,7 @@ describe("workflow_save", () => {
         })
         const answer = yield* tools.workflowSave.call({ workflowId: large, filePath: "large.json" })
         assert.deepStrictEqual(answer.warnings, [
-          "'Step 3': parameters.headerParameters.parameters[0].value holds a literal secret: keep it in a credential instead"
+          "'Step 3': parameters.headerParameters.parameters[0].value contains a literal secret: store it in a credential instead"
         ])
         const written = yield* text(`${folder}/large.json`)
         assert.include(written, secret)

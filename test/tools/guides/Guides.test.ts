@@ -38,7 +38,7 @@ layer(Services.layerMemory)("the guides", (it) => {
             settings: {}
           })
           // Those that begin with a manual trigger are put behind another.
-          const others = problems.filter(({ message }) => !message.includes("only started by hand"))
+          const others = problems.filter(({ message }) => !message.includes("only be started manually"))
           assert.deepStrictEqual([valid, others], [true, []], topic)
         }
       }

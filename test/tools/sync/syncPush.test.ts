@@ -14,7 +14,7 @@ describe("sync_push", () => {
         yield* edit(`${folder}/orders.json`, "value: 1", "value: 2, key: 'Bearer sesame-0123456789abcdef'")
         const answer = yield* tools.syncPush.run({})
         assert.notInclude(JSON.stringify(answer), "sesame")
-        assert.include(JSON.stringify(answer), "holds a literal secret")
+        assert.include(JSON.stringify(answer), "contains a literal secret")
         const now = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
         assert.include(JSON.stringify(now.nodes), "value: 2")
         const nothing = yield* tools.syncPush.call({ folder: "." })

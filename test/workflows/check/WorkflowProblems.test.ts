@@ -194,11 +194,11 @@ describe("types", () => {
   const typed = (type: string, version = 1) => line(node("A", type, version))
 
   it.each([
-    { type: `${base}httprequest`, fix: `Write '${base}httpRequest'.` },
-    { type: "nodes-base.slack", fix: `Write '${base}slack'.` },
-    { type: "httpRequest", fix: `Write '${base}httpRequest'.` },
-    { type: `${base}lmChatOpenAi`, fix: `Write '${ai}lmChatOpenAi'.` },
-    { type: "@n8n/nodes-langchain.agent", fix: `Write '${ai}agent'.` },
+    { type: `${base}httprequest`, fix: `Use '${base}httpRequest'.` },
+    { type: "nodes-base.slack", fix: `Use '${base}slack'.` },
+    { type: "httpRequest", fix: `Use '${base}httpRequest'.` },
+    { type: `${base}lmChatOpenAi`, fix: `Use '${ai}lmChatOpenAi'.` },
+    { type: "@n8n/nodes-langchain.agent", fix: `Use '${ai}agent'.` },
     { type: `${base}htpRequest`, fix: `Did you mean '${base}httpRequest'` }
   ])("that are not: $type", ({ fix, type }) => {
     const problem = only(typed(type))
@@ -246,7 +246,7 @@ describe("types", () => {
     const successors = () => [`${base}manualTrigger`]
     const problem = only(typed(`${base}start`), { removed, successors })
     assert.include(problem.message, "n8n 2.10 still had it")
-    same([problem.severity, problem.fix], ["error", `Write '${base}manualTrigger'.`])
+    same([problem.severity, problem.fix], ["error", `Use '${base}manualTrigger'.`])
     same(only(typed(`${base}start`), { removed, connected: "1.123.0" }).severity, "warning")
   })
 
@@ -280,7 +280,7 @@ describe("versions", () => {
 
   it("that a type does not have", () => {
     same(brief([only(versioned(3.35))]), [["error", "nodes[1].typeVersion", `'${base}set' has no version 3.35.`]])
-    same(only(versioned(3.35)).fix, "There are 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5.")
+    same(only(versioned(3.35)).fix, "It has 1, 2, 3, 3.1, 3.2, 3.3, 3.4, 3.5.")
   })
 
   it("that n8n does not look at, since the type has one implementation: a warning", () => {
@@ -301,8 +301,8 @@ describe("versions", () => {
     const isLacked = (type: string, version: number) => type === `${base}set` && version >= 3.4
     const problem = only(versioned(3.4), { connected: "1.50.0", isLacked })
     same([problem.severity, problem.path], ["error", "nodes[1].typeVersion"])
-    assert.include(problem.message, "n8n 1.50.0, which is connected, has no version 3.4")
-    assert.include(problem.fix, "Write 3.3, the newest it has")
+    assert.include(problem.message, "The connected n8n 1.50.0 has no version 3.4")
+    assert.include(problem.fix, "Use 3.3, the newest it has")
     same(all(versioned(3.4), { isLacked }), [])
     const whole = only(versioned(3.4), { connected: "1.50.0", isLacked: (type) => type === `${base}set` })
     assert.include(whole.message, `has no type '${base}set'`)
@@ -438,7 +438,7 @@ describe("what never runs", () => {
   })
 
   it("by itself, with a manual trigger alone", () => {
-    assert.include(only(flow([manual])).message, "only started by hand")
+    assert.include(only(flow([manual])).message, "only be started manually")
     same(all(flow([manual, hook])), [])
   })
 
@@ -559,7 +559,7 @@ describe("single nodes", () => {
     same(brief([problem]), [[
       "error",
       "nodes[2].parameters.assignments.assignments[0].value",
-      "It names the node 'GetData', which does not exist (2 times)."
+      "It refers to the node 'GetData', which does not exist (2 times)."
     ]])
     same(problem.fix, "Did you mean 'Get Data'?")
     same(all(fields("={{ $('GetData').item }}", { disabled: true })), [])
@@ -607,7 +607,7 @@ describe("single nodes", () => {
     same([severity, path, fix], [
       "warning",
       "nodes[2].parameters.assignments.assignments[0].value",
-      "Begin it with '='."
+      "Start it with '='."
     ])
     // Where the value cannot be chosen, that is said already.
     const method = line(

@@ -238,11 +238,11 @@ describe("what is broken already", () => {
       refusal(broken, { op: "connect", from: "P", to: "Old" }).message,
       "The connections of 'P' are not of n8n's shape."
     )
-    same(refusal(broken, { op: "connect", from: "second A", to: "Old" }).message, "Another node is named 'A', too.")
+    same(refusal(broken, { op: "connect", from: "second A", to: "Old" }).message, "Another node is also named 'A'.")
     const nameless = refusal(flow([{ id: "x" }, hook]), { op: "connect", from: "Hook", to: "x" })
     same(nameless.message, "nodes[0] has no name, and connections go by name.")
     same(refusal(flow([]), { op: "connect", from: "A", to: "B" }).message, "There is no node 'A'.")
-    same(refusal({ nodes: {} }, { op: "add", type: `${base}set` }).message, "'nodes' of the workflow is no list.")
+    same(refusal({ nodes: {} }, { op: "add", type: `${base}set` }).message, "The workflow's 'nodes' is not a list.")
     same(refusal({ ...flow([hook, set("A")]), connections: [] }, { op: "connect", from: "Hook", to: "A" }).operation, 0)
   })
 
@@ -558,7 +558,7 @@ describe("update", () => {
     [{ onError: "continue" }, "onError", /continueErrorOutput/],
     [{ credentials: "x" }, "credentials", /object/],
     [{ typeVersion: null }, "typeVersion", /number/],
-    [{ typeVersion: 9.9 }, "typeVersion", /There are .*4\.2/],
+    [{ typeVersion: 9.9 }, "typeVersion", /It has .*4\.2/],
     [{ parameters: { metod: "x" } }, "parameters.metod", /'method'/]
   ])("refuses %j", (more, field, hint) => {
     const refused = refusal(workflow, { op: "update", node: "Get", ...more })
@@ -616,8 +616,8 @@ describe("enable, disable, move, settings, name", () => {
     says(
       workflow,
       [{ op: "enable", node: "On" }, { op: "disable", node: "Off" }, { op: "disable", node: "On" }],
-      "'On' is enabled already",
-      "'Off' is disabled already",
+      "'On' is already enabled",
+      "'Off' is already disabled",
       "disabled 'On'"
     )
     assert.strictEqual(edit(workflow, { op: "enable", node: "On" }).workflow, workflow)
@@ -628,7 +628,7 @@ describe("enable, disable, move, settings, name", () => {
       workflow,
       [{ op: "move", node: "A", position: { x: 1.6, y: -2 } }, { op: "move", node: "A", position: { x: 2, y: -2 } }],
       "moved 'A' from [0,0] to [2,-2]",
-      "'A' is there already"
+      "'A' is already there"
     )
   })
 
@@ -642,8 +642,8 @@ describe("enable, disable, move, settings, name", () => {
 
   it("name", () => {
     const edited = edit(workflow, { op: "name", name: "新しい" })
-    same([edited.workflow["name"], edited.changes], ["新しい", ["named the workflow '新しい', before \"Flow\""]])
-    says(workflow, [{ op: "name", name: "Flow" }], "the workflow is named 'Flow' already")
+    same([edited.workflow["name"], edited.changes], ["新しい", ["renamed the workflow from \"Flow\" to '新しい'"]])
+    says(workflow, [{ op: "name", name: "Flow" }], "the workflow is already named 'Flow'")
     same(refusal(workflow, { op: "name", name: " " }).field, "operations[0].name")
     assert.match(refusal(workflow, { op: "name", name: "x".repeat(129) }).message, /129 characters/)
     edit(workflow, { op: "name", name: "𩸽".repeat(128) })

@@ -141,7 +141,7 @@ describe("connect", () => {
     // The same again changes nothing.
     const again = edit(edited.workflow, connect(from, to, ends))
     assert.strictEqual(again.workflow, edited.workflow)
-    same(again.changes, [`${words} is connected already`])
+    same(again.changes, [`${words} is already connected`])
     const back = edit(edited.workflow, disconnect(from, to, ends))
     same([back.workflow, back.changes], [workflow, [`disconnected ${words}`]])
   })
@@ -179,7 +179,7 @@ describe("connect", () => {
       "A",
       { sourceOutput: "PAID" },
       "sourceOutput",
-      "'Switch' has 2 outputs 'PAID': say which by index.",
+      "'Switch' has 2 outputs 'PAID': choose one by index.",
       /'Late fee'/
     ],
     ["Filter", "A", { sourceOutput: 1 }, "sourceOutput", "'Filter' has no main[1] output.", /main\[0\] 'Kept'/],
@@ -200,7 +200,7 @@ describe("connect", () => {
       "Agent",
       { targetInput: "main" },
       "targetInput",
-      "Output ai_tool cannot be connected to input main.",
+      "Output ai_tool cannot be connected to an input of type main.",
       /Chat Model/
     ],
     ["Calc", "Agent", { sourceOutput: "error" }, "sourceOutput", "'Calc' has no output 'error'.", /ai_tool/],
@@ -232,7 +232,7 @@ describe("connect", () => {
     same(nodeOf(edited.workflow, "If")["onError"], "continueErrorOutput")
     same(edited.changes, ["connected 'If' error → 'A' main[0]; its onError is continueErrorOutput now"])
     const again = edit(edited.workflow, connect("If", "A", { sourceOutput: "Error" }))
-    same(again.changes, ["'If' main[2] 'error' → 'A' main[0] is connected already"])
+    same(again.changes, ["'If' main[2] 'error' → 'A' main[0] is already connected"])
     const back = edit(edited.workflow, disconnect("If", "A", { sourceOutput: "error" }))
     same(back.workflow["connections"], {})
     const other = flow([set("S", { onError: "continueRegularOutput" }), set("A")])
@@ -280,7 +280,7 @@ describe("connect", () => {
 
   it("sees connections that go by id", () => {
     const byId = flow(nodes, joined(["id of Hook", "id of A"]))
-    same(edit(byId, connect("Hook", "A")).changes, ["'Hook' → 'A' is connected already"])
+    same(edit(byId, connect("Hook", "A")).changes, ["'Hook' → 'A' is already connected"])
     same(edit(byId, disconnect("Hook", "A")).workflow["connections"], {})
   })
 
@@ -337,9 +337,9 @@ describe("disconnect", () => {
   })
 
   it.each<[string, string, Ends, string, RegExp]>([
-    ["If", "Merge", {}, "'If' is not connected to 'Merge'.", /There is 'If' → 'A', 'If' main\[1\] → 'A' main/],
-    ["If", "B", { sourceOutput: 0 }, "'If' is not connected to 'B' there.", /There is 'If' main\[1\] 'false' → 'B'/],
-    ["Hook", "A", {}, "'Hook' is not connected to 'A'.", /connected to nothing/],
+    ["If", "Merge", {}, "'If' is not connected to 'Merge'.", /Existing: 'If' → 'A', 'If' main\[1\] → 'A' main/],
+    ["If", "B", { sourceOutput: 0 }, "'If' is not connected to 'B' there.", /Existing: 'If' main\[1\] 'false' → 'B'/],
+    ["Hook", "A", {}, "'Hook' is not connected to 'A'.", /no outgoing connections/],
     ["If", "A", { sourceOutput: "error" }, "'If' is not connected to 'A' there.", /main\[0\]/],
     ["If", "A", { sourceOutput: "no" }, "'If' has no output 'no'.", /'false'/],
     ["If", "Gone", {}, "There is no node 'Gone'.", /There are/]

@@ -116,8 +116,11 @@ describe("rename", () => {
     const workflow = flow([set("A"), set("B")], joined(["Gone", "A"]), { pinData: { Pinned: [] } })
     same(refusal(workflow, rename("A", "B")).hint, "'B1' is free.")
     same(refusal(workflow, rename("A", " ")).field, "operations[0].to")
-    same(refusal(workflow, rename("A", "Gone")).message, "There are connections of a node 'Gone' that is gone.")
-    same(refusal(workflow, rename("A", "Pinned")).message, "There are pinned data of a node 'Pinned' that is gone.")
+    same(refusal(workflow, rename("A", "Gone")).message, "The workflow still has connections of a removed node 'Gone'.")
+    same(
+      refusal(workflow, rename("A", "Pinned")).message,
+      "The workflow still has pinned data of a removed node 'Pinned'."
+    )
     assert.strictEqual(edit(workflow, rename("A", "A")).workflow, workflow)
     same(edit(flow([set("A")], { A: {}, B: { main: [[]] } }), rename("A", "B")).workflow["connections"], { B: {} })
   })

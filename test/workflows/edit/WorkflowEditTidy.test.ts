@@ -45,7 +45,7 @@ describe("tidy", () => {
     const places = Object.fromEntries([...boxes(edited)].map(([name, { x, y }]) => [name, [x, y]]))
     same(places, { Hook: [0, 0], If: [220, 0], A: [440, 0], B: [440, 200], M: [660, 100] })
     same(changes, ["tidied: moved 5 nodes"])
-    same(tidy(edited).changes, ["every node is in its place already"])
+    same(tidy(edited).changes, ["every node is already in place"])
     same({ ...edited, nodes: [] }, { ...workflow, nodes: [] })
   })
 
@@ -99,7 +99,7 @@ describe("tidy", () => {
     same(nodeOf(edited, "Note"), note)
     same([nodeOf(edited, "B")["position"], nodeOf(edited, "A")["position"]], [[300, 20], [520, 20]])
     same(arr(edited["nodes"]).slice(3), [{ id: "x" }, null])
-    same(tidy({}).changes, ["every node is in its place already"])
+    same(tidy({}).changes, ["every node is already in place"])
   })
 
   const names = ["Agent1", "Agent2", "Model", "A", "B", "C", "D", "E"]

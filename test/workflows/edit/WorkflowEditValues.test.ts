@@ -83,7 +83,7 @@ describe("replace", () => {
     )
     assert.include(refusal(workflow, replace("Get", "url", "x.y", "x")).hint, "$json.url")
     same(refusal(workflow, replace("Get", "url", "", "x")).field, "operations[0].find")
-    same(refusal(workflow, replace("Get", "options", "x", "y")).message, "options is no text.")
+    same(refusal(workflow, replace("Get", "options", "x", "y")).message, "options is not text.")
     same(refusal(workflow, replace("Nobody", "url", "x", "y")).field, "operations[0].node")
   })
 
@@ -163,7 +163,7 @@ describe("set", () => {
       "assignments.assignments[3]",
       {},
       "path",
-      "assignments.assignments[3] is not there.",
+      "assignments.assignments[3] does not exist.",
       /ends at \[2\]: .*\[\+\] appends/
     ],
     [
@@ -171,27 +171,27 @@ describe("set", () => {
       "assignments.values[0]",
       {},
       "path",
-      "assignments.values is not there.",
-      /assignments holds 'assignments'/
+      "assignments.values does not exist.",
+      /assignments contains 'assignments'/
     ],
     ["Fields", "rules[+]", {}, "path", "Edit Fields (Set) 3.4 has no parameter 'rules'.", /./],
     ["Get", "options.proxi.host", "x", "path", "HTTP Request has no parameter 'proxi' here: n8n drops it.", /'proxy'/],
     ["Fields", "assignments.values[+]", {}, "path", "'assignments' holds no 'values': n8n drops it.", /'assignments'/],
-    ["Fields", "options[+]", {}, "path", "options is no list.", /options is empty/],
+    ["Fields", "options[+]", {}, "path", "options is not a list.", /options is empty/],
     ["Fields", "assignments.assignments[+]", null, "value", "null cannot be appended.", /\[\+\] appends/],
     [
       "Fields",
       "assignments.assignments.name",
       "x",
       "path",
-      "assignments.assignments.name is not there.",
+      "assignments.assignments.name does not exist.",
       /ends at \[2\]/
     ],
-    ["Get", "url.x", "x", "path", "url.x is not there.", /url is "=/],
-    ["Get", "options.proxy", null, "path", "options.proxy is not there.", /'timeout'/],
+    ["Get", "url.x", "x", "path", "url.x does not exist.", /url is "=/],
+    ["Get", "options.proxy", null, "path", "options.proxy does not exist.", /'timeout'/],
     ["Get", "metod", "GET", "path", "HTTP Request 4.2 has no parameter 'metod'.", /'method'/],
-    ["Get", "a..b", "x", "path", "'a..b' is no path below parameters.", /rules\.values\[2\]/],
-    ["Get", "parameters", {}, "path", "'parameters' is no path below parameters.", /'url', 'options'/],
+    ["Get", "a..b", "x", "path", "'a..b' is not a path below parameters.", /rules\.values\[2\]/],
+    ["Get", "parameters", {}, "path", "'parameters' is not a path below parameters.", /'url', 'options'/],
     ["Gets", "url", "x", "node", "There is no node 'Gets'.", /'Get'/]
   ])("refuses %s %s = %j", (node, path, value, field, message, hint) => {
     const refused = refusal(workflow, set(node, path, value))

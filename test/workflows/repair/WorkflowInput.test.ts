@@ -191,7 +191,7 @@ describe("what is wrapped", () => {
   ])("is taken out: %j", ({ wrapped }) => {
     same(file(wrapped), {
       workflow: flow(),
-      warnings: ["Took the workflow out of what was wrapped around it."]
+      warnings: ["Unwrapped the workflow."]
     })
   })
 })
@@ -240,7 +240,7 @@ describe("what is missing", () => {
       [[1_320, 50], [900, 7], [100, 50], [1_540, 50]]
     )
     same(file(flow({ nodes: [bare("A"), node("B", { position: [1] })] })).warnings, [
-      "Placed anew nodes whose position is not [x, y]: 'B'."
+      "Repositioned nodes whose position was not [x, y]: 'B'."
     ])
   })
 
@@ -418,7 +418,7 @@ describe("what cannot be repaired", () => {
     { given: flow({ settings: "none" }), path: "settings", says: "object" },
     { given: flow({ connections: "A" }), path: "connections", says: "{main: [[…]]}" },
     { given: flow({ connections: [to("A")] }), path: "connections", says: "{main: [[…]]}" },
-    { given: nodes(node("A"), "B"), path: "nodes[1]", says: "no node" },
+    { given: nodes(node("A"), "B"), path: "nodes[1]", says: "not a node" },
     { given: nodes(without(node("A"), "name")), path: "nodes[0].name", says: "no name" },
     { given: nodes(node("A", { name: 7 })), path: "nodes[0].name", says: "no name" },
     { given: nodes(node("A", { type: null })), path: "nodes[0].type", says: "'A' has no type" },

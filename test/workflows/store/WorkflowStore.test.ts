@@ -107,7 +107,7 @@ for (const version of ["2", "1"] as const) {
             const made = yield* tools.createWorkflow.call({ ...bare("n8n-nodes-base.httpRequest") })
             const [node] = arr((yield* stored(n8n, made.id))["nodes"])
             assert.strictEqual(obj(node)?.["typeVersion"], v2 ? 4.5 : 4.3)
-            const given = `Gave nodes without a typeVersion that of a new node: ${v2 ? 4.5 : 4.3} to 'A'.`
+            const given = `Set the missing typeVersion of nodes: ${v2 ? 4.5 : 4.3} to 'A'.`
             assert.include(made.warnings ?? [], given)
             const error = yield* Effect.flip(tools.createWorkflow.call({ ...bare("n8n-nodes-acme.x") }))
             assert.include(error.message, "Node 'A' (n8n-nodes-acme.x) has no typeVersion")

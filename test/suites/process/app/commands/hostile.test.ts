@@ -71,7 +71,7 @@ describe("the command line", () => {
         assert.include(output, part, args.join(" "))
         isSafe(args.join(" "), output)
       })
-      yield* expects("holds a literal secret", "pull", "flows")
+      yield* expects("contains a literal secret", "pull", "flows")
       yield* expects("open-webhook", "audit")
       const file = (yield* fs.readDirectory(`${folder}/flows`)).find((name) => name.startsWith("w1"))
       const text = yield* fs.readFileString(`${folder}/flows/${file}`)
