@@ -1,7 +1,6 @@
 /** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import * as SynchronizedRef from "effect/SynchronizedRef"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -105,20 +104,15 @@ const follow = Effect.fnUntraced(function*(
   )
 })
 
-/** Applies a change to the folder's state and saves it. */
-type Record = (
-  change: (state: State.State) => State.State
-) => Effect.Effect<void, Effect.Error<ReturnType<typeof State.write>>>
-
-const recorder = ({ folder, state, stateText }: Compare.Comparison): Effect.Effect<Record> =>
-  Effect.map(
-    SynchronizedRef.make({ state, text: stateText }),
-    (ref) => (change) =>
-      SynchronizedRef.updateEffect(ref, ({ state, text }) => {
-        const next = change(state)
-        return Effect.map(State.write(folder, next, text), (text) => ({ state: next, text }))
-      })
-  )
+/** Applies changes to the folder's state and saves it; the tasks of a push run one after another. */
+const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compare.Comparison) {
+  const ref = yield* Ref.make({ state, text: stateText })
+  return Effect.fnUntraced(function*(change: (state: State.State) => State.State) {
+    // If writing fails, the next write contains the change.
+    const { state, text } = yield* Ref.updateAndGet(ref, ({ state, text }) => ({ state: change(state), text }))
+    yield* Ref.set(ref, { state, text: yield* State.write(folder, state, text) })
+  })
+})
 
 /** Marks the workflow of a file as being created. */
 const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
@@ -127,7 +121,7 @@ const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: S
   workflows
 })
 
-/** Sets what both sides have in common of a workflow; `undefined` removes it. */
+/** Sets the common state of a workflow; `undefined` removes it. */
 const withBase =
   (id: string, base: State.Base | undefined) => ({ creating = [], workflows, ...rest }: State.State): State.State => {
     const { [id]: _, ...others } = workflows
@@ -142,7 +136,7 @@ const withBase =
 interface Context {
   readonly comparison: Compare.Comparison
   readonly publishes: boolean
-  readonly record: Record
+  readonly record: Effect.Success<ReturnType<typeof recorder>>
 }
 
 /** Updates the state and the file after a workflow was written; returns the warnings. */
@@ -179,10 +173,7 @@ const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
       scope
     })
   const { before, workflow } = written
-  const warnings = [
-    ...LiteralSecrets.warnings(local.content),
-    ...yield* recordWritten(task, written, context)
-  ]
+  const warnings = [...LiteralSecrets.warnings(local.content), ...yield* recordWritten(task, written, context)]
   return defined({
     ...entryOf(item),
     id: workflow.id,

@@ -25,11 +25,11 @@ interface Row {
 }
 
 /**
- * Keeps states in the table `n8n_mcp_snapshots`.
+ * Stores snapshots in the table `n8n_mcp_snapshots`.
  *
  * **Details**
  *
- * Writers of one workflow take turns, whatever process they are in: a newer version sorts higher.
+ * Writers of one workflow take turns across processes, so that a newer version sorts higher.
  */
 export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> = Layer.effect(
   Snapshots.Snapshots,
@@ -61,12 +61,12 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
             yield* sql`
               DELETE FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id} AND version NOT IN (
                 SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
-                ORDER BY version DESC LIMIT ${Snapshots.maxKept})`
+                ORDER BY version DESC LIMIT ${Snapshots.maxSnapshots})`
             return snapshot
           }))
         ).pipe(
           Effect.mapError(
-            Database.unusable(`No snapshot of Workflow '${workflow.id}' could be kept, so nothing was written`)
+            Database.unusable(`No snapshot of Workflow '${workflow.id}' could be stored, so nothing was written`)
           )
         )
       }),
