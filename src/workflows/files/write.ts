@@ -1,4 +1,4 @@
-/** Puts files in their place, whole or not at all. */
+/** Writes files atomically. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -18,29 +18,29 @@ import { isWorkflow, type WorkflowFile } from "./read.ts"
 import {
   changed,
   exists,
-  leftAlone,
   maxBytes,
+  notOverwritten,
   notWorkflow,
   quote,
   refuse,
-  spoken,
+  reserved,
   type Target,
   tooLarge,
   unreadable,
   unwritable
 } from "./refusals.ts"
 
-/** A file that was written; `before` is what it replaced. */
+/** A written file; `before` is its old text. */
 export interface Written {
   readonly path: string
   readonly before: string | undefined
   readonly after: string
 }
 
-/** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
+/** Runs before a file is replaced, with its text and real path; its failure prevents that. */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
 
-/** How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is. */
+/** Whether long code is moved into files beside the workflow, back into it, or not at all. */
 export interface CodeOptions {
   readonly code?: CodePlaces | "join" | undefined
 }
@@ -52,10 +52,9 @@ const encode = (userPath: string, text: string) => {
   return bytes.length > maxBytes ? tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 
-/** What a killed writer left is removed by the next one after this time. */
+/** Age in milliseconds after which the temporary files of an interrupted writer are removed. */
 const leftAfter = 60_000
 
-/** Writes where `locate` says, under the lock of each file. */
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -81,7 +80,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       ))
   })
 
-  /** A full copy beside the file, given to `place`; where that is was looked up anew after writing. */
+  /** Writes a temporary file beside the file and runs `place`, unless the path leads elsewhere by then. */
   const beside = <E, R>(
     userPath: string,
     file: string,
@@ -94,9 +93,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
       yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
         Effect.gen(function*() {
-          // The folder itself may have become a link meanwhile.
-          const there = yield* locate.possible(userPath)
-          const isSame = path.join(there.at, ...there.rest) === file &&
+          // The folder itself may have become a link in the meantime.
+          const now = yield* locate.possible(userPath)
+          const isSame = path.join(now.at, ...now.rest) === file &&
             Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
           if (!isSame) return yield* changed(userPath, "written")
           yield* place(temporary)
@@ -106,7 +105,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         )
     }).pipe(Effect.uninterruptible)
 
-  /** What the way there has become says more than where it did not lead. */
+  /** Replaces the error of a moved file by one that names the new state of its path. */
   const orMoved = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
     Effect.catchIf(
       effect,
@@ -121,12 +120,12 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       Effect.provideService(Path.Path, path),
       orMoved(userPath)
     )
-    // None of them may lead elsewhere.
+    // A folder may have become a link in the meantime.
     const place = yield* locate.possible(userPath)
     if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* changed(userPath, "written")
   })
 
-  /** Two names of one file, so that the second is never there before the content; not every file system has that. */
+  /** Links the temporary file to its name, so that the file is never incomplete; writes it if links are not supported. */
   const linkNew = (userPath: string, file: string, bytes: Uint8Array) => (temporary: string) =>
     fs.link(temporary, file).pipe(
       Effect.catchIf(
@@ -146,7 +145,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     function*(userPath: string, place: Locate.Place, text: string, options: CodeOptions) {
       yield* encode(userPath, text)
       const file = path.join(place.at, ...place.rest)
-      if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
+      if (names.isReserved(path.basename(file))) return yield* reserved(userPath)
       yield* makeFolders(userPath, place)
       const { changes, own } = yield* code.parts(file, text, undefined, options.code)
       const bytes = yield* encode(userPath, own)
@@ -187,7 +186,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         Effect.gen(function*() {
           yield* Effect.ignore(fs.chown(temporary, Option.getOrElse(uid, () => -1), Option.getOrElse(gid, () => -1)))
           yield* fs.chmod(temporary, mode & 0o7777)
-          // What is beside the file is written already.
+          // If code files were written, the check has been made.
           if (changes.size === 0) yield* check
           yield* fs.rename(temporary, file)
         }))
@@ -204,7 +203,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     keep: Keep<E2, R2>,
     options: CodeOptions = {}
   ) {
-    // Read only under the lock: the one before may be replacing it.
+    // Only the lock protects from a writer that is replacing the file.
     const target: Target = { kind: "File", path: userPath }
     yield* Locate.checkName(target)
     const file = yield* locate.existing(target).pipe(
@@ -235,7 +234,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
+      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, notOverwritten)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep, {})
@@ -265,13 +264,13 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
     for (const stem of names.free(name, taken)) {
       const file = path.join(root, `${stem}.json`)
-      const made = yield* create(file, text).pipe(
+      const created = yield* create(file, text).pipe(
         Effect.asSome,
         Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
       )
-      if (Option.isSome(made)) return { ...made.value, stem }
+      if (Option.isSome(created)) return { ...created.value, stem }
     }
-    return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Give the workflow another name.")
+    return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Use another name for the workflow.")
   })
 
   return { create, createFree, update, save, remove }
