@@ -37,17 +37,71 @@ export interface Beside {
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Reads and writes code files. */
-export const make = Effect.gen(function*() {
+const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
+
+const makeWriter = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const place = placeWith(path)
   const makeFolders = (at: string, names: ReadonlyArray<string>) =>
     AtomicFile.makeFolders(at, names).pipe(
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.provideService(Path.Path, path)
     )
 
-  const place = (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
+  const put = Effect.fnUntraced(function*(base: string, name: string, text: string | undefined) {
+    const full = path.join(base, ...name.split("/"))
+    if (text === undefined) return yield* fs.remove(full, { force: true })
+    const folder = path.dirname(full)
+    yield* makeFolders(base, path.relative(base, folder).split(path.sep).filter(Boolean))
+    if ((yield* fs.realPath(folder)) !== folder) {
+      return yield* refuse(`'${folder}' leads elsewhere`, "Put a plain folder there.")
+    }
+    yield* AtomicFile.write(full, {
+      bytes: new TextEncoder().encode(text),
+      temporary: path.join(folder, `.${path.basename(full)}.${randomBytes(6).toString("hex")}.tmp`),
+      mode: 0o644,
+      isReal: true
+    }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  })
+
+  const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
+    Effect.forEach(texts, ([name, text]) => put(path.dirname(file), name, text), { discard: true, concurrency: 4 })
+
+  /** Removes code files, and folders that become empty. */
+  const removeAll = Effect.fnUntraced(function*(file: string, names: ReadonlyArray<string>) {
+    yield* putAll(file, names.map((name) => [name, undefined]))
+    const folders = new Set(names.map((name) => path.dirname(place(file, name))))
+    folders.delete(path.dirname(file))
+    // Fails for a folder that is not empty.
+    yield* Effect.forEach(folders, (folder) => Effect.ignore(Effect.tryPromise(() => rmdir(folder))), { discard: true })
+  })
+
+  /** Writes the changes beside a file and runs `writeOwn`; an error of either puts the code back. */
+  const write = <E, R>(file: string, changes: Changes, writeOwn: Effect.Effect<void, E, R>) => {
+    const written = [...changes].filter(([, { after }]) => after !== undefined)
+    const removed = [...changes].filter(([, { after }]) => after === undefined)
+    return putAll(file, written.map(([name, { after }]) => [name, after])).pipe(
+      Effect.andThen(writeOwn),
+      Effect.tapError(() => Effect.ignore(putAll(file, written.map(([name, { before }]) => [name, before])))),
+      Effect.andThen(removeAll(file, removed.map(([name]) => name))),
+      Effect.uninterruptible
+    )
+  }
+
+  /** Removes a file and its code files. */
+  const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
+    Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
+
+  return { removeAll, write, remove }
+})
+
+/** Reads and writes code files. */
+export const make = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const place = placeWith(path)
+  const { remove, removeAll, write } = yield* makeWriter
 
   /** Text of a file whose path contains no link; `undefined` if it does not exist. */
   const textAt = (full: string) =>
@@ -139,50 +193,6 @@ export const make = Effect.gen(function*() {
     }
     return { own: value === undefined ? text : JsonText.rewrite(before?.raw ?? text, value), changes }
   })
-
-  const put = Effect.fnUntraced(function*(base: string, name: string, text: string | undefined) {
-    const full = path.join(base, ...name.split("/"))
-    if (text === undefined) return yield* fs.remove(full, { force: true })
-    const folder = path.dirname(full)
-    yield* makeFolders(base, path.relative(base, folder).split(path.sep).filter(Boolean))
-    if ((yield* fs.realPath(folder)) !== folder) {
-      return yield* refuse(`'${folder}' leads elsewhere`, "Put a plain folder there.")
-    }
-    yield* AtomicFile.write(full, {
-      bytes: new TextEncoder().encode(text),
-      temporary: path.join(folder, `.${path.basename(full)}.${randomBytes(6).toString("hex")}.tmp`),
-      mode: 0o644,
-      isReal: true
-    }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
-  })
-
-  const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
-    Effect.forEach(texts, ([name, text]) => put(path.dirname(file), name, text), { discard: true, concurrency: 4 })
-
-  /** Removes code files, and folders that become empty. */
-  const removeAll = Effect.fnUntraced(function*(file: string, names: ReadonlyArray<string>) {
-    yield* putAll(file, names.map((name) => [name, undefined]))
-    const folders = new Set(names.map((name) => path.dirname(place(file, name))))
-    folders.delete(path.dirname(file))
-    // Fails for a folder that is not empty.
-    yield* Effect.forEach(folders, (folder) => Effect.ignore(Effect.tryPromise(() => rmdir(folder))), { discard: true })
-  })
-
-  /** Writes the changes beside a file and runs `writeOwn`; an error of either puts the code back. */
-  const write = <E, R>(file: string, changes: Changes, writeOwn: Effect.Effect<void, E, R>) => {
-    const written = [...changes].filter(([, { after }]) => after !== undefined)
-    const removed = [...changes].filter(([, { after }]) => after === undefined)
-    return putAll(file, written.map(([name, { after }]) => [name, after])).pipe(
-      Effect.andThen(writeOwn),
-      Effect.tapError(() => Effect.ignore(putAll(file, written.map(([name, { before }]) => [name, before])))),
-      Effect.andThen(removeAll(file, removed.map(([name]) => name))),
-      Effect.uninterruptible
-    )
-  }
-
-  /** Removes a file and its code files. */
-  const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
-    Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
 
   /** Removes code that a deleted file left in its folder, if `isKnown` accepts its path and text. */
   const removeLeft = Effect.fnUntraced(function*(file: string, isKnown: (name: string, text: string) => boolean) {

@@ -22,7 +22,7 @@ export interface Layout {
 const maxShort = 80
 
 /** Leading whitespace of a text. */
-export const leading = (text: string): string => /^\s*/.exec(text)?.[0] ?? ""
+const leading = (text: string): string => /^\s*/.exec(text)?.[0] ?? ""
 
 /** Text after the last line break, if there is one. */
 export const indentation = (gap: string): string | undefined => /[\r\n]([^\r\n]*)$/.exec(gap)?.[1]

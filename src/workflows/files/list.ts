@@ -36,7 +36,7 @@ export interface Page {
   readonly limit?: number | undefined
 }
 
-export const maxUnreadable = 5
+const maxUnreadable = 5
 const maxFiles = 20_000
 const concurrency = 16
 

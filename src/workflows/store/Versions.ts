@@ -104,6 +104,35 @@ const publishedState = Effect.fnUntraced(function*(
 
 const decodeWorkflow = Schema.decodeUnknownEffect(Workflow.Workflow)
 
+const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string, version: string) {
+  const { instance } = yield* N8nClient
+  const { workflow } = yield* snapshots.read(instance, id, version)
+  const decoded = yield* Effect.mapError(
+    decodeWorkflow(workflow),
+    () =>
+      new Errors.ValidationError({
+        reason: `Snapshot '${version}' is damaged`,
+        field: "version",
+        hint: { _tag: "ListRestorableVersions" }
+      })
+  )
+  return { workflow: withoutPublished(decoded), notes: [] }
+})
+
+/** Names of the newest versions, for an error. */
+const newest = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string) {
+  const n8n = yield* N8nClient
+  const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
+  const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
+  return {
+    hasOwn: own !== undefined,
+    names: [
+      ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
+      ...stored.slice(0, few).map(({ version }) => version)
+    ]
+  }
+})
+
 /** Whether neither n8n nor we have the version; 1.x cannot be asked. */
 const isUnknown = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ? error.resourceType !== "Workflow" : hasStatus(404, 405)(error)
@@ -149,19 +178,6 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
         : yield* Effect.orElseSucceed(Cache.get(owners, yield* keyOf(version)), () => undefined)
     })
 
-    const newest = Effect.fnUntraced(function*(id: string) {
-      const n8n = yield* N8nClient
-      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
-      const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
-      return {
-        hasOwn: own !== undefined,
-        names: [
-          ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-          ...stored.slice(0, few).map(({ version }) => version)
-        ]
-      }
-    })
-
     const unknown = Effect.fnUntraced(function*(id: string, version: string) {
       const other = yield* owner(version)
       if (other !== undefined && other !== id) {
@@ -171,7 +187,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           hint: `Use '${Reference.format(other, version)}'.`
         })
       }
-      const { hasOwn, names } = yield* newest(id)
+      const { hasOwn, names } = yield* newest(snapshots, id)
       return yield* new Errors.NotFoundError({
         operation: "read a version of workflow",
         resourceType: "Version",
@@ -181,21 +197,6 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
           { _tag: "ChooseVersion", workflowId: id, newest: names }
         ]
       })
-    })
-
-    const snapshotState = Effect.fnUntraced(function*(id: string, version: string) {
-      const { instance } = yield* N8nClient
-      const { workflow } = yield* snapshots.read(instance, id, version)
-      const decoded = yield* Effect.mapError(
-        decodeWorkflow(workflow),
-        () =>
-          new Errors.ValidationError({
-            reason: `Snapshot '${version}' is damaged`,
-            field: "version",
-            hint: { _tag: "ListRestorableVersions" }
-          })
-      )
-      return { workflow: withoutPublished(decoded), notes: [] }
     })
 
     const versionState = Effect.fnUntraced(function*(id: string, version: string) {
@@ -222,7 +223,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     const read: Service["read"] = Effect.fn("Versions.read")(function*(id, version) {
       if (version === Reference.published) return yield* publishedState(id, versionState)
       const state: Effect.Effect<State, Errors.N8nError, N8nClient> = Reference.isSnapshot(version)
-        ? snapshotState(id, version)
+        ? snapshotState(snapshots, id, version)
         : versionState(id, version)
       return yield* Effect.catchIf(state, isUnknown, () => unknown(id, version))
     })
@@ -232,7 +233,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
         const [, id = "", older = "", newer = ""] = partsOf(key)
         const stateOf = (version: string): Effect.Effect<Obj, Errors.N8nError, N8nClient> =>
           Reference.isSnapshot(version)
-            ? Effect.map(snapshotState(id, version), ({ workflow }) => workflow)
+            ? Effect.map(snapshotState(snapshots, id, version), ({ workflow }) => workflow)
             : Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key))
         return Effect.map(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),
