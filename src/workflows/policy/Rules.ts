@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
-import { arr, type Obj, obj, str } from "../../base/Json.ts"
+import { type Obj, obj, str } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as ToolVariant from "../../catalogue/types/ToolVariant.ts"
-import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
+import { enabled, inWords, nodesOf, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
 
@@ -29,8 +29,6 @@ export interface Fault {
   /** Path in the workflow. */
   readonly path: string
 }
-
-const nodesOf = (workflow: Obj) => arr(workflow["nodes"]).map((node) => obj(node) ?? {})
 
 const nameOf = (node: Obj) => Visible.label(str(node["name"]) ?? "?")
 

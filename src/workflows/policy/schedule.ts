@@ -145,9 +145,9 @@ export const inWords = (seconds: number): string => {
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
+/** Nodes of a workflow. */
+export const nodesOf = (workflow: Obj): ReadonlyArray<Obj> => arr(workflow["nodes"]).map((node) => obj(node) ?? {})
+
 /** Enabled nodes of a workflow. */
 export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
-  arr(workflow["nodes"]).flatMap((value) => {
-    const node = obj(value)
-    return node === undefined || node["disabled"] === true ? [] : [node]
-  })
+  nodesOf(workflow).filter(({ disabled }) => disabled !== true)

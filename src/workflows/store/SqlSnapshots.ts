@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Author } from "../../base/CallContext.ts"
@@ -77,12 +78,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
             SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
             ORDER BY version DESC`
         ).pipe(
-          Effect.map((rows) =>
-            rows.flatMap(({ snapshot }) => {
-              const decoded = decode(snapshot)
-              return decoded._tag === "Some" ? [decoded.value] : []
-            })
-          ),
+          Effect.map((rows) => rows.flatMap(({ snapshot }) => Option.toArray(decode(snapshot)))),
           Effect.mapError(Database.unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
         )
       ),
