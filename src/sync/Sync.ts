@@ -1,15 +1,15 @@
 /**
- * A folder of workflow files in step with n8n.
+ * Syncs a folder of workflow files with n8n.
  *
  * **Details**
  *
- * Each file is plain n8n JSON, and goes with its workflow by the `id` in it. What both sides had in common when they
- * last met stands in `.n8n-sync.json`, so that it is known which side changed. Whether a workflow runs is no part of
- * it: pulling changes nothing on n8n, and pushing publishes only when asked.
+ * Each file is plain n8n JSON and belongs to the workflow of the `id` in it. The file `.n8n-sync.json` records the last
+ * common state, which shows the side that changed since. Whether a workflow is active is not synced: pulling changes
+ * nothing on n8n, and pushing publishes only when asked.
  *
  * **Gotchas**
  *
- * Pinned data and static data are left out unless they are asked for; from then on they belong to the folder.
+ * Pinned data and static data are synced only after they were requested once for a folder.
  */
 import * as Effect from "effect/Effect"
 import * as Compare from "./comparison.ts"
@@ -30,7 +30,7 @@ export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"
 export type { Entry, Options, Outcome, Report, Step } from "./report.ts"
 
-/** How each workflow stands; reads `GET /workflows`, and `GET /workflows/{id}` of what changed. Writes nothing. */
+/** Status of each workflow; calls `GET /workflows`, and `GET /workflows/{id}` for changed ones. Writes nothing. */
 export const status = Effect.fn("Sync.status")(function*(folder: string, options: Options = {}) {
   const comparison = yield* Compare.make(folder, options)
   return reportOf((yield* select(comparison, options)).map(entryOf))

@@ -1,4 +1,4 @@
-/** How a folder and n8n stand to each other. */
+/** Comparison of a folder with n8n. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { arr, defined, equals, type Obj, obj, own, str } from "../base/Json.ts"
@@ -9,7 +9,7 @@ import * as NodeParameters from "../workflows/NodeParameters.ts"
 import * as content from "./content.ts"
 import * as State from "./state.ts"
 
-/** How a workflow stands. `both`: it changed on both sides, or on one and went on the other. `invalid`: a bad file. */
+/** Status of a workflow. `both`: changed on both sides, or changed on one and removed on the other. `invalid`: a bad file. */
 export type Status =
   | "same"
   | "changed here"
@@ -29,7 +29,7 @@ export interface Local {
   readonly value: Obj
   readonly content: Obj
   readonly hash: string
-  /** The files of code that it refers to, relative to the folder. */
+  /** Code files that it refers to, relative to the folder. */
   readonly beside: ReadonlyArray<string>
 }
 
@@ -41,7 +41,7 @@ export interface Remote {
   readonly hash: string
   readonly active: boolean
   readonly awaitsPublishing: boolean
-  /** Absent where nothing but the list was needed to know that it is as it was. */
+  /** Absent if the list of workflows shows that it has not changed. */
   readonly workflow?: Workflow.Workflow
 }
 
@@ -51,17 +51,17 @@ export interface Item {
   readonly id?: string
   readonly name: string
   readonly file?: string
-  /** What more there is to say, in a sentence. */
+  /** Sentence that explains the status. */
   readonly detail?: string
   readonly local?: Local
   readonly remote?: Remote
   readonly base?: State.Base
 }
 
-/** Whether long code goes into files beside the workflows, back into them, or stays where it is. */
+/** Whether long code is moved into files beside the workflows, back into them, or not at all. */
 type CodeMode = "split" | "join" | "stay"
 
-/** A folder beside its n8n. */
+/** Result of comparing a folder with its n8n. */
 export interface Comparison {
   readonly folder: WorkflowFolder
   readonly state: State.State
@@ -71,23 +71,23 @@ export interface Comparison {
   readonly items: ReadonlyArray<Item>
 }
 
-/** How it is compared. */
+/** Options of a comparison. */
 export interface Options {
-  /** Keeps these in step too; once asked for, always. */
+  /** Parts to sync as well, from now on. */
   readonly extras?: ReadonlyArray<content.Extra> | undefined
-  /** Keeps long code in files beside the workflows, from now on; `false` brings it back into them. */
+  /** Moves long code into files beside the workflows, from now on; `false` moves it back. */
   readonly splitsCode?: boolean | undefined
-  /** Told of each workflow that had to be read whole, of so many. */
+  /** Reports the number of changed workflows that were read, and their total. */
   readonly onRead?: ((count: number, total: number) => Effect.Effect<void>) | undefined
 }
 
-const atOnce = 8
+const concurrency = 8
 const maxFiles = 20_000
 const maxWorkflows = 10_000
 
 const slashes = (path: string) => path.replaceAll("\\", "/")
 
-/** What n8n and a file have in common from now on. */
+/** Common state of n8n and a file from now on. */
 export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content.Scope): State.Base => {
   const tags = Workflow.tagNames(workflow).toSorted()
   return defined({
@@ -101,14 +101,14 @@ export const baseOf = (file: string, workflow: Workflow.Workflow, scope: content
 
 const invalid = (file: string, detail: string): Item => ({ status: "invalid", name: file, file, detail })
 
-/** The workflows in the folder, and the files that should be some. */
+/** Reads the workflows in the folder, and the files that fail to be workflows. */
 const readLocals = Effect.fnUntraced(
   function*(folder: WorkflowFolder, userPath: string, state: State.State, scope: content.Scope) {
     if (!folder.exists) return { locals: [], faults: [] }
     const files = yield* WorkflowFiles
     const { unreadable, unreadableCount, workflows } = yield* files.list(userPath, { limit: maxFiles })
     const relative = (path: string) => slashes(path.slice(folder.path.length).replace(/^[\\/]/, ""))
-    /** A file that cannot be read goes by its place in the folder, as all the others do. */
+    /** Names an unreadable file by its place in the folder, like all others. */
     const fault = (path: string, reason: string) =>
       files.locate(path).pipe(
         Effect.map((real) => invalid(relative(real), reason)),
@@ -120,7 +120,7 @@ const readLocals = Effect.fnUntraced(
           const name = relative(file.path)
           const value = obj(file.value)
           if (value === undefined || !isWorkflow(value) || str(value["name"]) === undefined) {
-            return invalid(name, "It is no workflow: it needs a name and nodes.")
+            return invalid(name, "Not a workflow: a name and nodes are required.")
           }
           const ours = content.of(value, scope)
           const beside = [...file.beside?.files.keys() ?? []].map((each) =>
@@ -129,20 +129,20 @@ const readLocals = Effect.fnUntraced(
           return { file: name, path: file.path, value, content: ours, hash: content.hash(ours), beside }
         }),
         Effect.catch(({ reason }) => fault(path, reason))
-      ), { concurrency: atOnce })
+      ), { concurrency })
     const locals = read.flatMap((each) => "status" in each ? [] : [each])
     const faults = read.flatMap((each) => "status" in each ? [each] : [])
     const others = yield* Effect.forEach(unreadable, ({ path, reason }) => fault(path, reason))
     const seen = new Set([...read, ...others].map(({ file }) => file))
-    // A file that was a workflow must not pass for deleted.
+    // A damaged file must not count as deleted.
     const broken = yield* Effect.forEach(
       Object.values(state.workflows).filter(({ file }) => !seen.has(file)),
       ({ file }) =>
         Effect.map(
           folder.read(file),
-          (text) => text === undefined ? [] : [invalid(file, "It is no workflow any more.")]
+          (text) => text === undefined ? [] : [invalid(file, "No longer a workflow.")]
         ),
-      { concurrency: atOnce }
+      { concurrency }
     )
     const more = unreadableCount - unreadable.length
     return {
@@ -162,7 +162,7 @@ const isAsBase = (listed: Workflow.Listed, base: State.Base, scope: content.Scop
   (listed.versionId ?? undefined) === base.versionId &&
   equals(Workflow.tagNames(listed).toSorted(), base.tags ?? [])
 
-/** Every workflow of an n8n; of more than can be listed nothing is said, for what is left out would count as gone. */
+/** Lists all workflows of an n8n; fails if they are too many, since those left out would count as gone. */
 export const listAll = (n8n: Service) =>
   Effect.flatMap(
     n8n.listWorkflows({ archived: true, limit: maxWorkflows }),
@@ -173,12 +173,13 @@ export const listAll = (n8n: Service) =>
           new Errors.ValidationError({
             reason: `${n8n.instance.url} has over ${maxWorkflows.toLocaleString("en")} workflows`,
             field: "folder",
-            hint: "Nothing was written. Use an API key that sees fewer, such as that of one project's member."
+            hint:
+              "Nothing was written. Use an API key that sees fewer workflows, such as that of a member of one project."
           })
         )
   )
 
-/** What n8n has; only what is not as it was is read whole. */
+/** Lists n8n's workflows, and reads those that changed. */
 const readRemotes = Effect.fnUntraced(function*(
   state: State.State,
   scope: content.Scope,
@@ -208,7 +209,7 @@ const readRemotes = Effect.fnUntraced(function*(
       Effect.catchTag("NotFoundError", () => Effect.succeed<ReadonlyArray<Remote>>([])),
       Effect.tap(() => onRead(++count, total))
     )
-  }, { concurrency: atOnce })
+  }, { concurrency })
   return {
     remotes: remotes.flat(),
     archived: new Set(workflows.flatMap(({ id, isArchived }) => isArchived === true ? [id] : []))
@@ -221,21 +222,22 @@ const paired = (local: Local, remote: Remote, base: State.Base | undefined): Sta
   return local.hash === base.hash ? "changed there" : remote.hash === base.hash ? "changed here" : "both"
 }
 
-const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
+/** Ids of the nodes of a workflow. */
+export const nodeIds = (workflow: unknown) => arr(own(workflow, "nodes")).map((node) => own(node, "id"))
 
-/** Whether it was created from this file, by a push that ended before it was done with it. */
+/** Whether an interrupted push created the workflow from this file. */
 const isBegun = ({ creating = [] }: State.State, { content, file }: Local, { workflow }: Remote) =>
   creating.includes(file) && workflow !== undefined && equals(nodeIds(content), nodeIds(workflow))
 
-const neverMet = "Both sides have it and differ, and it was never in step."
+const neverMet = "Exists on both sides, differs, and was never synced."
 
-/** Groups whose key occurs once. */
+/** Values whose key occurs once, by key. */
 const unique = <A>(values: ReadonlyArray<A>, keyOf: (value: A) => string) =>
   new Map(
     [...Map.groupBy(values, keyOf)].flatMap(([key, all]) => all.length === 1 ? [[key, all[0] as A] as const] : [])
   )
 
-/** Pairs files with workflows: by the file's id, by where the file was, by a name that only one on each side has. */
+/** Pairs files with workflows: by the id in the file, by the recorded file, by a name that is unique on both sides. */
 const match = (
   locals: ReadonlyArray<Local>,
   remotes: ReadonlyArray<Remote>,
@@ -272,7 +274,7 @@ const match = (
   return { byId, idOf }
 }
 
-/** The state of a workflow without a file: gone only if no file of the folder may be its own. */
+/** Status of a workflow without a file: gone only if none of the unreadable files may be its own. */
 const missing = (faults: ReadonlyArray<Item>, remote: Remote, base: State.Base): Pick<Item, "status" | "detail"> => {
   const own = faults.find(({ file }) => file === base.file)
   const [other] = faults
@@ -280,7 +282,7 @@ const missing = (faults: ReadonlyArray<Item>, remote: Remote, base: State.Base):
   if (other !== undefined) {
     return {
       status: "invalid",
-      detail: `No readable file has it, and '${other.name}' may be its own: correct that first.`
+      detail: `No readable file contains it, and '${other.name}' may be its file: fix that first.`
     }
   }
   return remote.hash === base.hash
@@ -308,7 +310,7 @@ const itemsOf = (
     const remote = byId.get(id)
     const known = { id, name, file, local, ...defined({ base, remote }) }
     if (doubles.has(id)) {
-      return { ...known, status: "invalid", detail: `Several files have the id '${id}': take it out of the copies.` }
+      return { ...known, status: "invalid", detail: `Several files have the id '${id}': remove it from the copies.` }
     }
     if (remote !== undefined) {
       const isOurs = base === undefined && local.hash !== remote.hash && isBegun(state, local, remote)
@@ -334,7 +336,7 @@ const itemsOf = (
 
 const placeOf = ({ file, id = "", name }: Item) => `${file ?? name}\0${id}`
 
-/** Compares; reads both sides and writes nothing. */
+/** Compares a folder with n8n. Writes nothing. */
 export const make = Effect.fn("Sync.compare")(
   function*(userPath: string, { extras = [], onRead = () => Effect.void, splitsCode }: Options = {}) {
     const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
@@ -364,20 +366,20 @@ export const make = Effect.fn("Sync.compare")(
   }
 )
 
-/** The workflow as it is on n8n, whole. */
+/** Full workflow on n8n, read unless the comparison has read it. */
 export const whole = (remote: Remote) =>
   remote.workflow === undefined ? N8nClient.use((n8n) => n8n.getWorkflow(remote.id)) : Effect.succeed(remote.workflow)
 
-/** How the file of a workflow is written. */
+/** Options for writing the file of a workflow. */
 export const codeOptions = ({ code }: Comparison, workflow: Obj) =>
   code === "split"
     ? Effect.map(NodeParameters.codePlaces(workflow), (places) => ({ code: places }))
     : Effect.succeed(code === "join" ? { code } : {})
 
-/** Somebody wrote while it was compared. */
+/** Error for a file or workflow that changed after it was compared. */
 export const movedOn = (what: string) =>
   new Errors.ValidationError({
     reason: `${what} changed while it was being synced`,
     field: "folder",
-    hint: "It was left as it is: sync again."
+    hint: "It was not overwritten: sync again."
   })

@@ -1,20 +1,20 @@
-/** What of a workflow is kept in step: the same on n8n and in a file, whatever the order of keys. Pure. */
+/** Synced content of a workflow: equal on n8n and in a file, whatever the order of keys. Pure. */
 import { sha256 } from "../base/Hash.ts"
 import { arr, equals, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 
-/** What else is kept in step when it is asked for. */
+/** Parts that are synced only on request. */
 export type Extra = "pinData" | "staticData"
 
-/** The parts of a workflow that this n8n takes, without the id. */
+/** Parts of workflows that are synced with this n8n. */
 export interface Scope {
   readonly extras: ReadonlyArray<Extra>
-  /** n8n 1.x takes fewer. */
+  /** n8n 1.x supports fewer parts. */
   readonly isV1: boolean
   /** Whether a change of an active workflow waits as a draft. */
   readonly writesDrafts: boolean
 }
 
-/** The keys at the top of a workflow, in the order of a new file. */
+/** Synced keys of a workflow, in the order of a new file. */
 export const keysOf = ({ extras, isV1 }: Scope): ReadonlyArray<string> => [
   "name",
   ...(isV1 ? [] : ["description"]),
@@ -30,11 +30,11 @@ const isEmpty = (value: unknown) =>
   value === undefined || value === null || value === "" ||
   (Array.isArray(value) ? value.length === 0 : obj(value) !== undefined && Object.keys(value).length === 0)
 
-/** Names of tags, as n8n gives tags or as a person writes them. */
+/** Names of tags, from n8n's objects or from strings in a file. */
 const tagsOf = (value: unknown) =>
   [...new Set(arr(value).flatMap((tag) => str(tag) ?? str(obj(tag)?.["name"]) ?? []))].toSorted()
 
-/** n8n gives static data as an object, or as its JSON. */
+/** Parses static data, which n8n returns as an object or as JSON. */
 const parsed = (value: unknown): unknown => {
   if (typeof value !== "string") return value
   try {
@@ -47,7 +47,7 @@ const parsed = (value: unknown): unknown => {
 const normalized = (workflow: Obj, key: string) =>
   key === "tags" ? tagsOf(workflow[key]) : key === "staticData" ? parsed(workflow[key]) : workflow[key]
 
-/** What is kept in step, without what is empty; tags are sorted names. */
+/** Content of a workflow, without empty parts; tags are sorted names. */
 export const of = (workflow: Obj, scope: Scope): Obj =>
   Object.fromEntries(
     keysOf(scope).flatMap((key) => {
@@ -63,7 +63,7 @@ const sorted = (value: unknown): unknown => {
   return object === undefined ? value : { "": Object.keys(object).toSorted().map((key) => [key, sorted(object[key])]) }
 }
 
-/** A fingerprint of a content; equal whatever the order of keys. */
+/** Hash of a content; the order of keys does not matter. */
 export const hash = (content: Obj): string => sha256(JSON.stringify(sorted(content))).slice(0, 32)
 
 const twin = (element: unknown, index: number, old: ReadonlyArray<unknown>): unknown => {
@@ -76,7 +76,7 @@ const twin = (element: unknown, index: number, old: ReadonlyArray<unknown>): unk
   return of("id") ?? of("name") ?? old[index]
 }
 
-/** The value with its keys in the order of the old one, so that a file shows what changed and nothing else. */
+/** Sorts the keys of a value as in the old one, so that a file's diff shows only changes. */
 const inOrderOf = (old: unknown, value: unknown): unknown => {
   if (equals(old, value)) return old
   if (Array.isArray(value)) {
@@ -95,7 +95,7 @@ const inOrderOf = (old: unknown, value: unknown): unknown => {
 const inFile = (content: Obj, key: string) =>
   key === "tags" ? arr(content[key]).map((name) => ({ name })) : content[key]
 
-/** A file's JSON with this content and id; what else it holds stays, and stays where it is. */
+/** JSON of a file with this content and id; everything else in the file stays in its place. */
 export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Scope): Obj => {
   const keys = keysOf(scope)
   if (old === undefined) {
@@ -122,14 +122,14 @@ export const toFile = (id: string, content: Obj, old: Obj | undefined, scope: Sc
 
 const cleared: Obj = { settings: {}, description: "", nodeGroups: [], pinData: {}, staticData: {} }
 
-/** What of `wanted` n8n does not have; a part that the file has no more is cleared. Tags are set apart. */
-export const patch = (there: Obj, wanted: Obj, scope: Scope): Obj =>
+/** Parts of `target` that n8n does not have; parts that the file no longer has are cleared. Excludes tags. */
+export const patch = (current: Obj, target: Obj, scope: Scope): Obj =>
   Object.fromEntries(
     keysOf(scope).flatMap((key) =>
-      key === "tags" || equals(there[key], wanted[key]) ? [] : [[key, wanted[key] ?? cleared[key]]]
+      key === "tags" || equals(current[key], target[key]) ? [] : [[key, target[key] ?? cleared[key]]]
     )
   )
 
-/** The tags that it is to have, where they differ. */
-export const tagPatch = (there: Obj, wanted: Obj): ReadonlyArray<string> | undefined =>
-  equals(there["tags"], wanted["tags"]) ? undefined : arr(wanted["tags"]).map(String)
+/** Tags of `target`, if they differ. */
+export const tagPatch = (current: Obj, target: Obj): ReadonlyArray<string> | undefined =>
+  equals(current["tags"], target["tags"]) ? undefined : arr(target["tags"]).map(String)

@@ -1,4 +1,4 @@
-/** What differs between the folder and n8n. */
+/** Differences between a folder and n8n. */
 import * as Effect from "effect/Effect"
 import { arr, equals } from "../base/Json.ts"
 import * as Comparison from "../workflows/diff/Comparison.ts"
@@ -7,22 +7,22 @@ import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 import { type Entry, entryOf, type Options, select } from "./report.ts"
 
-/** A workflow that both sides have, and differs. */
+/** A workflow that exists on both sides and differs. */
 export interface Difference extends Entry {
-  /** Where `before` is: the side that did not change, or n8n where both did. */
+  /** Side of `before`: the unchanged one, or n8n if both changed. */
   readonly from: "here" | "there"
   readonly view: WorkflowDiff.View
-  /** Where the tags differ. */
+  /** Present if the tags differ. */
   readonly tags?: { readonly before: ReadonlyArray<string>; readonly after: ReadonlyArray<string> }
 }
 
-/** How it is shown. */
+/** Options of a diff. */
 export interface DiffOptions extends Options {
-  /** Shows secrets as they are; else they are replaced, and only told to differ. */
+  /** Shows secrets. By default they are redacted, and the diff only says that they differ. */
   readonly showsSecrets?: boolean | undefined
 }
 
-/** All workflows that are not the same, and of those that both sides have, what differs. Writes nothing. */
+/** Workflows that are not the same, with the differences of those that exist on both sides. Writes nothing. */
 export const diff = Effect.fn("Sync.diff")(function*(folder: string, options: DiffOptions = {}) {
   const comparison = yield* Compare.make(folder, options)
   const items = (yield* select(comparison, options)).filter(({ status }) => status !== "same")

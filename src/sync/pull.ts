@@ -1,5 +1,6 @@
-/** From n8n into the folder. */
+/** Writes n8n's changes into a folder. */
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
@@ -10,16 +11,16 @@ import * as LiteralSecrets from "../workflows/LiteralSecrets.ts"
 import { keepFile } from "../workflows/Workflows.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
-import { changedLine, entryOf, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
+import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
 import * as State from "./state.ts"
 
-/** How a folder is pulled. */
+/** Options of a pull. */
 export interface PullOptions<R = never> extends Options {
-  /** Removes files whose workflow n8n has no more, unless they changed. */
+  /** Removes unchanged files whose workflow no longer exists on n8n. */
   readonly deletes?: boolean | undefined
   /**
-   * Decides conflicts: `there` writes n8n's state into the file; `here` takes n8n's state for seen, so that the file
-   * counts as changed and a push writes it.
+   * Side that wins conflicts: `there` writes n8n's state into the file; `here` records n8n's state as seen, so that the
+   * file counts as changed and a push writes it.
    */
   readonly resolve?: "here" | "there" | undefined
   readonly dryRun?: boolean | undefined
@@ -34,9 +35,9 @@ type Task =
 
 const operation = "sync_pull"
 
-const atOnce = 8
+const concurrency = 8
 
-/** What is to be done about each, in order; nothing is written before all of it is known. */
+/** Plans the task of each item, in order, before anything is written. */
 const plan = Effect.fnUntraced(function*(
   { folder, scope, state }: Compare.Comparison,
   items: ReadonlyArray<Compare.Item>,
@@ -48,54 +49,43 @@ const plan = Effect.fnUntraced(function*(
     taken.add(file)
     return file
   }
-  const files = new Map(items.map((item) => [
-    item,
-    item.local?.file ?? item.file ?? freeName(item.name)
-  ]))
+  const files = new Map(items.map((item) => [item, item.local?.file ?? item.file ?? freeName(item.name)]))
   return yield* Effect.forEach(items, (item): Effect.Effect<Task, Errors.N8nError, N8nClient> => {
     const { base, local, remote, status } = item
     const file = files.get(item) ?? ""
     const write = (there: Compare.Remote) =>
       Effect.map(Compare.whole(there), (workflow): Task => ({ kind: "write", item, file, workflow }))
+    const note = (there: Compare.Remote) =>
+      Effect.map(Compare.whole(there), (workflow): Task => ({
+        kind: "note",
+        item,
+        base: Compare.baseOf(file, workflow, scope)
+      }))
     const leave = Effect.succeed<Task>({ kind: "leave", item })
     switch (status) {
       case "new there":
       case "changed there":
         return remote === undefined ? leave : write(remote)
       case "gone there":
-        return Effect.succeed<Task>(
-          deletes === true && local !== undefined ? { kind: "remove", item, local } : { kind: "leave", item }
-        )
+        return deletes === true && local !== undefined ? Effect.succeed<Task>({ kind: "remove", item, local }) : leave
       case "same":
         if (remote === undefined || local === undefined) return leave
         if (str(local.value["id"]) !== remote.id || splitsCode !== undefined) return write(remote)
-        return base?.hash === local.hash && base.file === file
-          ? leave
-          : Effect.map(Compare.whole(remote), (workflow): Task => ({
-            kind: "note",
-            item,
-            base: Compare.baseOf(file, workflow, scope)
-          }))
+        return base?.hash === local.hash && base.file === file ? leave : note(remote)
       case "both":
         if (resolve === "there") {
           if (remote !== undefined) return write(remote)
           return local === undefined ? leave : Effect.succeed<Task>({ kind: "remove", item, local })
         }
         if (resolve !== "here") return leave
-        return remote === undefined
-          ? Effect.succeed<Task>({ kind: "note", item, base: undefined })
-          : Effect.map(Compare.whole(remote), (workflow): Task => ({
-            kind: "note",
-            item,
-            base: Compare.baseOf(file, workflow, scope)
-          }))
+        return remote === undefined ? Effect.succeed<Task>({ kind: "note", item, base: undefined }) : note(remote)
       default:
         return leave
     }
-  }, { concurrency: atOnce })
+  }, { concurrency })
 })
 
-/** Writes n8n's state into a file, or a new one. */
+/** Creates or updates the file of a workflow. */
 const writeFile = Effect.fnUntraced(function*(
   comparison: Compare.Comparison,
   { file, item: { local }, workflow }: Task & { readonly kind: "write" }
@@ -122,13 +112,61 @@ const writeFile = Effect.fnUntraced(function*(
   )
 })
 
+/** The outcome of a task, and the entry of the state that it changes. */
+interface Performed {
+  readonly outcome: Outcome
+  readonly base?: readonly [id: string, base: State.Base | undefined]
+}
+
+const remove = Effect.fnUntraced(function*(
+  { file, hash, path }: Compare.Local,
+  scope: content.Scope
+) {
+  const files = yield* WorkflowFiles
+  yield* files.remove(path, ({ text, value }) =>
+    content.hash(content.of(obj(value) ?? {}, scope)) === hash
+      ? keepFile(operation)(text, path)
+      : Effect.fail(Compare.movedOn(`File '${file}'`)))
+})
+
+const write = Effect.fnUntraced(function*(
+  comparison: Compare.Comparison,
+  task: Task & { readonly kind: "write" },
+  dryRun: boolean,
+  warnings: ReadonlyArray<string>
+) {
+  const { file, item, workflow } = task
+  const { folder, scope } = comparison
+  const textBefore = item.status === "same" ? yield* folder.read(file) : undefined
+  if (!dryRun) yield* writeFile(comparison, task)
+  const base = [workflow.id, Compare.baseOf(file, workflow, scope)] as const
+  // The content is the same: at most, code moved between files.
+  if (item.status === "same" && (dryRun || (yield* folder.read(file)) === textBefore)) {
+    return { outcome: entryOf(item), base } satisfies Performed
+  }
+  const performed: Performed = {
+    outcome: defined({
+      ...entryOf(item),
+      id: workflow.id,
+      file,
+      action: item.local === undefined ? "created" as const : "updated" as const,
+      changed: item.status === "same" || item.local === undefined
+        ? undefined
+        : changedLine(item.local.content, content.of(workflow, scope)),
+      warnings: nonEmpty(warnings)
+    }),
+    base
+  }
+  return performed
+})
+
 /**
- * Writes into the folder what is new or changed on n8n, and leaves what changed on both sides.
+ * Writes new and changed workflows of n8n into the folder, and leaves those that changed on both sides.
  *
  * **Details**
  *
- * All is read before anything is written. A file that changes is kept as a snapshot, and keeps its layout and whatever
- * else it holds. Killed at any moment, it leaves whole files, and the next pull goes on.
+ * Everything is read before anything is written. A file is stored as a snapshot before it changes, and keeps its layout
+ * and its other content. An interrupted pull leaves whole files, and the next one continues.
  */
 export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string, options: PullOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void } = options
@@ -138,79 +176,61 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
     const { scope, state } = comparison
     const items = yield* select(comparison, options)
     const tasks = yield* plan(comparison, items, options)
-    const writes = tasks.filter((task) => task.kind === "write")
     const secrets = new Map(
-      writes.map((task) => [task.item, LiteralSecrets.warnings(content.of(task.workflow, scope))] as const)
+      tasks.flatMap((task) =>
+        task.kind === "write" ? [[task.item, LiteralSecrets.warnings(content.of(task.workflow, scope))] as const] : []
+      )
     )
-    yield* Effect.forEach(writes, ({ file, item }) => {
-      const warnings = secrets.get(item) ?? []
-      return warnings.length === 0 ? Effect.void : onStep({ _tag: "Secrets", file, warnings })
+    yield* Effect.forEach(tasks, (task) => {
+      const warnings = secrets.get(task.item) ?? []
+      return task.kind !== "write" || warnings.length === 0
+        ? Effect.void
+        : onStep({ _tag: "Secrets", file: task.file, warnings })
     }, { discard: true })
 
-    const bases: { [id: string]: State.Base | undefined } = { ...state.workflows }
-    const total = tasks.filter(({ kind }) => kind === "write" || kind === "remove").length
-    let count = 0
     const perform = Effect.fnUntraced(function*(task: Task) {
       const { item } = task
       const entry = entryOf(item)
-      if (task.kind === "leave") return entry as Outcome
-      if (task.kind === "note") {
-        if (item.id !== undefined) bases[item.id] = task.base
-        // The conflict is settled: the file is what a push writes.
-        return (item.status === "both" ? { ...entry, action: "kept" } : entry) as Outcome
+      const idBase = (base: State.Base | undefined) => item.id === undefined ? {} : { base: [item.id, base] as const }
+      switch (task.kind) {
+        case "leave":
+          return { outcome: entry } satisfies Performed
+        case "note":
+          // A conflict that is resolved for the file leaves it for a push.
+          return {
+            outcome: item.status === "both" ? { ...entry, action: "kept" } : entry,
+            ...idBase(task.base)
+          } satisfies Performed
+        case "remove":
+          if (!dryRun) yield* remove(task.local, scope)
+          return { outcome: { ...entry, action: "removed" }, ...idBase(undefined) } satisfies Performed
+        case "write":
+          return yield* write(comparison, task, dryRun, secrets.get(item) ?? [])
       }
-      if (task.kind === "remove") {
-        const { file, hash, path } = task.local
-        if (!dryRun) {
-          yield* WorkflowFiles.use((files) =>
-            files.remove(path, ({ text, value }) =>
-              content.hash(content.of(obj(value) ?? {}, scope)) === hash
-                ? keepFile(operation)(text, path)
-                : Effect.fail(Compare.movedOn(`File '${file}'`)))
-          )
-        }
-        if (item.id !== undefined) bases[item.id] = undefined
-        return { ...entry, action: "removed" } satisfies Outcome
-      }
-      const textBefore = item.status === "same" ? yield* comparison.folder.read(task.file) : undefined
-      if (!dryRun) yield* writeFile(comparison, task)
-      // Only its code moves, if anything does.
-      const isLeft = item.status === "same" &&
-        (dryRun || (yield* comparison.folder.read(task.file)) === textBefore)
-      bases[task.workflow.id] = Compare.baseOf(task.file, task.workflow, scope)
-      if (isLeft) return entry as Outcome
-      const warnings = secrets.get(item) ?? []
-      const outcome: Outcome = defined({
-        ...entry,
-        id: task.workflow.id,
-        file: task.file,
-        action: item.local === undefined ? "created" as const : "updated" as const,
-        changed: item.status === "same"
-          ? undefined
-          : item.local && changedLine(item.local.content, content.of(task.workflow, scope)),
-        warnings: warnings.length === 0 ? undefined : warnings
-      })
-      return outcome
     })
 
-    const outcomes = yield* Effect.forEach(tasks, (task) =>
+    const total = tasks.filter(({ kind }) => kind === "write" || kind === "remove").length
+    const done = yield* Ref.make(0)
+    const all = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        const outcome = yield* Effect.catch(perform(task), (error) => {
-          const failed: Outcome = { ...entryOf(task.item), error }
-          return Effect.succeed(failed)
-        })
+        const performed: Performed = yield* Effect.catch(
+          perform(task),
+          (error) => Effect.succeed({ outcome: { ...entryOf(task.item), error } })
+        )
         if (task.kind === "write" || task.kind === "remove") {
-          count++
-          yield* onStep({ _tag: "Done", outcome, count, total })
+          const count = yield* Ref.updateAndGet(done, (count) => count + 1)
+          yield* onStep({ _tag: "Done", outcome: performed.outcome, count, total })
         }
-        return outcome
-      }), { concurrency: atOnce })
+        return performed
+      }), { concurrency })
     if (!dryRun) {
+      const bases = new Map<string, State.Base | undefined>(Object.entries(state.workflows))
+      for (const { base } of all) if (base !== undefined) bases.set(...base)
       const workflows = Object.fromEntries(
-        Object.entries(bases).flatMap(([id, base]) => base === undefined ? [] : [[id, base]])
+        [...bases].flatMap(([id, base]) => base === undefined ? [] : [[id, base]])
       )
       yield* State.write(comparison.folder, { ...state, workflows }, comparison.stateText)
     }
-    return reportOf(outcomes)
+    return reportOf(all.map(({ outcome }) => outcome))
   }))
 })

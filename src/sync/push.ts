@@ -1,5 +1,6 @@
-/** From the folder to n8n. */
+/** Writes a folder's changes to n8n. */
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import { defined, obj, str } from "../base/Json.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
@@ -11,13 +12,13 @@ import { WorkflowStore, type Written } from "../workflows/store/WorkflowStore.ts
 import { keepFile } from "../workflows/Workflows.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
-import { changedLine, entryOf, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
+import { changedLine, entryOf, nonEmpty, type Options, type Outcome, reportOf, select, type Step } from "./report.ts"
 import * as State from "./state.ts"
 import * as writing from "./writing.ts"
 
-/** How a folder is pushed. */
+/** Options of a push. */
 export interface PushOptions<R = never> extends Options {
-  /** Publishes what is pushed. Without it, on n8n 2.x, a published workflow goes on running as it was. */
+  /** Publishes the pushed workflows. Otherwise, on n8n 2.x, the published versions keep running. */
   readonly publishes?: boolean | undefined
   /** Deletes workflows whose file is gone, unless they changed on n8n. */
   readonly deletes?: boolean | undefined
@@ -25,7 +26,7 @@ export interface PushOptions<R = never> extends Options {
   readonly onStep?: ((step: Step) => Effect.Effect<void, never, R>) | undefined
 }
 
-type Task =
+type WriteTask =
   | { readonly kind: "create"; readonly item: Compare.Item; readonly local: Compare.Local }
   | {
     readonly kind: "update"
@@ -33,6 +34,9 @@ type Task =
     readonly local: Compare.Local
     readonly remote: Compare.Remote
   }
+
+type Task =
+  | WriteTask
   | { readonly kind: "remove"; readonly item: Compare.Item; readonly remote: Compare.Remote }
   | { readonly kind: "leave"; readonly item: Compare.Item }
 
@@ -43,7 +47,7 @@ const stringsIn = (value: unknown): ReadonlyArray<string> =>
     ? Object.values(value).flatMap(stringsIn)
     : []
 
-/** Whether publishing is all that is left to do: a draft of what runs, what an earlier push left, or what is named. */
+/** Whether only publishing is left to do: of a published workflow, of an earlier push, or of a workflow named by `only`. */
 const isToPublish = ({ base, remote }: Compare.Item, { only, publishes }: Pick<PushOptions, "only" | "publishes">) =>
   publishes === true && remote?.awaitsPublishing === true &&
   (remote.active || base?.unpublished === true || only !== undefined)
@@ -61,7 +65,7 @@ const taskOf = (item: Compare.Item, options: Pick<PushOptions, "deletes" | "only
     : { kind: "leave", item }
 }
 
-/** Deletes what is still as it was when its file was there, and the code that the file left. */
+/** Deletes a workflow that has not changed since its file was removed, and the code files that are left of it. */
 const remove = Effect.fnUntraced(function*(
   { item, remote }: Task & { readonly kind: "remove" },
   { folder, items, scope }: Compare.Comparison
@@ -75,7 +79,7 @@ const remove = Effect.fnUntraced(function*(
   yield* folder.removeCode(item.file, (file, text) => !used.has(file) && codes.has(text))
 })
 
-/** The file becomes what n8n made of it: the id, and what it repaired. One that was edited meanwhile is left. */
+/** Brings the id and repairs of the workflow on n8n into its file, unless that was edited in the meantime. */
 const follow = Effect.fnUntraced(function*(
   local: Compare.Local,
   workflow: Workflow.Workflow,
@@ -100,134 +104,148 @@ const follow = Effect.fnUntraced(function*(
   )
 })
 
+/** Applies changes to the folder's state and saves it; the tasks of a push run one after another. */
+const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compare.Comparison) {
+  const ref = yield* Ref.make({ state, text: stateText })
+  return Effect.fnUntraced(function*(change: (state: State.State) => State.State) {
+    // If writing fails, the next write contains the change.
+    const { state, text } = yield* Ref.updateAndGet(ref, ({ state, text }) => ({ state: change(state), text }))
+    yield* Ref.set(ref, { state, text: yield* State.write(folder, state, text) })
+  })
+})
+
+/** Marks the workflow of a file as being created. */
+const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
+  ...rest,
+  creating: [...new Set([...creating, file])],
+  workflows
+})
+
+/** Sets the common state of a workflow; `undefined` removes it. */
+const withBase =
+  (id: string, base: State.Base | undefined) => ({ creating = [], workflows, ...rest }: State.State): State.State => {
+    const { [id]: _, ...others } = workflows
+    const left = nonEmpty(creating.filter((file) => file !== base?.file))
+    return {
+      ...rest,
+      ...(left === undefined ? {} : { creating: left }),
+      workflows: base === undefined ? others : { ...others, [id]: base }
+    }
+  }
+
+interface Context {
+  readonly comparison: Compare.Comparison
+  readonly publishes: boolean
+  readonly record: Effect.Success<ReturnType<typeof recorder>>
+}
+
+/** Updates the state and the file after a workflow was written; returns the warnings. */
+const recordWritten = Effect.fnUntraced(function*(
+  { kind, local }: WriteTask,
+  { warnings, workflow }: Written,
+  { comparison, publishes, record }: Context
+) {
+  const { scope } = comparison
+  const isUnpublished = !publishes && Workflow.awaitsPublishing(workflow)
+  yield* record(withBase(workflow.id, {
+    ...Compare.baseOf(local.file, workflow, scope),
+    ...(isUnpublished ? { unpublished: true } : {})
+  }))
+  yield* follow(local, workflow, comparison)
+  return [...warnings, ...writing.remarks(local.content, workflow, scope, kind === "update" && !publishes)]
+})
+
+const changedFrom = ({ item, local }: WriteTask, before: Workflow.Workflow | undefined, scope: content.Scope) =>
+  before === undefined || item.status === "same" ? undefined : changedLine(content.of(before, scope), local.content)
+
+const actionOf = ({ kind }: WriteTask) => kind === "create" ? "created" as const : "updated" as const
+
+const write = Effect.fnUntraced(function*(task: WriteTask, context: Context) {
+  const { item, local } = task
+  const { comparison: { scope }, publishes, record } = context
+  if (task.kind === "create") yield* record(withCreating(local.file))
+  const written: Written & { readonly before?: Workflow.Workflow } = task.kind === "create"
+    ? yield* writing.create(local.content, operation, publishes)
+    : yield* writing.update(task.remote, local.content, {
+      expectedHash: task.remote.hash,
+      operation,
+      publishes,
+      scope
+    })
+  const { before, workflow } = written
+  const warnings = [...LiteralSecrets.warnings(local.content), ...yield* recordWritten(task, written, context)]
+  return defined({
+    ...entryOf(item),
+    id: workflow.id,
+    action: actionOf(task),
+    changed: changedFrom(task, before, scope),
+    published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
+    warnings: nonEmpty(warnings)
+  })
+})
+
+/** The outcome that a task would have; fails where a write would be refused. */
+const foresee = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, scope: content.Scope) {
+  const { item } = task
+  const n8n = yield* N8nClient
+  const before = task.kind === "create" ? undefined : yield* Compare.whole(task.remote)
+  if (task.kind === "remove") {
+    yield* preview(defined({ before }), n8n.getWorkflow)
+    return { ...entryOf(item), action: "removed" as const }
+  }
+  const { local } = task
+  yield* preview(defined({ after: { ...before, ...local.content }, before }), n8n.getWorkflow)
+  return defined({
+    ...entryOf(item),
+    action: actionOf(task),
+    changed: item.status === "same" ? "publishes what waits" : changedFrom(task, before, scope),
+    warnings: nonEmpty(LiteralSecrets.warnings(local.content))
+  })
+})
+
+const perform = Effect.fnUntraced(function*(task: Exclude<Task, { readonly kind: "leave" }>, context: Context) {
+  if (task.kind !== "remove") return yield* write(task, context)
+  yield* remove(task, context.comparison)
+  yield* context.record(withBase(task.remote.id, undefined))
+  return { ...entryOf(task.item), action: "removed" as const }
+})
+
 /**
- * Writes to n8n what is new or changed in the folder.
+ * Writes new and changed files of the folder to n8n.
  *
  * **Details**
  *
- * What changed on both sides is never overwritten: one such workflow, or one file that is no workflow, among those that
- * are pushed, and nothing is written. Before each write the workflow is looked at again, and a snapshot is kept. The
- * state is written after each, so that a push that ends halfway goes on where it was. On n8n: `POST /workflows`,
- * `PUT /workflows/{id}`, its tags, `DELETE` and publishing only when asked.
+ * Workflows that changed on both sides are never overwritten: if one of them, or an invalid file, is among the pushed
+ * ones, nothing is written. Before each write the workflow is read again and stored as a snapshot. The state is written
+ * after each, so that an interrupted push continues where it ended. Calls `POST /workflows`, `PUT /workflows/{id}`,
+ * those of tags and `DELETE`; publishes only when asked.
  */
 export const push = Effect.fn("Sync.push")(function*<R = never>(userPath: string, options: PushOptions<R> = {}) {
   const { dryRun = false, onStep = () => Effect.void, publishes = false } = options
   const folder = yield* WorkflowFiles.use((files) => files.folder(userPath))
   return yield* folder.exclusively(Effect.gen(function*() {
     const comparison = yield* Compare.make(userPath, options)
-    const { scope } = comparison
     const items = yield* select(comparison, options)
     const isBlocked = items.some(({ status }) => status === "both" || status === "invalid")
     const tasks = items.map((item): Task => isBlocked && !dryRun ? { kind: "leave", item } : taskOf(item, options))
-
-    let state = comparison.state
-    let text = comparison.stateText
-    const note = Effect.fnUntraced(function*(id: string, base: State.Base | undefined) {
-      const { [id]: _, ...rest } = state.workflows
-      const { creating = [], ...others } = state
-      const left = creating.filter((file) => file !== base?.file)
-      state = {
-        ...others,
-        ...(left.length === 0 ? {} : { creating: left }),
-        workflows: base === undefined ? rest : { ...rest, [id]: base }
-      }
-      text = yield* State.write(comparison.folder, state, text)
-    })
-    const begin = Effect.fnUntraced(function*(file: string) {
-      const { workflows, ...others } = state
-      state = { ...others, creating: [...new Set([...state.creating ?? [], file])], workflows }
-      text = yield* State.write(comparison.folder, state, text)
-    })
-
-    const told = Effect.fnUntraced(function*(task: Task & { readonly kind: "create" | "update" }, written: Written) {
-      const { workflow } = written
-      const isLeft = !publishes && Workflow.awaitsPublishing(workflow)
-      yield* note(workflow.id, {
-        ...Compare.baseOf(task.local.file, workflow, scope),
-        ...(isLeft ? { unpublished: true } : {})
-      })
-      yield* follow(task.local, workflow, comparison)
-      const warnings = [
-        ...written.warnings,
-        ...writing.settingsKept(task.local.content, workflow, scope),
-        ...(!scope.writesDrafts && workflow.active && task.kind === "update" && !publishes ? [writing.noDrafts] : [])
-      ]
-      return { workflow, warnings }
-    })
-
-    const perform = Effect.fnUntraced(function*(task: Task) {
-      const { item } = task
-      const entry = entryOf(item)
-      if (task.kind === "leave") return entry as Outcome
-      const n8n = yield* N8nClient
-      if (task.kind === "remove") {
-        if (dryRun) {
-          yield* preview({ before: yield* Compare.whole(task.remote) }, n8n.getWorkflow)
-        } else {
-          yield* remove(task, comparison)
-          yield* note(task.remote.id, undefined)
-        }
-        return { ...entry, action: "removed" } satisfies Outcome
-      }
-      const secrets = LiteralSecrets.warnings(task.local.content)
-      const action = task.kind === "create" ? "created" as const : "updated" as const
-      const changedFrom = (before: Workflow.Workflow | undefined) =>
-        before === undefined || item.status === "same"
-          ? undefined
-          : changedLine(content.of(before, scope), task.local.content)
-      if (dryRun) {
-        const before = task.kind === "create" ? undefined : yield* Compare.whole(task.remote)
-        const after = { ...before, ...task.local.content }
-        yield* preview({ after, ...(before === undefined ? {} : { before }) }, n8n.getWorkflow)
-        const outcome: Outcome = defined({
-          ...entry,
-          action,
-          changed: item.status === "same" ? "publishes what waits" : changedFrom(before),
-          warnings: secrets.length === 0 ? undefined : secrets
-        })
-        return outcome
-      }
-      if (task.kind === "create") yield* begin(task.local.file)
-      const [written, before] = task.kind === "create"
-        ? [yield* writing.create(task.local.content, operation, publishes), undefined] as const
-        : yield* Effect.map(
-          writing.update(task.remote, task.local.content, {
-            expectedHash: task.remote.hash,
-            operation,
-            publishes,
-            scope
-          }),
-          (modified) => [modified, modified.before] as const
-        )
-      const { warnings, workflow } = yield* told(task, written)
-      const all = [...secrets, ...warnings]
-      const outcome: Outcome = defined({
-        ...entry,
-        id: workflow.id,
-        action,
-        changed: changedFrom(before),
-        published: workflow.active ? !Workflow.hasDraft(workflow) : undefined,
-        warnings: all.length === 0 ? undefined : all
-      })
-      return outcome
-    })
-
+    const context: Context = { comparison, publishes, record: yield* recorder(comparison) }
     const total = tasks.filter(({ kind }) => kind !== "leave").length
-    let count = 0
-    let isBroken = false
+    const progress = yield* Ref.make({ count: 0, connectionLost: false })
     const outcomes = yield* Effect.forEach(tasks, (task) =>
       Effect.gen(function*() {
-        if (task.kind === "leave" || isBroken) return entryOf(task.item) as Outcome
-        const outcome = yield* Effect.catch(perform(task), (error) => {
-          // An n8n that does not answer, or knows the key no more, would be asked in vain for all the others.
-          isBroken = error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
-          const failed: Outcome = { ...entryOf(task.item), error }
-          return Effect.succeed(failed)
+        const { connectionLost, count } = yield* Ref.get(progress)
+        if (task.kind === "leave" || connectionLost) return entryOf(task.item)
+        const result = yield* Effect.result(dryRun ? foresee(task, comparison.scope) : perform(task, context))
+        const outcome: Outcome = result._tag === "Success"
+          ? result.success
+          : { ...entryOf(task.item), error: result.failure }
+        yield* Ref.set(progress, {
+          count: count + 1,
+          connectionLost: result._tag === "Failure" && writing.isConnectionLost(result.failure)
         })
-        count++
-        yield* onStep({ _tag: "Done", outcome, count, total })
+        yield* onStep({ _tag: "Done", outcome, count: count + 1, total })
         return outcome
       }))
-    return reportOf(outcomes)
+    return reportOf<Outcome>(outcomes)
   }))
 })

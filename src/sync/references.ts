@@ -1,24 +1,24 @@
-/** What in a workflow belongs to its n8n: credentials, other workflows, data tables. Pure. */
+/** References of a workflow to others of its n8n: credentials, workflows, data tables. Pure. */
 import { arr, defined, mapValues, type Obj, obj, own, str } from "../base/Json.ts"
 import type { Place } from "../workflows/NodeParameters.ts"
 
 /** A credential, workflow or table on an n8n. */
-export interface Thing {
+export interface NamedRef {
   readonly id: string
   readonly name: string
 }
 
-/** Something that a workflow refers to. */
+/** A reference in a workflow. */
 export type Reference =
   & { readonly node?: string }
   & (
     | { readonly kind: "credential"; readonly type: string; readonly id?: string; readonly name?: string }
-    /** `isUsed`: whether n8n would fail without it. */
+    /** `isUsed`: whether the workflow would fail without it. */
     | { readonly kind: "workflow" | "table"; readonly id: string; readonly isUsed: boolean }
   )
 
-/** What stands for it on the other n8n; `undefined` leaves it as it is. */
-export type Resolve = (reference: Reference) => Thing | undefined
+/** Returns the counterpart of a reference on another n8n; `undefined` leaves the reference unchanged. */
+export type Resolve = (reference: Reference) => NamedRef | undefined
 
 const isExpression = (value: string) => value.startsWith("=")
 
@@ -31,7 +31,6 @@ const setAt = (value: unknown, path: ReadonlyArray<string | number>, change: (va
 
 const inUrl = /\/workflow\/([\w-]+)/
 
-/** The kind of thing that a parameter names. */
 const kindOf = ({ property: { modes = [], name, type } }: Place): "workflow" | "table" | undefined => {
   if (type === "workflowSelector") return "workflow"
   const isById = type === "string" || type === "resourceLocator" && modes.some((mode) => mode.name === "id")
@@ -39,14 +38,14 @@ const kindOf = ({ property: { modes = [], name, type } }: Place): "workflow" | "
   return name === "dataTableId" && type === "resourceLocator" ? "table" : undefined
 }
 
-/** The id that a locator or plain value names; a table's name is the same on every n8n. */
+/** Id in a locator or plain value; a table selected by name has the same name on every n8n. */
 const idIn = (value: unknown): string | undefined => {
   const plain = str(value) ?? str(own(value, "value"))
   if (plain === undefined || plain === "" || isExpression(plain) || own(value, "mode") === "name") return undefined
   return own(value, "mode") === "url" ? inUrl.exec(plain)?.[1] : plain
 }
 
-const moved = (kind: "workflow" | "table", value: unknown, { id, name }: Thing): unknown => {
+const moved = (kind: "workflow" | "table", value: unknown, { id, name }: NamedRef): unknown => {
   const locator = obj(value)
   if (locator === undefined) return id
   return Object.fromEntries(
@@ -59,7 +58,7 @@ const moved = (kind: "workflow" | "table", value: unknown, { id, name }: Thing):
         case "cachedResultName":
           return [[key, name]]
         case "cachedResultUrl":
-          // A table's has its project in it.
+          // A table's URL contains its project.
           return kind === "workflow" ? [[key, `/workflow/${id}`]] : []
         default:
           return [[key, inner]]
@@ -69,20 +68,20 @@ const moved = (kind: "workflow" | "table", value: unknown, { id, name }: Thing):
 }
 
 const withParameters = (node: Obj, places: ReadonlyArray<Place>, resolve: Resolve): Obj => {
-  const found = places.flatMap((place) => {
+  const references = places.flatMap((place) => {
     const kind = kindOf(place)
     return kind === undefined ? [] : [{ ...place, kind }]
   })
-  const byPath = Map.groupBy(found, ({ path }) => JSON.stringify(path))
+  const byPath = Map.groupBy(references, ({ path }) => JSON.stringify(path))
   let parameters: unknown = node["parameters"]
   for (const same of byPath.values()) {
     const { kind, path, property, value } = same.find(({ isShown }) => isShown) ?? same[0] ?? {}
     const id = idIn(value)
     if (kind === undefined || path === undefined || id === undefined) continue
-    // What is not shown is not used, and a mere id may be of another n8n that the node has a credential for.
+    // A hidden parameter is not used, and a plain id may be of another n8n that the node has a credential for.
     const isUsed = same.some(({ isShown }) => isShown) && (kind === "table" || property?.type === "workflowSelector")
-    const thing = resolve(defined({ kind, id, isUsed, node: str(node["name"]) }))
-    if (thing !== undefined) parameters = setAt(parameters, path, (old) => moved(kind, old, thing))
+    const ref = resolve(defined({ kind, id, isUsed, node: str(node["name"]) }))
+    if (ref !== undefined) parameters = setAt(parameters, path, (old) => moved(kind, old, ref))
   }
   return parameters === node["parameters"]
     ? node
@@ -94,10 +93,10 @@ const withCredentials = (node: Obj, resolve: Resolve): Obj => {
   if (credentials === undefined) return node
   const next = mapValues(credentials, (credential, type) => {
     const [id, name] = [str(own(credential, "id")), str(own(credential, "name")) ?? str(credential)]
-    const thing = id === undefined && name === undefined
+    const ref = id === undefined && name === undefined
       ? undefined
       : resolve(defined({ kind: "credential" as const, type, id, name, node: str(node["name"]) }))
-    return thing === undefined ? credential : { ...obj(credential), id: thing.id, name: thing.name }
+    return ref === undefined ? credential : { ...obj(credential), id: ref.id, name: ref.name }
   })
   return mapValues(node, (inner, key) => key === "credentials" ? next : inner)
 }
@@ -111,7 +110,7 @@ const withSettings = (settings: Obj, resolve: Resolve): Obj =>
     return key === "callerIds" ? text.split(",").map((id) => idOf(id.trim(), false)).join(",") : value
   })
 
-/** The content of a workflow with what `resolve` gives for each thing that it refers to. */
+/** Replaces each reference in the content of a workflow by the result of `resolve`. */
 export const map = (content: Obj, placesOf: (node: unknown) => ReadonlyArray<Place>, resolve: Resolve): Obj =>
   mapValues(content, (value, key) => {
     if (key === "settings") return withSettings(obj(value) ?? {}, resolve)

@@ -1,4 +1,4 @@
-/** What is told of a sync. */
+/** Reports of a sync. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../base/Errors.ts"
 import { defined, type Obj } from "../base/Json.ts"
@@ -10,59 +10,62 @@ import type * as Compare from "./comparison.ts"
 /** One workflow of the folder or of n8n. */
 export interface Entry {
   readonly status: Compare.Status
-  /** n8n's; a new file has none. */
+  /** n8n's id; absent for a new file. */
   readonly id?: string
   readonly name: string
   /** Relative to the folder, with slashes. */
   readonly file?: string
-  /** What more there is to say of its status. */
+  /** Sentence that explains the status. */
   readonly detail?: string
 }
 
-/** What a pull or push did about one workflow. */
+/** Outcome of a pull or push for one workflow. */
 export interface Outcome extends Entry {
-  /** In a dry run: what would be done; `kept` is a conflict settled for the file. Absent where nothing was done. */
+  /** In a dry run, the planned action. `"kept"`: a conflict was resolved in favour of the file. Absent if nothing is done. */
   readonly action?: "created" | "updated" | "removed" | "kept"
-  /** What changed, in one line. */
+  /** Summary of the changes in one line. */
   readonly changed?: string
-  /** Of a pushed workflow: whether it runs as it was pushed; absent where nothing of it runs. */
+  /** Whether the pushed version is the running one; absent if the workflow is not published. */
   readonly published?: boolean
   readonly warnings?: ReadonlyArray<string>
   readonly error?: Errors.N8nError
 }
 
-/** All of them. */
+/** Entries of a sync, and their totals. */
 export interface Report<A extends Entry = Entry> {
   readonly entries: ReadonlyArray<A>
   readonly counts: { readonly [status in Compare.Status]?: number }
   /** Whether both sides are the same. */
   readonly isSame: boolean
-  /** Whether something changed on both sides, and was left. */
+  /** Whether a workflow changed on both sides and the conflict is not resolved. */
   readonly hasConflicts: boolean
-  /** Whether a file is no workflow, or something could not be done. */
+  /** Whether a file is not a workflow, or an action failed. */
   readonly hasErrors: boolean
 }
 
-/** What happens along the way. */
+/** Progress of a sync. */
 export type Step =
-  /** Literal secrets that are about to be written into a file. */
+  /** Literal secrets, before they are written into a file. */
   | { readonly _tag: "Secrets"; readonly file: string; readonly warnings: ReadonlyArray<string> }
   | { readonly _tag: "Done"; readonly outcome: Outcome; readonly count: number; readonly total: number }
 
-/** What every sync takes. */
+/** Options of every sync. */
 export interface Options extends Compare.Options {
-  /** Only these: ids, or files as they are called in the folder. */
+  /** Ids of workflows, or files relative to the folder, to which the sync is limited. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** Only files among these, which need not be workflows. */
+  /** Files to which the sync is limited; those that are not workflows are ignored. */
   readonly among?: ReadonlyArray<string> | undefined
 }
 
-/** What is told of an item. */
+/** Returns the list, or `undefined` if it is empty. */
+export const nonEmpty = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> | undefined => all.length === 0 ? undefined : all
+
+/** Entry of an item. */
 export const entryOf = ({ detail, file, id, name, status }: Entry): Entry => defined({ status, id, name, file, detail })
 
 const plain = (file: string) => file.replaceAll("\\", "/").replace(/^\.\//, "")
 
-/** The chosen items; one that there is not is refused. */
+/** Selects items by `only` and `among`; fails if one of `only` does not exist. */
 export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison, { among, only }: Options) {
   const files = among === undefined ? undefined : new Set(among.map(plain))
   const candidates = files === undefined ?
@@ -71,20 +74,20 @@ export const select = Effect.fnUntraced(function*({ items }: Compare.Comparison,
       file !== undefined && [file, ...local?.beside ?? []].some((each) => files.has(each))
     )
   if (only === undefined) return candidates
-  const wanted = new Set(only.map(plain))
-  const isWanted = (name: string | undefined) => name !== undefined && wanted.has(name)
+  const selection = new Set(only.map(plain))
+  const isSelected = (name: string | undefined) => name !== undefined && selection.has(name)
   const names = items.flatMap(({ file, id }) => [file, id].flatMap((each) => each ?? []))
-  const missing = [...wanted].find((each) => !names.includes(each))
+  const missing = [...selection].find((each) => !names.includes(each))
   return missing === undefined
-    ? candidates.filter(({ file, id }) => isWanted(id) || isWanted(file))
+    ? candidates.filter(({ file, id }) => isSelected(id) || isSelected(file))
     : yield* new Errors.ValidationError({
       reason: `There is no workflow '${missing}' here`,
       field: "only",
-      hint: `Give ids, or paths in the folder. ${suggestion(missing, names)}`
+      hint: `Use ids, or paths relative to the folder. ${suggestion(missing, names)}`
     })
 })
 
-/** Counts the entries. */
+/** Summarizes the entries. */
 export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(
   entries: ReadonlyArray<A>
 ): Report<A> => ({
@@ -99,7 +102,7 @@ export const reportOf = <A extends Entry & Pick<Outcome, "error" | "action">>(
   hasErrors: entries.some(({ error, status }) => status === "invalid" || error !== undefined)
 })
 
-/** What changed, in one line without secrets. */
+/** Summary of the changes in one line, without secrets. */
 export const changedLine = (before: Obj, after: Obj): string => {
   const clean = WorkflowDiff.summary(redact(before), redact(after))
   return clean === "nothing" ? WorkflowDiff.line(WorkflowDiff.make(before, after)) : clean

@@ -1,18 +1,20 @@
 /** Writes contents to n8n. */
 import * as Effect from "effect/Effect"
+import type * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import type * as Workflow from "../n8n/model/Workflow.ts"
 import { WorkflowStore } from "../workflows/store/WorkflowStore.ts"
 import * as Compare from "./comparison.ts"
 import * as content from "./content.ts"
 
-/** Told of a published workflow of n8n 1.x that was changed. */
-export const noDrafts = "this n8n's API has no drafts: what was pushed runs at once"
+/** Whether n8n does not answer, or no longer accepts the key, so that all further writes would fail too. */
+export const isConnectionLost = (error: Errors.N8nError): boolean =>
+  error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode === 401)
 
-/** Creates; what n8n takes only once the workflow exists follows. */
-export const create = Effect.fnUntraced(function*(wanted: Obj, operation: string, publishes: boolean) {
+/** Creates a workflow; its description follows, since n8n accepts that only for an existing one. */
+export const create = Effect.fnUntraced(function*(target: Obj, operation: string, publishes: boolean) {
   const store = yield* WorkflowStore
-  const { description, tags, ...body } = wanted
+  const { description, tags, ...body } = target
   const names = Array.isArray(tags) ? tags.map(String) : undefined
   const written = yield* store.create(body, { source: "file", tags: names, active: publishes })
   if (description === undefined) return written
@@ -20,12 +22,12 @@ export const create = Effect.fnUntraced(function*(wanted: Obj, operation: string
   return { ...written, workflow }
 })
 
-/** Writes what differs, as long as n8n still has what it was compared with. */
+/** Writes the differences, provided that the workflow has not changed since it was compared. */
 export const update = Effect.fnUntraced(function*(
-  there: { readonly id: string; readonly tags?: Workflow.Workflow["tags"] | undefined },
-  wanted: Obj,
+  { id, tags }: { readonly id: string; readonly tags?: Workflow.Workflow["tags"] | undefined },
+  target: Obj,
   { expectedHash, operation, publishes, scope }: {
-    /** Of what it was compared with. */
+    /** Hash of the compared content. */
     readonly expectedHash: string
     readonly operation: string
     readonly publishes: boolean
@@ -33,28 +35,43 @@ export const update = Effect.fnUntraced(function*(
   }
 ) {
   const store = yield* WorkflowStore
-  const compared = content.of({ tags: there.tags }, scope)
-  return yield* store.modify(there.id, (before) => {
+  return yield* store.modify(id, (before) => {
     const now = content.of(before, scope)
     return content.hash(now) === expectedHash
-      ? Effect.succeed({ patch: content.patch(now, wanted, scope), result: undefined })
-      : Effect.fail(Compare.movedOn(`Workflow '${there.id}'`))
+      ? Effect.succeed({ patch: content.patch(now, target, scope), result: undefined })
+      : Effect.fail(Compare.movedOn(`Workflow '${id}'`))
   }, {
     operation,
     source: "file",
-    tags: content.tagPatch(compared, wanted),
+    tags: content.tagPatch(content.of({ tags }, scope), target),
     active: publishes ? true : undefined,
     isDraft: !publishes
   })
 })
 
-/** What is told of settings that n8n keeps though they are wanted no more; n8n 1.x always has two of its own. */
-export const settingsKept = (wanted: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
-  const there = Object.keys(obj(content.of(workflow, scope)["settings"]) ?? {})
-  const here = obj(wanted["settings"]) ?? {}
+/** Settings of a written workflow that its file does not have; n8n 1.x always has two of its own. */
+const extraSettings = (target: Obj, workflow: Workflow.Workflow, scope: content.Scope): ReadonlyArray<string> => {
+  const settings = obj(target["settings"])
   const own = scope.isV1 ? ["callerPolicy", "availableInMCP"] : []
-  const kept = there.filter((key) => !Object.hasOwn(here, key) && !own.includes(key))
-  return kept.length === 0 || wanted["settings"] === undefined
-    ? []
-    : [`n8n keeps settings that a file leaves out: ${kept.join(", ")}`]
+  return settings === undefined ?
+    [] :
+    Object.keys(obj(content.of(workflow, scope)["settings"]) ?? {}).filter((key) =>
+      !Object.hasOwn(settings, key) && !own.includes(key)
+    )
+}
+
+/** Remarks on a written workflow: settings that n8n keeps, and changes that run although they were not to be published. */
+export const remarks = (
+  target: Obj,
+  workflow: Workflow.Workflow,
+  scope: content.Scope,
+  isDraft: boolean
+): ReadonlyArray<string> => {
+  const extra = extraSettings(target, workflow, scope)
+  return [
+    ...(extra.length === 0 ? [] : [`n8n keeps settings that a file leaves out: ${extra.join(", ")}`]),
+    ...(isDraft && workflow.active && !scope.writesDrafts
+      ? ["this n8n's API has no drafts: the pushed workflow runs immediately"]
+      : [])
+  ]
 }

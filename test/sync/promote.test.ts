@@ -210,7 +210,7 @@ describe("promote", () => {
           "'Stripe' (stripeApi) is bound to 'Strype', which http://production.test/ does not have"
         )
         assert.include(reasons, "'Header' (httpHeaderAuth) is not on")
-        assert.include(reasons, "there are 'Header of production' (prod-header)")
+        assert.include(reasons, "bind it to one of 'Header of production' (prod-header)")
         assert.include(reasons, "'Orders' is bound to 'nope'")
         assert.strictEqual(yield* writes(target), before)
         assert.deepStrictEqual(yield* target.workflows, [])
@@ -276,7 +276,7 @@ describe("promote", () => {
           bindings: { credentials: { Header: "believed", Stripe: "used" } }
         })
         assert.deepStrictEqual(outcomes(report), [["Alarm", "created"]])
-        assert.include(JSON.stringify(report.entries[0]?.warnings), "does not take: description")
+        assert.include(JSON.stringify(report.entries[0]?.warnings), "does not support: description")
         const again = yield* promote({
           only: ["alarm"],
           bindings: { credentials: { Header: "believed", Stripe: "used" } }

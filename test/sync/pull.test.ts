@@ -170,7 +170,7 @@ describe("pull", () => {
         yield* Sync.pull(".")
         yield* edit(`${folder}/.n8n-sync.json`, "http://n8n.test", "http://other.test")
         const other = yield* Effect.flip(Sync.pull("."))
-        assert.include(other.message, "in step with http://other.test, not with http://n8n.test")
+        assert.include(other.message, "synced with http://other.test, not with http://n8n.test")
         yield* fs.writeFileString(`${folder}/.n8n-sync.json`, "{")
         assert.include((yield* Effect.flip(Sync.status("."))).message, "cannot be read")
         assert.include((yield* Effect.flip(Sync.pull("../elsewhere"))).message, "files root")

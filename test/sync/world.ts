@@ -1,4 +1,4 @@
-/** A folder and an n8n to keep in step. */
+/** Workflows and files for syncing a folder with n8n. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as TestClock from "effect/testing/TestClock"
@@ -23,11 +23,11 @@ export const body = (name: string, value = "1"): Obj => ({
   settings: { executionOrder: "v1" }
 })
 
-/** Creates a workflow on n8n; gives its id. */
+/** Creates a workflow on n8n; returns its id. */
 export const create = (name: string, value?: string) =>
   Effect.flatMap(N8nClient, (n8n) => n8n.createWorkflow(body(name, value))).pipe(Effect.map(({ id }) => id))
 
-/** Changes a workflow on n8n, a moment later. */
+/** Changes a workflow on n8n one second later. */
 export const change = (id: string, value: string, name?: string) =>
   Effect.gen(function*() {
     yield* TestClock.adjust("1 second")
@@ -36,7 +36,7 @@ export const change = (id: string, value: string, name?: string) =>
     yield* n8n.putWorkflow(id, { ...body(name ?? now.name, value) })
   })
 
-/** Everything in a folder, by name. */
+/** Texts of all files in a folder, by name. */
 export const contents = (folder: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -49,7 +49,7 @@ export const contents = (folder: string) =>
     return files
   })
 
-/** The JSON in a file. */
+/** JSON in a file. */
 export const json = (file: string) =>
   Effect.map(FileSystem.FileSystem.use((fs) => fs.readFileString(file)), (text) => obj(JSON.parse(text)) ?? {})
 

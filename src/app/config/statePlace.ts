@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { sha256 } from "../base/Hash.ts"
+import { sha256 } from "../../base/Hash.ts"
 
 /** Folder of this machine, or a database shared with others. */
 export type Named =

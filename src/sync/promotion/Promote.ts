@@ -1,34 +1,32 @@
-/** From one n8n to another: reads both, plans, and writes if nothing is in the way. */
+/** Promotion of workflows from one n8n to another. */
 import * as Effect from "effect/Effect"
 import { WorkflowFiles } from "../../workflows/files/WorkflowFiles.ts"
-import * as CarryOut from "./carryOut.ts"
+import * as Apply from "./apply.ts"
 import * as Facts from "./facts.ts"
+import type { PromoteOptions, Promotion, PromotionReport } from "./options.ts"
 import * as Plan from "./plan.ts"
-import type { PromoteOptions, Promotion, PromotionReport } from "./promotion.ts"
 import * as Record from "./record.ts"
 
-export { Bindings, type Obstacle, type PromoteOptions, type Promotion, type PromotionReport } from "./promotion.ts"
+export { Bindings, type Obstacle, type PromoteOptions, type Promotion, type PromotionReport } from "./options.ts"
 
-/** What a dry run tells. */
 const foreseen = ({ entry }: Plan.Task): Promotion => ({
   ...entry,
   action: entry.status === "new" ? "created" : "updated"
 })
 
 /**
- * Brings workflows from one n8n to another: creates those that are not there, and updates those it created or that are
- * bound.
+ * Promotes workflows from one n8n to another: creates missing ones, and updates those that it created or that are bound.
  *
  * **Details**
  *
- * Credentials, called workflows, error workflows and data tables become those of the second n8n: by the bindings, by
- * what was promoted before, else by type and name. What cannot be resolved is told all at once, and then nothing is
- * written; nor is it where the second n8n changed since the last time. What became what stands in the folder's
- * `.n8n-promotion.json`, written after each workflow. Nothing is published unless asked.
+ * Credentials, called workflows, error workflows and data tables are replaced by those of the second n8n: by the
+ * bindings, by earlier promotions, else by type and name. If any of them cannot be resolved, or a workflow changed on
+ * the second n8n since the last promotion, nothing is written and the report lists all obstacles. The folder's
+ * `.n8n-promotion.json` maps the ids; it is written after each workflow. Nothing is published unless asked.
  *
  * **Gotchas**
  *
- * A workflow of the second n8n that merely has the same name is never overwritten unless it is bound.
+ * An unbound workflow of the second n8n that only has the same name is never overwritten.
  */
 export const promote = Effect.fn("Sync.promote")(function*<R = never>(
   userPath: string,
@@ -46,10 +44,10 @@ export const promote = Effect.fn("Sync.promote")(function*<R = never>(
     const { obstacles } = plan
     const hasConflicts = plan.tasks.some(({ entry }) => entry.status === "conflict")
     const outcomes: ReadonlyMap<string, Promotion> = dryRun
-      ? new Map(CarryOut.due(plan, publishes).map((task) => [task.entry.id, foreseen(task)]))
+      ? new Map(Apply.due(plan, publishes).map((task) => [task.entry.id, foreseen(task)]))
       : obstacles.length > 0 || hasConflicts
       ? new Map()
-      : yield* CarryOut.run(options, facts, plan, folder, recorded)
+      : yield* Apply.run(options, facts, plan, folder, recorded)
     const planned = new Map(plan.tasks.map(({ entry }) => [entry.id, entry]))
     const entries = [...facts.chosen].flatMap((id) => outcomes.get(id) ?? planned.get(id) ?? [])
     const report: PromotionReport = {

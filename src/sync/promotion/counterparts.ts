@@ -1,36 +1,32 @@
-/** What stands on the second n8n for what the first has: by the bindings, by what was promoted before, by name. Pure. */
-import { arr, equals, own } from "../../base/Json.ts"
+/** Counterparts on the second n8n: by the bindings, by earlier promotions, by name. Pure. */
+import { equals } from "../../base/Json.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import type * as Workflow from "../../n8n/model/Workflow.ts"
+import { nodeIds } from "../comparison.ts"
 import * as references from "../references.ts"
 import { type Facts, named } from "./facts.ts"
-import type { Bindings } from "./promotion.ts"
+import type { Bindings } from "./options.ts"
 import type * as Record from "./record.ts"
 
-type Thing = references.Thing
+type NamedRef = references.NamedRef
 
-/** Tells what stands in the way. */
+/** Adds an obstacle. */
 export type Add = (reason: string) => void
 
-/** A workflow of the second n8n, and how it was found. */
+/** A workflow of the second n8n, and how it was matched. */
 export interface Counterpart {
-  readonly thing: Thing
+  readonly ref: NamedRef
   readonly how: "bound" | "promoted" | "name"
 }
 
-const nodeIds = (workflow: Pick<Workflow.Listed, "nodes"> | undefined) =>
-  arr(workflow?.nodes).map((node) => own(node, "id"))
-
-/** Finds counterparts on the n8n at the address `there`. */
+/** Finds counterparts on the n8n at this address. */
 export const make = (
   { credentials, sources, tables, targets, workflows }: Facts,
   bindings: Bindings | undefined,
   route: Record.Route,
-  there: string
+  url: string
 ) => {
   const claimed = new Set(Object.values(route.workflows).map(({ id }) => id))
 
-  /** The name of a workflow on the first n8n. */
   const nameOf = (id: string) => sources.find((each) => each.id === id)?.name
 
   const bound = (kind: keyof Bindings, id: string | undefined, name: string | undefined) => {
@@ -38,19 +34,19 @@ export const make = (
     return [id, name].flatMap((key) => key !== undefined && Object.hasOwn(all, key) ? all[key] ?? [] : [])[0]
   }
 
-  const pick = <A extends Thing>(
-    things: ReadonlyArray<A>,
-    wanted: string,
+  const pick = <A extends NamedRef>(
+    refs: ReadonlyArray<A>,
+    binding: string,
     what: string,
     add: Add
   ): A | undefined => {
-    const found = named(things, wanted)
-    if (typeof found !== "string") return found
+    const ref = named(refs, binding)
+    if (typeof ref !== "string") return ref
     add(
-      found === "several"
-        ? `${what}: several on ${there} are named '${wanted}'. Bind it to an id.`
-        : `${what} is bound to '${wanted}', which ${there} does not have. ${
-          suggestion(wanted, things.map(({ name }) => name))
+      ref === "several"
+        ? `${what}: several on ${url} are named '${binding}'. Bind it to an id.`
+        : `${what} is bound to '${binding}', which ${url} does not have. ${
+          suggestion(binding, refs.map(({ name }) => name))
         }`.trim()
     )
     return undefined
@@ -59,62 +55,62 @@ export const make = (
   const credential = (
     { id, name, type }: references.Reference & { readonly kind: "credential" },
     add: Add
-  ): Thing | undefined => {
+  ): NamedRef | undefined => {
     const what = `The credential '${name ?? id}' (${type})`
-    const ofType = credentials.things.filter((each) => each.type === type)
-    const wanted = bound("credentials", id, name)
-    if (wanted !== undefined) {
-      // Nobody can look it up, so it is believed.
-      if (!credentials.isWhole && named(ofType, wanted) === "none") return { id: wanted, name: name ?? wanted }
-      return pick(ofType, wanted, what, add)
+    const ofType = credentials.refs.filter((each) => each.type === type)
+    const binding = bound("credentials", id, name)
+    if (binding !== undefined) {
+      // It cannot be looked up, so the binding is trusted.
+      if (!credentials.isComplete && named(ofType, binding) === "none") return { id: binding, name: name ?? binding }
+      return pick(ofType, binding, what, add)
     }
-    const found = name === undefined ? "none" : ofType.filter((each) => each.name === name)
-    if (found !== "none" && found.length === 1) return found[0]
+    const namesakes = name === undefined ? [] : ofType.filter((each) => each.name === name)
+    if (namesakes.length === 1) return namesakes[0]
     const choices = ofType.map((each) => `'${each.name}' (${each.id})`).slice(0, 5).join(", ")
     add(
-      found !== "none" && found.length > 1
-        ? `${what}: ${there} has several of that name: ${choices}. Bind it to an id.`
-        : `${what} is not on ${there}${
-          credentials.isWhole ? "" : ", as far as its workflows show (n8n 1.x does not list credentials)"
-        }. Make it there, or bind it${choices === "" ? "" : `: there are ${choices}`}.`
+      namesakes.length > 1
+        ? `${what}: ${url} has several of that name: ${choices}. Bind it to an id.`
+        : `${what} is not on ${url}${
+          credentials.isComplete ? "" : ", as far as its workflows show (n8n 1.x does not list credentials)"
+        }. Create it there, or bind it${choices === "" ? "" : ` to one of ${choices}`}.`
     )
     return undefined
   }
 
-  const table = (id: string, add: Add): Thing | undefined => {
-    const name = tables.there.things.find((each) => each.id === id)?.name
+  const table = (id: string, add: Add): NamedRef | undefined => {
+    const name = tables.source.refs.find((each) => each.id === id)?.name
     const what = `The data table '${name ?? id}'`
-    const wanted = bound("tables", id, name)
-    if (wanted !== undefined) {
-      if (!tables.here.isWhole) return { id: wanted, name: name ?? wanted }
-      return pick(tables.here.things, wanted, what, add)
+    const { isComplete, refs } = tables.target
+    const binding = bound("tables", id, name)
+    if (binding !== undefined) {
+      return isComplete ? pick(refs, binding, what, add) : { id: binding, name: name ?? binding }
     }
-    const found = name === undefined ? undefined : tables.here.things.find((each) => each.name === name)
-    if (found === undefined) {
-      add(`${what} is not on ${there}${tables.here.isWhole ? "" : ", which lists none"}. Make it there, or bind it.`)
+    const namesake = name === undefined ? undefined : refs.find((each) => each.name === name)
+    if (namesake === undefined) {
+      add(`${what} is not on ${url}${isComplete ? "" : ", which does not list tables"}. Create it there, or bind it.`)
     }
-    return found
+    return namesake
   }
 
-  /** What a workflow of the first n8n is on the second. */
+  /** Counterpart of a workflow of the first n8n. */
   const workflow = (id: string, add: Add): Counterpart | undefined => {
     const name = nameOf(id)
     const what = `The workflow '${name ?? id}'`
-    const wanted = bound("workflows", id, name)
-    if (wanted !== undefined) {
-      const thing = pick(targets, wanted, what, add)
-      return thing && { thing, how: "bound" }
+    const binding = bound("workflows", id, name)
+    if (binding !== undefined) {
+      const ref = pick(targets, binding, what, add)
+      return ref && { ref, how: "bound" }
     }
     const before = Object.hasOwn(route.workflows, id) ? route.workflows[id] : undefined
     const promoted = targets.find((each) => each.id === before?.id)
-    if (promoted !== undefined) return { thing: promoted, how: "promoted" }
+    if (promoted !== undefined) return { ref: promoted, how: "promoted" }
     const same = targets.filter((each) => each.name === name && !claimed.has(each.id))
-    if (same.length > 1) add(`${what}: ${there} has several of that name. Bind it to an id.`)
+    if (same.length > 1) add(`${what}: ${url} has several of that name. Bind it to an id.`)
     const [only] = same
     if (only === undefined || same.length > 1) return undefined
-    // It was being created when this process or the connection ended.
+    // An earlier promotion may have been interrupted while it created the workflow.
     const isOurs = before?.id === "" && equals(nodeIds(only), nodeIds(workflows.find((each) => each.id === id)))
-    return { thing: only, how: isOurs ? "promoted" : "name" }
+    return { ref: only, how: isOurs ? "promoted" : "name" }
   }
 
   const isBound = (id: string) => bound("workflows", id, nameOf(id)) !== undefined

@@ -1,4 +1,4 @@
-/** What is read of both n8ns before anything is decided. */
+/** Reads both n8ns before anything is planned. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Errors from "../../base/Errors.ts"
@@ -11,32 +11,31 @@ import * as NodeParameters from "../../workflows/NodeParameters.ts"
 import * as Compare from "../comparison.ts"
 import type * as content from "../content.ts"
 import * as references from "../references.ts"
-import type { PromoteOptions } from "./promotion.ts"
+import type { PromoteOptions } from "./options.ts"
 
-const atOnce = 8
+const concurrency = 8
 
-/** Why nothing can be promoted. */
 export const refuse = (reason: string, hint: string) => new Errors.ValidationError({ reason, field: "only", hint })
 
 const live = (client: Client) =>
   Effect.map(Compare.listAll(client), (workflows) => workflows.filter(({ isArchived }) => isArchived !== true))
 
 /** The one thing with this id, else with this name. */
-export const named = <A extends references.Thing>(
-  things: ReadonlyArray<A>,
+export const named = <A extends references.NamedRef>(
+  refs: ReadonlyArray<A>,
   idOrName: string
 ): A | "none" | "several" => {
-  const byId = things.find(({ id }) => id === idOrName)
-  const byName = things.filter(({ name }) => name === idOrName)
+  const byId = refs.find(({ id }) => id === idOrName)
+  const byName = refs.filter(({ name }) => name === idOrName)
   return byId ?? (byName.length > 1 ? "several" : byName[0] ?? "none")
 }
 
-/** A credential, of which nobody is told its values. */
-export interface Credential extends references.Thing {
+/** A credential, without its values. */
+export interface Credential extends references.NamedRef {
   readonly type: string
 }
 
-/** The credentials that workflows use, which is all that n8n 1.x tells of them. */
+/** Credentials that workflows use; n8n 1.x does not list any others. */
 const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray<Credential> => {
   const all = workflows.flatMap(({ nodes }) => nodes).flatMap((node) =>
     Object.entries(obj(own(node, "credentials")) ?? {}).flatMap(([type, credential]) => {
@@ -47,22 +46,20 @@ const credentialsIn = (workflows: ReadonlyArray<Workflow.Listed>): ReadonlyArray
   return [...new Map(all.map((each) => [`${each.type} ${each.id}`, each])).values()]
 }
 
-/** Things of an n8n; `isWhole`: whether it lists them. */
+/** Credentials or tables of an n8n. */
 export interface Known<A> {
-  readonly things: ReadonlyArray<A>
-  readonly isWhole: boolean
+  readonly refs: ReadonlyArray<A>
+  /** Whether n8n lists them, so that no others exist. */
+  readonly isComplete: boolean
 }
 
-/** All of them, or those that are known where n8n does not list them. */
+/** Collects a list of n8n's; falls back to `known` if this n8n does not list them. */
 const listed = <A>(stream: Stream.Stream<A, Errors.RequestError>, known: ReadonlyArray<A>) =>
   Stream.runCollect(stream).pipe(
-    Effect.map((things): Known<A> => ({
-      things: [...things],
-      isWhole: true
-    })),
+    Effect.map((refs): Known<A> => ({ refs: [...refs], isComplete: true })),
     Effect.catchIf(
       (error) => isUnsupported(error) || isUnlicensed(error),
-      () => Effect.succeed({ things: known, isWhole: false })
+      () => Effect.succeed({ refs: known, isComplete: false })
     )
   )
 
@@ -75,30 +72,31 @@ const usesOf = (workflow: Workflow.Workflow, placesOf: (node: unknown) => Readon
   return all
 }
 
-const nothing = { things: [], isWhole: true }
+const nothing = { refs: [], isComplete: true }
 
-/** The workflows that are named, else all. */
 const choose = Effect.fnUntraced(
   function*(sources: ReadonlyArray<Workflow.Listed>, only: ReadonlyArray<string> | undefined, url: string) {
     if (only === undefined) return sources
-    return yield* Effect.forEach(only, (wanted) => {
-      const found = named(sources, wanted)
-      if (typeof found !== "string") return Effect.succeed(found)
+    return yield* Effect.forEach(only, (idOrName) => {
+      const workflow = named(sources, idOrName)
+      if (typeof workflow !== "string") return Effect.succeed(workflow)
       return refuse(
-        found === "several" ? `Several workflows are named '${wanted}'` : `There is no workflow '${wanted}' on ${url}`,
-        `Give ids, or names as n8n has them. ${suggestion(wanted, sources.map(({ name }) => name))}`
+        workflow === "several"
+          ? `Several workflows are named '${idOrName}'`
+          : `There is no workflow '${idOrName}' on ${url}`,
+        `Use ids, or names exactly as on n8n. ${suggestion(idOrName, sources.map(({ name }) => name))}`
       )
     })
   }
 )
 
-/** Reads what there is on both sides, of what is promoted whole workflows. */
+/** Reads the lists of both n8ns, and the workflows to promote. */
 export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }: PromoteOptions<unknown>) {
   const [sources, targets] = yield* Effect.all([live(from), live(to)], { concurrency: 2 })
   const release = yield* to.release
   const scope: content.Scope = { extras, isV1: isV1(release), writesDrafts: writesDrafts(release) }
   const chosen = new Set((yield* choose(sources, only, from.instance.url)).map(({ id }) => id))
-  const workflows = yield* Effect.forEach([...chosen], (id) => from.getWorkflow(id), { concurrency: atOnce })
+  const workflows = yield* Effect.forEach([...chosen], (id) => from.getWorkflow(id), { concurrency })
   const placesOf = yield* NodeParameters.places({ nodes: workflows.flatMap(({ nodes }) => nodes) })
   const lookups = yield* NodeLookups.make(workflows.flatMap(({ nodes }) => nodes.map(({ type }) => type)), release)
   const uses = new Map(workflows.map((workflow) => [workflow.id, usesOf(workflow, placesOf)]))
@@ -108,7 +106,7 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     scope,
     sources,
     targets,
-    /** The ids of what is promoted. */
+    /** Ids of the workflows to promote. */
     chosen,
     workflows,
     placesOf,
@@ -116,10 +114,9 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     uses,
     credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
     tables: isUsed("table")
-      ? { there: yield* listed(from.streamDataTables(), []), here: yield* listed(to.streamDataTables(), []) }
-      : { there: nothing, here: nothing }
+      ? { source: yield* listed(from.streamDataTables(), []), target: yield* listed(to.streamDataTables(), []) }
+      : { source: nothing, target: nothing }
   }
 })
 
-/** What is known of both sides. */
 export type Facts = Effect.Success<ReturnType<typeof read>>

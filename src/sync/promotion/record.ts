@@ -1,35 +1,33 @@
-/** Which workflow of one n8n became which of another: the file `.n8n-promotion.json`. */
+/** The file `.n8n-promotion.json`: ids of promoted workflows on the second n8n, by id on the first. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Errors from "../../base/Errors.ts"
 import type { WorkflowFolder } from "../../workflows/files/WorkflowFiles.ts"
+import { hostOf, linesOf } from "../state.ts"
 
-/** What a workflow became, and the fingerprint of what was written; no id while it is being created. */
+/** Id of a promoted workflow, and the hash of the written content; both empty while it is being created. */
 export const Promoted = Schema.Struct({ id: Schema.String, hash: Schema.String })
 export type Promoted = typeof Promoted.Type
 
-/** Of a workflow that is about to be created. */
+/** Entry of a workflow that is about to be created. */
 export const begun: Promoted = { id: "", hash: "" }
 
 const Route = Schema.Struct({
-  /** The addresses of both editors. */
+  /** Addresses of both editors. */
   from: Schema.String,
   to: Schema.String,
-  /** By id on the first. */
+  /** By id on the first n8n. */
   workflows: Schema.Record(Schema.String, Promoted)
 })
 export type Route = typeof Route.Type
 
 const Record = Schema.Struct({ version: Schema.Literal(1), routes: Schema.Array(Route) })
 
-/** The name of its file. */
 export const fileName = ".n8n-promotion.json"
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(Record))
 
-const hostOf = (url: string) => URL.canParse(url) ? new URL(url).href.replace(/\/$/, "") : url
-
-/** The record of a folder for two n8ns, empty where there is none. */
+/** Reads the record of a folder for two n8ns; empty by default. */
 export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl: string, toUrl: string) {
   const [from, to] = [hostOf(fromUrl), hostOf(toUrl)]
   const text = yield* folder.read(fileName)
@@ -38,7 +36,7 @@ export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl:
       new Errors.ValidationError({
         reason: `'${folder.path}/${fileName}' cannot be read: it is no record of promotions`,
         field: "folder",
-        hint: "Bring it back from git: a merge may have left marks in it."
+        hint: "Restore it from git: a merge may have left markers in it."
       })
     )
   )
@@ -47,13 +45,10 @@ export const read = Effect.fnUntraced(function*(folder: WorkflowFolder, fromUrl:
   return { route, others: routes.filter((each) => !isRoute(each)) }
 })
 
-/** One line for each workflow, sorted. */
 const print = (routes: ReadonlyArray<Route>) => {
   const texts = routes.toSorted((a, b) => `${a.from} ${a.to}` < `${b.from} ${b.to}` ? -1 : 1).map(
     ({ from, to, workflows }) => {
-      const lines = Object.keys(workflows).toSorted().map((id) =>
-        `        ${JSON.stringify(id)}: ${JSON.stringify(workflows[id])}`
-      )
+      const lines = linesOf(workflows, "        ")
       return `    {\n      "from": ${JSON.stringify(from)},\n      "to": ${JSON.stringify(to)},\n` +
         `      "workflows": {\n${lines.join(",\n")}\n      }\n    }`
     }
@@ -61,6 +56,5 @@ const print = (routes: ReadonlyArray<Route>) => {
   return `{\n  "version": 1,\n  "routes": [\n${texts.join(",\n")}\n  ]\n}\n`
 }
 
-/** Writes the record. */
 export const write = (folder: WorkflowFolder, route: Route, others: ReadonlyArray<Route>) =>
   folder.write(fileName, print([...others, route]))

@@ -9,7 +9,7 @@ import * as AtomicFile from "../../base/AtomicFile.ts"
 import * as Errors from "../../base/Errors.ts"
 import { obj } from "../../base/Json.ts"
 import * as JsonText from "../../workflows/files/JsonText.ts"
-import { isApart } from "../../workflows/files/WorkflowFiles.ts"
+import { isIgnored } from "../../workflows/files/WorkflowFiles.ts"
 import * as TestCase from "./TestCase.ts"
 
 /** How the name of a case's file ends. */
@@ -32,7 +32,7 @@ const below = (folder: string): Effect.Effect<
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const names = (yield* fs.readDirectory(folder)).filter((name) => !isApart(name)).toSorted()
+    const names = (yield* fs.readDirectory(folder)).filter((name) => !isIgnored(name)).toSorted()
     const found = yield* Effect.forEach(names, (name) => {
       const file = path.join(folder, name)
       if (name.endsWith(suffix)) return Effect.succeed([file])

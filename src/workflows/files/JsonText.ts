@@ -1,39 +1,39 @@
-/** JSON as people keep it in files: with comments, trailing commas, and a layout of their own. */
+/** JSON in files, with comments, trailing commas and a layout of its author. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Jsonc from "jsonc-parser"
 import { layoutOf, print } from "./jsonLayout.ts"
 import { render } from "./jsonPieces.ts"
 
-/** What a text holds. */
+/** Value of a JSON text. */
 export interface Parsed {
   readonly value: unknown
-  /** What was no JSON but surely meant: each such kind once, with how many and where the first was. */
+  /** Repairs of the text: each kind once, with the number and the first place. */
   readonly repairs: ReadonlyArray<string>
 }
 
-/** A stretch of the text. */
+/** A range of the text. */
 interface Span {
   readonly offset: number
   readonly length: number
 }
 
-/** Both count from 1. */
+/** Line and column, from 1. */
 const place = (text: string, { offset }: Span) => {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/)
   return `line ${lines.length}, column ${(lines.at(-1) ?? "").length + 1}`
 }
 
-/** Finds what JSON with comments has beyond JSON, and the first thing that even that does not allow. */
+/** Finds comments and trailing commas, and the first syntax error apart from them. */
 const scan = (text: string) => {
   const comments: Array<Span> = []
   const commas: Array<Span> = []
   let comma: Span | undefined
   let fault: string | undefined
-  const goesOn = () => {
+  const discard = () => {
     comma = undefined
   }
-  const ends = () => {
+  const close = () => {
     if (comma !== undefined) commas.push(comma)
     comma = undefined
   }
@@ -42,14 +42,14 @@ const scan = (text: string) => {
     onSeparator: (character, offset, length) => {
       if (character === ",") comma = { offset, length }
     },
-    onObjectBegin: goesOn,
-    onArrayBegin: goesOn,
-    onObjectProperty: goesOn,
-    onLiteralValue: goesOn,
-    onObjectEnd: ends,
-    onArrayEnd: ends,
+    onObjectBegin: discard,
+    onArrayBegin: discard,
+    onObjectProperty: discard,
+    onLiteralValue: discard,
+    onObjectEnd: close,
+    onArrayEnd: close,
     onError: (code, offset, length) => {
-      // `CommaExpected` reads `comma expected`.
+      // `CommaExpected` becomes `comma expected`.
       fault ??= Jsonc.printParseErrorCode(code).replace(/\B[A-Z]/g, (letter) => ` ${letter}`).toLowerCase() +
         ` at ${place(text, { offset, length })}`
     }
@@ -75,7 +75,7 @@ const strictly = (text: string): Result.Result<unknown, unknown> =>
 
 const mark = "\uFEFF"
 
-/** The value of a text; a byte order mark, comments and trailing commas are repaired. Fails with what is wrong, where. */
+/** Parses a text; repairs a byte order mark, comments and trailing commas. Fails with the fault and its place. */
 export const parse = (whole: string): Result.Result<Parsed, string> => {
   const text = whole.startsWith(mark) ? whole.slice(1) : whole
   const marks = text === whole ? [] : ["removed a byte order mark"]
@@ -98,7 +98,7 @@ export const parse = (whole: string): Result.Result<Parsed, string> => {
   )
 }
 
-/** As `JSON.stringify` has it with an indent: then there is nothing else to keep. */
+/** Prints with `JSON.stringify` if the text was printed so: then it has no other layout to preserve. */
 const reprint = (text: string, old: unknown, value: unknown) => {
   const body = text.trimEnd()
   const [, eol = "\n", indent = ""] = /^[[{](\r\n|\n)([ \t]+)/.exec(body) ?? []
@@ -108,7 +108,7 @@ const reprint = (text: string, old: unknown, value: unknown) => {
     : undefined
 }
 
-const holds = (text: string, json: string) => {
+const isOf = (text: string, json: string) => {
   const parsed = parse(text)
   return Result.isSuccess(parsed) && JSON.stringify(parsed.success.value) === json
 }
@@ -121,17 +121,17 @@ const edit = (text: string, old: unknown, value: unknown, json: string) => {
   const edited = root === undefined
     ? undefined
     : around(render({ text, layout }, root, old, value, { base: "", isFlat: !layout.isTall }))
-  return edited !== undefined && holds(edited, json) ? edited : around(print(value, "", layout))
+  return edited !== undefined && isOf(edited, json) ? edited : around(print(value, "", layout))
 }
 
 /**
- * The text with `value` instead of what it holds, for a small diff: what did not change keeps its bytes.
+ * Replaces the value of a text with a small diff: unchanged parts keep their bytes.
  *
  * **Details**
  *
- * Kept are the layout, the spelling of numbers and strings, comments, line ends and a byte order mark. What is new is
- * laid out like the rest. Elements are told apart by id, name or content; a member whose key alone changed is renamed.
- * Where something comes or goes, a comment stays with what follows it. The order of keys becomes the value's.
+ * The layout, the spelling of numbers and strings, comments, line ends and a byte order mark are preserved. New parts are
+ * laid out like the rest. Elements are matched by id, name or content; a member whose key alone changed is renamed. A
+ * comment stays with the part that follows it. The order of keys is that of the value.
  */
 export const rewrite = (text: string, value: unknown): string => {
   const json = JSON.stringify(value)

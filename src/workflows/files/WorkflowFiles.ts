@@ -1,6 +1,6 @@
 /**
- * Workflow files and drafts. Files are read and written only below the files root, in the state in which people share
- * such files; a draft is a file there that goes by its name, `draft-…`.
+ * Workflow files and drafts. Files are read and written only below the files roots; a draft is a file there with an id,
+ * `draft-…`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,12 +22,12 @@ export type { Beside } from "./codeFiles.ts"
 export type { CodePlace, CodePlaces } from "./codeParts.ts"
 export type { WorkflowFolder } from "./folder.ts"
 export type { Listed, Listing, Page } from "./list.ts"
-export { isApart } from "./locate.ts"
+export { isIgnored } from "./locate.ts"
 export { isWorkflow, type WorkflowFile } from "./read.ts"
 export type { CodeOptions, Keep, Written } from "./write.ts"
 
 /**
- * Reads and writes files and drafts. Every refusal is a `Validation` of the field `filePath`, or `directoryPath` in
+ * Reads and writes files and drafts. Every refusal is a `ValidationError` of the field `filePath`, or `directoryPath` in
  * `list`.
  *
  * **Details**
@@ -35,48 +35,48 @@ export type { CodeOptions, Keep, Written } from "./write.ts"
  * A path may be a draft's id: `draft-plan` is `plan.json` directly under the first root.
  */
 export interface Service {
-  /** What snapshots of what is here are kept under. */
+  /** Instance of the snapshots of files. */
   readonly instance: Instance
   /**
-   * The JSON in a file under a files root; a relative path starts at the first root.
+   * Reads the JSON in a file under a files root; a relative path starts at the first root.
    *
    * **Details**
    *
    * Regular `.json` files in UTF-8 of at most 10 MB. A byte order mark, comments and trailing commas are repaired. In
-   * the parameters of nodes `{"$file": "code.js"}` stands for the text of that file beside the workflow; whoever reads
-   * and writes here sees the text.
+   * the parameters of nodes `{"$file": "code.js"}` stands for the text of that file beside the workflow; callers see
+   * the text.
    *
    * **Gotchas**
    *
-   * Links may lead from one place under a root to another. One that leads out is refused before anything outside is
-   * touched, so that no answer tells what exists there.
+   * A link may lead to another place under a root. A link that leads out is refused before anything outside is touched,
+   * so that no answer shows what exists there.
    */
   readonly read: (path: string) => Effect.Effect<Read.WorkflowFile, Errors.ValidationError>
-  /** The real path that a file has or would have; a new one is never hidden, below a dot folder or in node_modules. */
+  /** Real path of an existing or new file; a new one is never hidden, below a dot folder or in node_modules. */
   readonly locate: (path: string) => Effect.Effect<string, Errors.ValidationError>
-  /** Writes a new file, and the folders to it; gives its real path. */
+  /** Writes a new file and its folders; returns its real path. */
   readonly create: (
     path: string,
     text: string,
     options?: Write.CodeOptions
   ) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>
-  /** Makes a new draft, named after a workflow: `請求書 (2)!` becomes `draft-請求書-2`, `draft-請求書-2-2` … */
+  /** Creates a draft, named after a workflow: `請求書 (2)!` becomes `draft-請求書-2`, `draft-請求書-2-2` … */
   readonly createDraft: (
     name: string,
     text: string
   ) => Effect.Effect<{ readonly id: string; readonly path: string }, Errors.ValidationError>
   /**
-   * Replaces a workflow's text by what `change` makes of it, unless that is undefined.
+   * Replaces a workflow's text by the result of `change`, unless that is undefined.
    *
    * **Details**
    *
-   * One at a time for each file, among the processes of one user. The file has the old text or the new, never a part,
-   * and keeps its mode; of a link the target is replaced. `keep` runs before. Code in files beside it stays there.
+   * Runs one at a time for each file, across the processes of one user. The file is replaced atomically and keeps its
+   * mode; of a link the target is replaced. `keep` runs before. Code in files beside it stays there.
    *
    * **Gotchas**
    *
-   * What others write while `change` runs is not overwritten but a `Validation`. An `update` of the same file within
-   * `change` waits for ever.
+   * Fails with a `ValidationError` if others write while `change` runs. An `update` of the same file within `change`
+   * never returns.
    */
   readonly update: <E, R, E2 = never, R2 = never>(
     path: string,
@@ -85,53 +85,52 @@ export interface Service {
     options?: Write.CodeOptions
   ) => Effect.Effect<Write.Written & { readonly before: string }, Errors.ValidationError | E | E2, R | R2>
   /**
-   * Creates a file with what `content` makes of undefined, or replaces a workflow by what it makes of that.
+   * Creates a file with the result of `content`, or replaces a workflow by it.
    *
    * **Details**
    *
-   * What is there and is no workflow, such as a package.json, is refused. Else as `update`.
+   * An existing file that is not a workflow, such as a package.json, is refused. Otherwise like `update`.
    */
   readonly save: <E, R, E2 = never, R2 = never>(
     path: string,
     content: (before: Read.WorkflowFile | undefined) => Effect.Effect<string, E, R>,
     keep?: Write.Keep<E2, R2>
   ) => Effect.Effect<Write.Written, Errors.ValidationError | E | E2, R | R2>
-  /** Removes a workflow's file and the code in files beside it; `keep` runs before, and its failure leaves all as it is. */
+  /** Removes a workflow's file and its code files; `keep` runs before, and its failure prevents the removal. */
   readonly remove: <E = never, R = never>(
     path: string,
     keep: (file: Read.WorkflowFile) => Effect.Effect<void, E, R>
   ) => Effect.Effect<void, Errors.ValidationError | E, R>
-  /** A folder of workflows, which may not exist yet, with what lies beside them; the first root is `.`. */
+  /** Opens a folder of workflows, which may not exist yet; the first root is `.`. */
   readonly folder: (path: string) => Effect.Effect<Folder.WorkflowFolder, Errors.ValidationError>
   /**
-   * The workflows in and below a folder (the first root), by path: all, or those of a page.
+   * Lists the workflows in and below a folder (default: the first root), by path.
    *
    * **Details**
    *
-   * node_modules and dot folders are passed by. Over 20,000 `.json` files are refused, never cut.
+   * Ignores node_modules and dot folders. Fails for over 20,000 `.json` files.
    */
   readonly list: (directory?: string, page?: List.Page) => Effect.Effect<List.Listing, Errors.ValidationError>
 }
 
-/** The files under the roots. */
+/** The files below the roots. */
 export class WorkflowFiles extends Context.Service<WorkflowFiles, Service>()("effect-n8n-mcp/WorkflowFiles") {}
 
-/** Where files may be read and written. */
+/** Options of the layer. */
 export interface Options {
-  /** Absolute paths of folders, one at least; that they exist is checked at each use. */
+  /** Absolute paths of folders, at least one; each use checks that they exist. */
   readonly roots: ReadonlyArray<string>
 }
 
-/** Snapshots of files go by their paths. */
 const snapshotsOfFiles: Instance = { url: "", key: "files" }
 
-/** A draft's file lies right below the first root. */
+/** Path of a draft's file, directly below the first root; other paths are unchanged. */
 const fileOf = (path: string) => {
   const name = draftName(path)
   return name === undefined ? path : `${name}.json`
 }
 
-/** Works under the roots. One that does not exist fails the call, not the layer. */
+/** Reads and writes below the roots. A root that does not exist fails the call, not the layer. */
 export const layer = (options: Options): Layer.Layer<WorkflowFiles, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     WorkflowFiles,

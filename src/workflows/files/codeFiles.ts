@@ -1,25 +1,24 @@
 /**
- * The files of code beside a workflow's file.
+ * Code files beside a workflow's file.
  *
  * **Details**
  *
- * Code is written before the workflow's own file, and removed after it: a reference never leads to a missing file. A
- * writer that was killed leaves whole files, some of them new; a sync calls such a workflow changed.
+ * Code is written before the workflow's own file, and removed after it: a reference never leads to a missing file. An
+ * interrupted writer leaves whole files, some of them new; a sync reports such a workflow as changed.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import { randomBytes } from "node:crypto"
 import { rmdir } from "node:fs/promises"
 import * as AtomicFile from "../../base/AtomicFile.ts"
+import { decode, isElsewhere, readAll } from "./bytes.ts"
 import * as codeParts from "./codeParts.ts"
-import { fill } from "./fill.ts"
 import * as JsonText from "./JsonText.ts"
-import { maxBytes, refuse, tooLarge, unreadable } from "./refusals.ts"
+import { isNotFound, refuse, unreadable } from "./refusals.ts"
 
-/** A file's text before and after; `undefined` where there is none. */
+/** Text of a file before and after; `undefined` if it does not exist. */
 export interface Change {
   readonly before: string | undefined
   readonly after: string | undefined
@@ -28,130 +27,27 @@ export interface Change {
 /** Changes of files beside a workflow's file, by their path from its folder. */
 export type Changes = ReadonlyMap<string, Change>
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
 const valueOf = (text: string) => Result.getOrUndefined(JsonText.parse(text))?.value
 
-const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-
-/** What of a file's JSON is in files beside it. */
+/** Parts of a workflow that are in files beside it. */
 export interface Beside {
-  /** The text of the workflow's own file, with references. */
+  /** Text of the workflow's own file, with references. */
   readonly raw: string
-  /** The text of each file that it refers to. */
+  /** Texts of the files that it refers to. */
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Reads and writes them. */
-export const make = Effect.gen(function*() {
+const placeWith = (path: Path.Path) => (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
+
+const makeWriter = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const place = placeWith(path)
   const makeFolders = (at: string, names: ReadonlyArray<string>) =>
     AtomicFile.makeFolders(at, names).pipe(
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.provideService(Path.Path, path)
     )
-
-  const place = (file: string, name: string) => path.join(path.dirname(file), ...name.split("/"))
-
-  /** The text of a file that is where its path says, with no link on the way. */
-  const textAt = (full: string) =>
-    Effect.scoped(Effect.gen(function*() {
-      const info = yield* Effect.flatMap(fs.realPath(full), (real) => real === full ? fs.stat(real) : Effect.undefined)
-      if (info?.type !== "File") return yield* refuse(`'${full}' is a link or no file`, "Put a plain file there.")
-      const size = Number(info.size)
-      if (size > maxBytes) return yield* tooLarge(full, size)
-      const open = yield* fs.open(full, { noFollow: true })
-      const real = yield* AtomicFile.placeOf(open).pipe(Effect.provideService(FileSystem.FileSystem, fs))
-      if (real !== undefined && real !== full) return yield* refuse(`'${full}' was replaced`, "Call again.")
-      const bytes = new Uint8Array(size)
-      yield* fill(open, bytes)
-      return yield* Effect.try({
-        try: () => utf8.decode(bytes),
-        catch: () => refuse(`File '${full}' is not UTF-8 text`, "Save it as UTF-8.")
-      })
-    })).pipe(
-      Effect.catchTag("PlatformError", (error) =>
-        isNotFound(error)
-          ? Effect.undefined
-          : Effect.fail(unreadable({ kind: "File", path: full }, error)))
-    )
-
-  const checkName = (shown: string, name: string) =>
-    codeParts.isCodeFile(name)
-      ? Effect.void
-      : refuse(
-        `File '${shown}' refers to '${name}', which is no file of code in its folder`,
-        "Code files lie in the workflow's folder or below, are not hidden, and end in .css, .html, .js, .py or .sql."
-      )
-
-  /** The whole text and value of a workflow's file, with the code from the files that it refers to. */
-  const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
-    if (!/"\$+file"/.test(raw)) return { text: raw, value: inFile }
-    const files = new Map<string, string>()
-    for (const { file: name } of codeParts.references(inFile)) {
-      if (files.has(name)) continue
-      yield* checkName(shown, name)
-      const text = yield* textAt(place(file, name))
-      if (text === undefined) {
-        return yield* refuse(
-          `File '${shown}' refers to '${name}', which does not exist`,
-          "Bring it back (from git), or write the code into the workflow in place of the reference."
-        )
-      }
-      files.set(name, text)
-    }
-    const value = codeParts.join(inFile, (name) => files.get(name) ?? "")
-    const text = JsonText.rewrite(raw, value)
-    return text === raw ? { text, value } : { text, value, beside: { raw, files } satisfies Beside }
-  })
-
-  const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
-
-  /** The files of code in a workflow's own folder of them, by their path from the workflow's folder. */
-  const inFolder = Effect.fnUntraced(function*(file: string) {
-    const folder = folderOf(file)
-    const names = yield* Effect.orElseSucceed(fs.readDirectory(place(file, folder)), () => [])
-    const texts = yield* Effect.forEach(
-      names.map((name) => `${folder}/${name}`).filter(codeParts.isCodeFile),
-      (name) =>
-        Effect.map(
-          Effect.orElseSucceed(textAt(place(file, name)), () => undefined),
-          (text) => text === undefined ? [] : [[name, text] as const]
-        )
-    )
-    return { names, texts: new Map(texts.flat()) }
-  })
-
-  /** The text for a workflow's file, and the changes beside it, for a whole text. */
-  const parts = Effect.fnUntraced(function*(
-    file: string,
-    text: string,
-    before: Beside | undefined,
-    places: codeParts.CodePlaces | "join" | undefined
-  ) {
-    const unchanged: { readonly own: string; readonly changes: Changes } = { own: text, changes: new Map() }
-    if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
-    const whole = valueOf(text)
-    const { names, texts } = yield* inFolder(file)
-    const { files, value } = codeParts.split(whole, {
-      before: before === undefined || places === "join" ? undefined : valueOf(before.raw),
-      places: places === "join" ? undefined : places,
-      folder: folderOf(file),
-      taken: names,
-      // Left by a writer that was killed before it wrote the workflow's own file.
-      unused: new Map([...texts].filter(([name]) => before?.files.has(name) !== true))
-    })
-    const changes = new Map<string, Change>()
-    for (const [name, after] of files) {
-      const old = before?.files.get(name) ?? texts.get(name)
-      if (old !== after) changes.set(name, { before: old, after })
-    }
-    for (const [name, old] of before?.files ?? []) {
-      if (!files.has(name)) changes.set(name, { before: old, after: undefined })
-    }
-    return { own: value === undefined ? text : JsonText.rewrite(before?.raw ?? text, value), changes }
-  })
 
   const put = Effect.fnUntraced(function*(base: string, name: string, text: string | undefined) {
     const full = path.join(base, ...name.split("/"))
@@ -172,12 +68,12 @@ export const make = Effect.gen(function*() {
   const putAll = (file: string, texts: ReadonlyArray<readonly [string, string | undefined]>) =>
     Effect.forEach(texts, ([name, text]) => put(path.dirname(file), name, text), { discard: true, concurrency: 4 })
 
-  /** Removes code, and the folders that become empty. */
+  /** Removes code files, and folders that become empty. */
   const removeAll = Effect.fnUntraced(function*(file: string, names: ReadonlyArray<string>) {
     yield* putAll(file, names.map((name) => [name, undefined]))
     const folders = new Set(names.map((name) => path.dirname(place(file, name))))
     folders.delete(path.dirname(file))
-    // One that is not empty stays.
+    // Fails for a folder that is not empty.
     yield* Effect.forEach(folders, (folder) => Effect.ignore(Effect.tryPromise(() => rmdir(folder))), { discard: true })
   })
 
@@ -193,11 +89,112 @@ export const make = Effect.gen(function*() {
     )
   }
 
-  /** Removes a file and what only it refers to. */
+  /** Removes a file and its code files. */
   const remove = <E, R>(file: string, beside: Beside | undefined, removeOwn: Effect.Effect<void, E, R>) =>
     Effect.andThen(removeOwn, removeAll(file, [...beside?.files.keys() ?? []]))
 
-  /** Removes the code in the own folder of a file that is gone, as far as `isKnown` accepts its path and text. */
+  return { removeAll, write, remove }
+})
+
+/** Reads and writes code files. */
+export const make = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const place = placeWith(path)
+  const { remove, removeAll, write } = yield* makeWriter
+
+  /** Text of a file whose path contains no link; `undefined` if it does not exist. */
+  const textAt = (full: string) =>
+    Effect.scoped(Effect.gen(function*() {
+      const info = yield* Effect.flatMap(fs.realPath(full), (real) => real === full ? fs.stat(real) : Effect.undefined)
+      if (info?.type !== "File") return yield* refuse(`'${full}' is a link or not a file`, "Put a plain file there.")
+      const open = yield* fs.open(full, { noFollow: true })
+      if (yield* isElsewhere(fs, open, full)) return yield* refuse(`'${full}' was replaced`, "Call again.")
+      return yield* decode(full, yield* readAll(open, Number(info.size), full))
+    })).pipe(
+      Effect.catchTag("PlatformError", (error) =>
+        isNotFound(error)
+          ? Effect.undefined
+          : Effect.fail(unreadable({ kind: "File", path: full }, error)))
+    )
+
+  const checkName = (shown: string, name: string) =>
+    codeParts.isCodeFile(name)
+      ? Effect.void
+      : refuse(
+        `File '${shown}' refers to '${name}', which is not a code file in its folder`,
+        "Code files are in or below the workflow's folder, are not hidden, and end in .css, .html, .js, .py or .sql."
+      )
+
+  /** Text and value of a workflow, with the code from the files that it refers to. */
+  const joined = Effect.fnUntraced(function*(shown: string, file: string, raw: string, inFile: unknown) {
+    if (!/"\$+file"/.test(raw)) return { text: raw, value: inFile }
+    const files = new Map<string, string>()
+    for (const { file: name } of codeParts.references(inFile)) {
+      if (files.has(name)) continue
+      yield* checkName(shown, name)
+      const text = yield* textAt(place(file, name))
+      if (text === undefined) {
+        return yield* refuse(
+          `File '${shown}' refers to '${name}', which does not exist`,
+          "Restore it (from git), or replace the reference by the code."
+        )
+      }
+      files.set(name, text)
+    }
+    const value = codeParts.join(inFile, (name) => files.get(name) ?? "")
+    const text = JsonText.rewrite(raw, value)
+    return text === raw ? { text, value } : { text, value, beside: { raw, files } satisfies Beside }
+  })
+
+  const folderOf = (file: string) => `${path.basename(file, path.extname(file))}.code`
+
+  /** Files in a workflow's folder of code, by path from the folder of the workflow. */
+  const inFolder = Effect.fnUntraced(function*(file: string) {
+    const folder = folderOf(file)
+    const names = yield* Effect.orElseSucceed(fs.readDirectory(place(file, folder)), () => [])
+    const texts = yield* Effect.forEach(
+      names.map((name) => `${folder}/${name}`).filter(codeParts.isCodeFile),
+      (name) =>
+        Effect.map(
+          Effect.orElseSucceed(textAt(place(file, name)), () => undefined),
+          (text) => text === undefined ? [] : [[name, text] as const]
+        )
+    )
+    return { names, texts: new Map(texts.flat()) }
+  })
+
+  /** Splits a whole text into that of the workflow's own file and changes of files beside it. */
+  const parts = Effect.fnUntraced(function*(
+    file: string,
+    text: string,
+    before: Beside | undefined,
+    places: codeParts.CodePlaces | "join" | undefined
+  ) {
+    const unchanged: { readonly own: string; readonly changes: Changes } = { own: text, changes: new Map() }
+    if (before === undefined && typeof places !== "function" && !/"\$+file"/.test(text)) return unchanged
+    const whole = valueOf(text)
+    const { names, texts } = yield* inFolder(file)
+    const { files, value } = codeParts.split(whole, {
+      before: before === undefined || places === "join" ? undefined : valueOf(before.raw),
+      places: places === "join" ? undefined : places,
+      folder: folderOf(file),
+      taken: names,
+      // An interrupted writer may leave code that no workflow refers to.
+      unused: new Map([...texts].filter(([name]) => before?.files.has(name) !== true))
+    })
+    const changes = new Map<string, Change>()
+    for (const [name, after] of files) {
+      const old = before?.files.get(name) ?? texts.get(name)
+      if (old !== after) changes.set(name, { before: old, after })
+    }
+    for (const [name, old] of before?.files ?? []) {
+      if (!files.has(name)) changes.set(name, { before: old, after: undefined })
+    }
+    return { own: value === undefined ? text : JsonText.rewrite(before?.raw ?? text, value), changes }
+  })
+
+  /** Removes code that a deleted file left in its folder, if `isKnown` accepts its path and text. */
   const removeLeft = Effect.fnUntraced(function*(file: string, isKnown: (name: string, text: string) => boolean) {
     const { texts } = yield* inFolder(file)
     yield* removeAll(file, [...texts].flatMap(([name, text]) => isKnown(name, text) ? [name] : []))
@@ -206,5 +203,4 @@ export const make = Effect.gen(function*() {
   return { joined, parts, write, remove, removeLeft }
 })
 
-/** What reads and writes code files. */
 export type CodeFiles = Effect.Success<typeof make>

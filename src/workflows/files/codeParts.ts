@@ -1,26 +1,26 @@
 /**
- * A workflow's JSON and the code in files beside it. Pure.
+ * Splits code out of a workflow's JSON and joins it again. Pure.
  *
  * **Details**
  *
  * In the parameters of its nodes `{"$file": "invoices.code/add-vat.js"}` stands for the text of that file, by a path
- * from the workflow's folder. An object that looks like that and is none has one more `$` before its key.
+ * from the workflow's folder. An object that only looks like a reference has one more `$` before its key.
  */
 import { arr, mapValues, type Obj, obj, own, str } from "../../base/Json.ts"
 import * as names from "./names.ts"
 
-/** Where code stands in a workflow. */
+/** Place of code in a workflow. */
 export interface CodePlace {
-  /** From the workflow: `["nodes", 2, "parameters", "jsCode"]`. */
+  /** Path from the workflow: `["nodes", 2, "parameters", "jsCode"]`. */
   readonly path: ReadonlyArray<string | number>
-  /** What its file ends in, such as `js`. */
+  /** Extension of its file, such as `js`. */
   readonly extension: string
 }
 
 /** Finds the code in a workflow. */
 export type CodePlaces = (workflow: Obj) => ReadonlyArray<CodePlace>
 
-/** A place and the file that its code is in. */
+/** A place, and the file of its code. */
 export interface Reference {
   readonly path: CodePlace["path"]
   /** Relative to the workflow's folder, with slashes. */
@@ -29,13 +29,13 @@ export interface Reference {
 
 const extensions: ReadonlySet<string> = new Set(["css", "html", "js", "py", "sql"])
 
-/** Whether a file of this name can hold code: below the workflow's folder, with the ending of a language, not hidden. */
+/** Whether a file can contain code: below the workflow's folder, with the extension of a language, not hidden. */
 export const isCodeFile = (file: string): boolean =>
   file.length <= 250 && !/[\\:\p{Cc}]/u.test(file) &&
   file.split("/").every((name) => name !== "" && !name.startsWith(".") && name !== "node_modules") &&
   extensions.has(file.slice(file.lastIndexOf(".") + 1))
 
-/** The key and text of an object that is a reference, or looks like one. */
+/** Key and text of an object that is a reference, or looks like one. */
 const markOf = (value: unknown): readonly [string, string] | undefined => {
   const [entry, ...others] = Object.entries(obj(value) ?? {})
   return entry !== undefined && others.length === 0 && /^\$+file$/.test(entry[0]) && typeof entry[1] === "string"
@@ -53,7 +53,7 @@ const walk = (value: unknown, path: Path, change: (value: unknown, path: Path) =
   return object === undefined ? value : mapValues(object, (inner, key) => walk(inner, [...path, key], change))
 }
 
-/** Changes what is in the parameters of a workflow's nodes. */
+/** Changes values in the parameters of a workflow's nodes. */
 const inParameters = (workflow: unknown, change: (value: unknown, path: Path) => unknown): unknown => {
   const whole = obj(workflow)
   if (whole === undefined || !Array.isArray(whole["nodes"])) return workflow
@@ -66,7 +66,7 @@ const inParameters = (workflow: unknown, change: (value: unknown, path: Path) =>
   return mapValues(whole, (inner, key) => key === "nodes" ? nodes : inner)
 }
 
-/** The references in the JSON of a file. */
+/** References in the JSON of a file. */
 export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   const all: Array<Reference> = []
   inParameters(inFile, (value, path) => {
@@ -77,7 +77,7 @@ export const references = (inFile: unknown): ReadonlyArray<Reference> => {
   return all
 }
 
-/** The workflow that the JSON of a file means, with the text of each file that it refers to. */
+/** Replaces each reference in the JSON of a file by the text of its file. */
 export const join = (inFile: unknown, textOf: (file: string) => string): unknown =>
   inParameters(inFile, (value) => {
     const mark = markOf(value)
@@ -85,36 +85,36 @@ export const join = (inFile: unknown, textOf: (file: string) => string): unknown
     return mark[0] === "$file" ? textOf(mark[1]) : { [mark[0].slice(1)]: mark[1] }
   })
 
-/** What goes through git and editors unchanged. */
+/** Whether git and editors leave a text unchanged. */
 const canBeFile = (text: string) => text.isWellFormed() && !/[\r\0]|^\uFEFF/.test(text)
 
-/** What is worth a file of its own. */
+/** Whether a text is worth its own file. */
 const isLong = (text: string) => text.length > 200 || text.split("\n").length > 4
 
 const valueAt = (value: unknown, path: Path) =>
   path.reduce<unknown>((inner, key) => typeof key === "number" ? arr(inner)[key] : own(inner, key), value)
 
-/** Names a place whatever is inserted before its node. */
+/** Key of a place, independent of the order of nodes. */
 const keyOf = (workflow: unknown, path: Path) => {
   const node = valueAt(workflow, path.slice(0, 2))
   return JSON.stringify([str(own(node, "id")) ?? str(own(node, "name")) ?? path[1], ...path.slice(2)])
 }
 
-/** How code was kept in files before, and is to be kept. */
+/** Options of a split. */
 export interface SplitOptions {
-  /** The JSON that the file has now. */
+  /** Current JSON of the file. */
   readonly before: unknown
-  /** Finds code to be moved into files; without it only what is in files stays there. */
+  /** Finds code to move into files; without it, only code that is in files already stays there. */
   readonly places: CodePlaces | undefined
-  /** The name of the folder for new files of code. */
+  /** Name of the folder for new code files. */
   readonly folder: string
-  /** The names in it. */
+  /** Names in that folder. */
   readonly taken: ReadonlyArray<string>
-  /** The text of those that the JSON does not refer to. */
+  /** Texts of files there that the JSON does not refer to. */
   readonly unused: ReadonlyMap<string, string>
 }
 
-/** The JSON for a workflow's file, and the text of each file beside it. */
+/** JSON of a workflow's own file, and the texts of its code files. */
 export const split = (workflow: unknown, { before, folder, places, taken, unused }: SplitOptions) => {
   const known = new Map(references(before).map(({ file, path }) => [keyOf(before, path), file]))
   const endings = new Map(

@@ -1,4 +1,4 @@
-/** A folder of workflows: what lies beside them, and one user of the whole at a time. */
+/** A folder of workflows and other files, with exclusive access to all of them. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -10,39 +10,35 @@ import type { CodeFiles } from "./codeFiles.ts"
 import type * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
-import { refuse, type Target, unreadable, unwritable } from "./refusals.ts"
+import { isNotFound, refuse, type Target, unreadable, unwritable } from "./refusals.ts"
 
-/** A folder under a files root. Its files go by paths relative to it. */
+/** A folder below a files root. Paths of its files are relative to it. */
 export interface WorkflowFolder {
-  /** Its real path, or the one that it would have. */
+  /** Real path, or the one that it would have. */
   readonly path: string
   readonly exists: boolean
-  /** The names right in it. */
+  /** Names directly in it. */
   readonly names: Effect.Effect<ReadonlyArray<string>, Errors.ValidationError>
-  /** A file name for a workflow, unlike those in `taken` whatever the case, that every system allows. */
+  /** Name for a workflow's file that every system allows, and that differs from `taken` by more than case. */
   readonly freeName: (workflowName: string, taken: ReadonlySet<string>) => string
-  /** The text of any file; `undefined` where there is none. */
+  /** Text of any file; `undefined` if it does not exist. */
   readonly read: (file: string) => Effect.Effect<string | undefined, Errors.ValidationError>
-  /** Writes any file, and the folders to it: it has the old text or the new, never a part. */
+  /** Writes any file and its folders atomically. */
   readonly write: (file: string, text: string) => Effect.Effect<void, Errors.ValidationError>
-  readonly remove: (file: string) => Effect.Effect<void, Errors.ValidationError>
-  /** Removes the code that a workflow's file left in its folder, as far as `isKnown` accepts its path and text. */
+  /** Removes code that a deleted workflow file left in its folder, if `isKnown` accepts its path and text. */
   readonly removeCode: (
     file: string,
     isKnown: (file: string, text: string) => boolean
   ) => Effect.Effect<void, Errors.ValidationError>
-  /** Runs alone among all processes of one user that ask for the same folder. */
+  /** Runs an effect with exclusive access to the folder among all processes of one user. */
   readonly exclusively: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Errors.ValidationError, R>
 }
 
-const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-
-/** Opens folders that `locate` reaches. */
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** Where a folder is or would be, by what a workflow's file in it would be. */
+  /** Real path of an existing or new folder, located by a file that could be in it. */
   const place = (folder: string) =>
     Effect.map(locate.possible(path.join(folder, "n8n-sync-place.json")), ({ at, rest }) => ({
       real: path.dirname(path.join(at, ...rest)),
@@ -53,12 +49,12 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
   return Effect.fn("WorkflowFiles.folder")(function*(userPath: string) {
     const { missing, real } = yield* place(userPath)
 
-    /** The real path of a file; no link is followed, so that nothing outside is touched. */
+    /** Real path of a file; links are not followed, so that nothing outside is touched. */
     const locateFile = Effect.fnUntraced(function*(file: string, makesFolders: boolean) {
       const full = path.join(real, file)
       const target: Target = { kind: "File", path: full }
       if (path.relative(real, full).startsWith("..")) {
-        return yield* refuse(`'${file}' is not in '${real}'`, "Give a path in the folder.")
+        return yield* refuse(`'${file}' is not in '${real}'`, "Use a path in the folder.")
       }
       const parent = yield* place(path.dirname(full))
       if (makesFolders) {
@@ -76,7 +72,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
       if (info !== undefined && info.type !== "File") {
         return yield* refuse(`'${full}' is not a file but a ${info.type.toLowerCase()}`, "Remove it, or move it away.")
       }
-      return { at, isThere: info !== undefined }
+      return { at, exists: info !== undefined }
     })
 
     const folder: WorkflowFolder = {
@@ -90,14 +86,14 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
         return `${stem}.json`
       },
       read: Effect.fnUntraced(function*(file) {
-        const { at, isThere } = yield* locateFile(file, false)
-        return isThere
+        const { at, exists } = yield* locateFile(file, false)
+        return exists
           ? yield* fs.readFileString(at).pipe(Effect.mapError((error) => unreadable({ kind: "File", path: at }, error)))
           : undefined
       }),
       write: Effect.fnUntraced(function*(file, text) {
         const { at } = yield* locateFile(file, true)
-        // One user at a time: a name of its own is enough, and what a killed one left is replaced.
+        // Access is exclusive: one name is enough, and the file of an interrupted writer is replaced.
         const temporary = path.join(path.dirname(at), `.${path.basename(at)}.tmp`)
         yield* fs.remove(temporary, { force: true }).pipe(
           Effect.andThen(AtomicFile.write(at, {
@@ -112,10 +108,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, lock: Loc
             (error) => Effect.fail(unwritable(at, error))
           )
         )
-      }),
-      remove: Effect.fnUntraced(function*(file) {
-        const { at, isThere } = yield* locateFile(file, false)
-        if (isThere) yield* fs.remove(at).pipe(Effect.mapError((error) => unwritable(at, error)))
       }),
       removeCode: Effect.fnUntraced(function*(file, isKnown) {
         const { at } = yield* locateFile(file, false)

@@ -1,39 +1,39 @@
-/** How a JSON text is laid out, and printing like it. */
+/** Layout of a JSON text, and printing in it. */
 import * as Predicate from "effect/Predicate"
 import type * as Jsonc from "jsonc-parser"
 import { arr, obj } from "../../base/Json.ts"
 
-/** What an author or a formatter settled on. */
+/** Layout that an author or a formatter chose. */
 export interface Layout {
   readonly eol: string
   readonly indent: string
-  /** Containers have a line for each of their own. */
+  /** Whether each element and member is on its own line. */
   readonly isTall: boolean
-  /** Between a key and its value. */
+  /** Text between a key and its value. */
   readonly colon: string
-  /** After the comma of elements on one line. */
+  /** Space after the comma of elements on one line. */
   readonly gap: string
-  /** Within the braces of an object on one line. */
+  /** Space within the braces of an object on one line. */
   readonly padding: string
-  /** Lists of scalars stay on one line while they are short. */
+  /** Whether short lists of scalars are on one line. */
   readonly hasShortLists: boolean
 }
 
 const maxShort = 80
 
-/** The whitespace that a text begins with. */
-export const leading = (text: string): string => /^\s*/.exec(text)?.[0] ?? ""
+/** Leading whitespace of a text. */
+const leading = (text: string): string => /^\s*/.exec(text)?.[0] ?? ""
 
-/** What follows the last line break, if there is one. */
+/** Text after the last line break, if there is one. */
 export const indentation = (gap: string): string | undefined => /[\r\n]([^\r\n]*)$/.exec(gap)?.[1]
 
-/** The keys that JSON has of an object. */
+/** Keys of an object in JSON. */
 export const keysOf = (value: object): ReadonlyArray<string> =>
   Object.entries(value).flatMap(([key, inner]) => inner === undefined ? [] : [key])
 
 const isScalar = (value: unknown) => !Predicate.isObjectOrArray(value)
 
-/** The value as this layout has it; its lines but the first begin with `base`. */
+/** Prints a value in a layout; all lines but the first begin with `base`. */
 export const print = (value: unknown, base: string, layout: Layout, isFlat = !layout.isTall): string => {
   const members = obj(value) ?? {}
   const isList = Array.isArray(value)
@@ -54,14 +54,14 @@ export const print = (value: unknown, base: string, layout: Layout, isFlat = !la
   return `${open}${items(false).map((item) => `${eol}${base}${indent}${item}`).join(",")}${eol}${base}${close}`
 }
 
-/** The lists and objects below and with a node that are not empty, outer ones first. */
+/** Lists and objects in a node that are not empty, including itself, outer ones first. */
 const containers = function*(node: Jsonc.Node): Generator<Jsonc.Node> {
   const { children = [] } = node
   if (node.type !== "property" && children.length > 0) yield node
   for (const child of children) yield* containers(child)
 }
 
-/** Of the line with this place. */
+/** Indentation of the line at an offset. */
 const lineIndent = (text: string, offset: number) => {
   let start = offset
   while (start > 0 && !/[\r\n]/.test(text.charAt(start - 1))) start--
@@ -72,9 +72,9 @@ const isBlank = (text: string) => text.trim() === ""
 
 const isInline = (gap: string) => isBlank(gap) && indentation(gap) === undefined
 
-/** The layout of a text, as far as it shows one; the first of each kind decides. */
+/** Layout of a text; the first example of each property decides. */
 export const layoutOf = (text: string, root: Jsonc.Node | undefined): Layout => {
-  const found: { indent?: string; colon?: string; gap?: string; padding?: string; hasShortLists?: true } = {}
+  const layout: { indent?: string; colon?: string; gap?: string; padding?: string; hasShortLists?: true } = {}
   let isTall = root === undefined || arr(root.children).length === 0
   for (const node of root === undefined ? [] : containers(root)) {
     const { children = [] } = node
@@ -85,27 +85,27 @@ export const layoutOf = (text: string, root: Jsonc.Node | undefined): Layout => 
     const inner = indentation(leading(first))
     if (inner !== undefined) {
       const outer = lineIndent(text, node.offset)
-      if (inner.length > outer.length && inner.startsWith(outer)) found.indent ??= inner.slice(outer.length)
+      if (inner.length > outer.length && inner.startsWith(outer)) layout.indent ??= inner.slice(outer.length)
       isTall = true
     } else if (isBlank(first)) {
-      if (node.type === "object") found.padding ??= first
-      else if (children.every(({ type }) => type !== "object" && type !== "array")) found.hasShortLists = true
+      if (node.type === "object") layout.padding ??= first
+      else if (children.every(({ type }) => type !== "object" && type !== "array")) layout.hasShortLists = true
     }
-    if (second !== undefined && isInline(second)) found.gap ??= second
+    if (second !== undefined && isInline(second)) layout.gap ??= second
     const [key, value] = one.children ?? []
     if (node.type === "object" && key !== undefined && value !== undefined) {
       const colon = text.slice(key.offset + key.length, value.offset)
-      if (/^[ \t]*:[ \t]*$/.test(colon)) found.colon ??= colon
+      if (/^[ \t]*:[ \t]*$/.test(colon)) layout.colon ??= colon
     }
   }
-  const colon = found.colon ?? (isTall || found.gap === " " ? ": " : ":")
+  const colon = layout.colon ?? (isTall || layout.gap === " " ? ": " : ":")
   return {
     eol: /\r\n|\n|\r/.exec(text)?.[0] ?? "\n",
-    indent: found.indent ?? "  ",
+    indent: layout.indent ?? "  ",
     isTall,
     colon,
-    gap: found.gap ?? (colon.endsWith(" ") ? " " : ""),
-    padding: found.padding ?? "",
-    hasShortLists: found.hasShortLists ?? false
+    gap: layout.gap ?? (colon.endsWith(" ") ? " " : ""),
+    padding: layout.padding ?? "",
+    hasShortLists: layout.hasShortLists ?? false
   }
 }

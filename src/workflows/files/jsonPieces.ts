@@ -1,24 +1,24 @@
-/** A JSON text put together anew where a value in it changed. */
+/** Replaces changed values in a JSON text, and preserves the rest. */
 import type * as Jsonc from "jsonc-parser"
 import { obj, str } from "../../base/Json.ts"
 import { indentation, keysOf, type Layout, print } from "./jsonLayout.ts"
 
-/** What a new text is made from. */
+/** Old text and its layout. */
 interface Source {
   readonly text: string
   readonly layout: Layout
 }
 
-/** Where a value stands: how its line is indented, and whether all around it is on that line. */
+/** Indentation of a value's line, and whether its container is on that line. */
 interface Context {
   readonly base: string
   readonly isFlat: boolean
 }
 
-/** The elements of a list, each with the key "", or the members of an object. */
+/** Elements of a list, each with the key "", or members of an object. */
 type Entries = ReadonlyArray<readonly [key: string, value: unknown]>
 
-/** The same JSON, keys in the same order. */
+/** Whether both are the same JSON, with keys in the same order. */
 const isSame = (a: unknown, b: unknown): boolean => {
   if (a === b) return true
   if (Array.isArray(a)) {
@@ -33,10 +33,10 @@ const isSame = (a: unknown, b: unknown): boolean => {
 
 const kindOf = (value: unknown) => Array.isArray(value) ? "array" : obj(value) === undefined ? "scalar" : "object"
 
-/** What tells an element from its neighbours, such as a node's id. */
+/** Id or name that distinguishes an element from its neighbours. */
 const identityOf = (value: unknown) => str(obj(value)?.["id"]) ?? str(obj(value)?.["name"])
 
-/** Whether `a` may have become `b`: it is of the same kind and, where it has an identity, most of it is the same. */
+/** Whether `a` may have become `b`: both are of one kind and, if they have an identity, mostly equal. */
 const isLike = (a: unknown, b: unknown) => {
   const [left, right] = [obj(a), obj(b)]
   if (left === undefined || right === undefined || (identityOf(a) ?? identityOf(b)) === undefined) {
@@ -48,8 +48,8 @@ const isLike = (a: unknown, b: unknown) => {
 }
 
 /**
- * For each of the new entries the index of the old one that it was: by key, by an element's id, name or content, else
- * the one after its predecessor's when that is like it.
+ * Index of the old entry of each new one: by key, by an element's id, name or content, else the one after its
+ * predecessor's if that is similar.
  */
 const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<number | undefined> => {
   const keyOf = ([key, value]: Entries[number]) => isList ? identityOf(value) ?? `=${JSON.stringify(value)}` : key
@@ -69,13 +69,13 @@ const align = (olds: Entries, news: Entries, isList: boolean): ReadonlyArray<num
   })
 }
 
-/** Whitespace and comments up to a comma; comments are matched whole or not at all. */
+/** Whitespace and whole comments up to a comma. */
 const toComma = /^(?:\s|\/\/[^\r\n]*(?![^\r\n])|\/\*(?:(?!\*\/)[^])*\*\/)*,/
 
-/** The whitespace right before what follows. */
+/** Trailing whitespace of a gap. */
 const spaceAtEnd = (gap: string) => /\s*$/.exec(gap)?.[0] ?? ""
 
-/** What is between the brackets of a container, with other children: `body` gives the text of each. */
+/** Text between the brackets of a container with new children; `body` returns the text of each. */
 const refill = (
   { layout, text }: Source,
   { children = [], length, offset }: Jsonc.Node,
@@ -92,7 +92,7 @@ const refill = (
   if (alignment.length === children.length && alignment.every((old, next) => old === next)) {
     return children.map((_, index) => placed(gaps[index] ?? "", index, index)).join("") + (gaps.at(-1) ?? "")
   }
-  // Comments before a comma stay with the child before it, those after it with the next one.
+  // A comment before a comma stays with the child before it, one after it with the next child.
   const commas = gaps.slice(1).map((gap) => toComma.exec(gap)?.[0])
   const mids = commas.map((comma = "") => comma.slice(0, -1))
   const rests = gaps.map((gap, index) => gap.slice(commas[index - 1]?.length ?? 0))
@@ -119,7 +119,7 @@ const refill = (
   return parts.length === 0 && inner.trim() === "" ? "" : inner
 }
 
-/** The entries in the order of the text; undefined of a scalar, and when a key is there twice. */
+/** Entries in the order of the text; `undefined` for a scalar or duplicate keys. */
 const entriesOf = ({ children = [], type }: Jsonc.Node, value: unknown): Entries | undefined => {
   if (Array.isArray(value)) return value.map((inner) => ["", inner])
   const members = obj(value)
@@ -128,7 +128,7 @@ const entriesOf = ({ children = [], type }: Jsonc.Node, value: unknown): Entries
   return new Set(keys).size === keys.length ? keys.map((key) => [key, members[key]]) : undefined
 }
 
-/** The text of a node that holds `old`, so that it holds `next`. */
+/** Text of a node in which `next` replaces `old`. */
 export const render = (source: Source, node: Jsonc.Node, old: unknown, next: unknown, context: Context): string => {
   const { layout, text } = source
   const { children = [], length, offset } = node

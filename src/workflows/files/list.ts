@@ -1,52 +1,50 @@
-/** The workflows below a folder. */
+/** Lists the workflows below a folder. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as AtomicFile from "../../base/AtomicFile.ts"
 import { defined, obj, str } from "../../base/Json.ts"
-import { fill } from "./fill.ts"
+import { isElsewhere, readAll } from "./bytes.ts"
 import * as Locate from "./locate.ts"
 import { isListed, parse } from "./read.ts"
-import { changed, isJson, maxBytes, refuseAt, type Target, tooLarge, unreadable } from "./refusals.ts"
+import { changed, isJson, refuse, type Target, unreadable } from "./refusals.ts"
 
 /** A workflow in a file. */
 export interface Listed {
-  /** The one that its n8n gave it, when the file has one. */
+  /** n8n's id, if the file has one. */
   readonly id?: string
   readonly name: string
-  /** Relative to the first root when it lies under it, else absolute. */
+  /** Relative to the first root if it is below it, else absolute. */
   readonly path: string
   /** ISO 8601. */
   readonly lastModified: string
 }
 
-/** Some of the workflows that there are. */
+/** A page of workflows. */
 export interface Listing {
   readonly workflows: ReadonlyArray<Listed>
-  /** Of all pages. */
+  /** Number of workflows on all pages. */
   readonly total: number
-  /** The first five `.json` files that could not be looked into. */
+  /** First five `.json` files that could not be read. */
   readonly unreadable: ReadonlyArray<{ readonly path: string; readonly reason: string }>
   readonly unreadableCount: number
 }
 
-/** Which of them; without `limit` all. */
+/** Page of a listing. Default: everything. */
 export interface Page {
   readonly offset?: number | undefined
   readonly limit?: number | undefined
 }
 
-export const maxUnreadable = 5
+const maxUnreadable = 5
 const maxFiles = 20_000
-const atOnce = 16
+const concurrency = 16
 
-/** Lists what `locate` reaches. */
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** The real paths of all `.json` files; a link is as good as what it leads to, under a root. */
+  /** Real paths of all `.json` files; links are followed below the roots. */
   const walk = Effect.fnUntraced(function*(target: Target, start: string) {
     const files = new Set<string>()
     const seen = new Set([start])
@@ -59,23 +57,24 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
       for (const { name, type } of entries) {
         const full = path.join(here, name)
         const entry = type === "Directory" || type === "File" ? { type, real: full } : yield* linkTarget(full)
-        if (entry?.type === "Directory" && !isApart(name, entry.real) && !seen.has(entry.real)) {
+        if (
+          entry?.type === "Directory" && ![name, path.basename(entry.real)].some(Locate.isIgnored) &&
+          !seen.has(entry.real)
+        ) {
           seen.add(entry.real)
           folders.push(entry.real)
         } else if (entry?.type === "File" && isJson(name) && isJson(entry.real)) files.add(entry.real)
       }
       if (files.size > maxFiles) {
-        return yield* refuseAt(
-          target,
+        return yield* refuse(
           `Folder '${target.path}' has over ${maxFiles.toLocaleString("en")} .json files below it`,
-          "Give a folder further down as directoryPath."
+          "Use a subfolder as directoryPath.",
+          target
         )
       }
     }
     return files
   })
-
-  const isApart = (name: string, real: string) => Locate.isApart(name) || Locate.isApart(path.basename(real))
 
   const linkTarget = (link: string) =>
     locate.existing({ kind: "Folder", path: link }).pipe(
@@ -86,13 +85,9 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
   const look = Effect.fnUntraced(function*(file: string, shown: string) {
     const open = yield* fs.open(file, { noFollow: true })
     const info = yield* open.stat
-    const place = yield* AtomicFile.placeOf(open).pipe(Effect.provideService(FileSystem.FileSystem, fs))
-    if ((place ?? (yield* fs.realPath(file))) !== file) return yield* changed(shown, "read")
-    const size = Number(info.size)
-    if (size > maxBytes) return yield* tooLarge(shown, size)
-    const bytes = new Uint8Array(size)
-    yield* fill(open, bytes)
-    const { value } = yield* parse(shown, bytes)
+    const isMoved = (yield* isElsewhere(fs, open, file)) ?? (yield* fs.realPath(file)) !== file
+    if (isMoved) return yield* changed(shown, "read")
+    const { value } = yield* parse(shown, yield* readAll(open, Number(info.size), shown))
     if (!isListed(value)) return []
     const { id, name } = obj(value) ?? {}
     const listed: Listed = defined({
@@ -111,7 +106,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
       const start = yield* locate.existing(target)
       const { type } = yield* fs.lstat(start)
       if (type !== "Directory") {
-        return yield* refuseAt(target, `'${target.path}' is not a folder but a ${type.toLowerCase()}`, "Give a folder.")
+        return yield* refuse(`'${target.path}' is not a folder but a ${type.toLowerCase()}`, "Use a folder.", target)
       }
       const [root = ""] = yield* locate.roots
       return [yield* walk(target, start), root] as const
@@ -132,7 +127,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate) {
             onSuccess: (workflows) => ({ workflows, unreadable: [] })
           })
         ),
-      { concurrency: atOnce }
+      { concurrency }
     )
     const workflows = looks.flatMap((look) => look.workflows)
     const failed = looks.flatMap((look) => look.unreadable)

@@ -1,15 +1,15 @@
-/** Where a path really leads, as long as it stays under a root. */
+/** Resolves paths below the files roots. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import {
   isJson,
+  isNotFound,
   missing,
   notJson,
   quote,
   refuse,
-  refuseAt,
   serverFault,
   type Target,
   unreadable,
@@ -18,24 +18,23 @@ import {
 
 /** A place below a root. */
 export interface Place {
-  /** The root's real path. */
+  /** Real path of the root. */
   readonly root: string
-  /** What exists of the way: absolute, without links. */
+  /** Existing part of the path: absolute, without links. */
   readonly at: string
-  /** The names that follow it and do not exist, the file's last. */
+  /** Names of the missing part, the file's last. */
   readonly rest: ReadonlyArray<string>
 }
 
 const maxLinks = 40
 
-/** Which file, in which state: another one when it was replaced or written to. */
+/** Identity of a file's state, which changes when the file is replaced or written. */
 export const identity = ({ dev, ino, mtime, size }: FileSystem.File.Info) =>
   [dev, Option.getOrUndefined(ino), size, Option.getOrUndefined(mtime)?.getTime()].join()
 
-/** Folders that tools keep for themselves: nothing new goes there, and searches pass them by. */
-export const isApart = (name: string) => name === "node_modules" || name.startsWith(".")
+/** Whether a folder belongs to tools: nothing is created there, and searches ignore it. */
+export const isIgnored = (name: string) => name === "node_modules" || name.startsWith(".")
 
-/** Follows paths below these roots. */
 export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -54,19 +53,19 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     )
 
   const outside = (target: Target, how: string) =>
-    refuseAt(
-      target,
+    refuse(
       `${target.kind} '${target.path}' ${how} the files root ${quote(rootPaths) || "(none is set)"}`,
-      { _tag: "SetFilesRoot", purpose: "ReadElsewhere" }
+      { _tag: "SetFilesRoot", purpose: "ReadElsewhere" },
+      target
     )
 
-  /** The real path of each root. */
+  /** Real path of each root. */
   const roots = Effect.forEach(
     rootPaths,
     (root) => Effect.map(openRoot({ kind: "File", path: "" })(root), ({ real }) => real)
   )
 
-  /** Links are followed here, one by one, each only while it stays under a root. */
+  /** Follows links one by one, as long as each stays below a root. */
   const follow = Effect.fnUntraced(function*(target: Target) {
     const roots = yield* Effect.forEach(rootPaths, openRoot(target))
     const below = (file: string) =>
@@ -88,11 +87,11 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       const [name = "", ...rest] = names
       const next = path.join(at, name)
       const info = yield* fs.lstat(next).pipe(
-        Effect.catchIf(({ reason }) => reason._tag === "NotFound", () => Effect.undefined)
+        Effect.catchIf(isNotFound, () => Effect.undefined)
       )
       if (info === undefined) {
         const entries = yield* fs.readDirectory(at)
-        // macOS writes が as two code points, models write one.
+        // macOS stores が as two code points; models write one.
         const same = entries.find((entry) => entry !== name && entry.normalize() === name.normalize())
         if (same === undefined) return { place: { root, at, rest: names }, entries }
         names = [same, ...rest]
@@ -100,7 +99,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
         const destination = below(path.resolve(at, yield* fs.readLink(next)))
         if (destination === undefined) return yield* outside(target, "is a link that leads out of")
         if (++links > maxLinks) {
-          return yield* refuseAt(target, `${target.kind} '${target.path}' is a circle of links`, "Give another path.")
+          return yield* refuse(`${target.kind} '${target.path}' is a cycle of links`, "Use another path.", target)
         }
         root = destination.root
         at = destination.root
@@ -114,7 +113,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
     return { place: { root, at, rest: names }, entries: [] }
   })
 
-  /** The real path of what exists. */
+  /** Real path of an existing file or folder. */
   const existing = (target: Target) =>
     Effect.flatMap(
       follow(target),
@@ -122,7 +121,7 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
         name === undefined ? Effect.succeed(at) : missing(target, at, name, entries)
     )
 
-  /** Where a file is or would be; what does not exist must be of names that people give. */
+  /** Place of an existing or new file; a new one must not have a hidden or ignored name. */
   const possible = Effect.fnUntraced(
     function*(userPath: string) {
       yield* checkName({ kind: "File", path: userPath })
@@ -131,23 +130,23 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
       if (name === undefined) return place
       if (!isJson(name)) return yield* notJson(userPath)
       const folder = path.relative(place.root, path.join(place.at, ...place.rest.slice(0, -1)))
-      const apart = [...folder.split(path.sep), name].find(isApart)
-      if (apart !== undefined) {
+      const ignored = [...folder.split(path.sep), name].find(isIgnored)
+      if (ignored !== undefined) {
         return yield* refuse(
-          `File '${userPath}' would be ${apart === name ? "hidden" : `in '${apart}'`}`,
-          "Nothing new is written into node_modules or under names that begin with a dot: give another path."
+          `File '${userPath}' would be ${ignored === name ? "hidden" : `in '${ignored}'`}`,
+          "New files are not written into node_modules or under names that begin with a dot: use another path."
         )
       }
       const { type } = yield* fs.lstat(place.at)
       if (type !== "Directory") {
-        return yield* refuse(`'${place.at}' is not a folder but a ${type.toLowerCase()}`, "Give another path.")
+        return yield* refuse(`'${place.at}' is not a folder but a ${type.toLowerCase()}`, "Use another path.")
       }
       return place
     },
     (locating, path) =>
       Effect.catchTag(locating, "PlatformError", (error) =>
         Effect.fail(
-          // A name that is too long is found out by looking.
+          // Looking up a name that is too long fails, too.
           error.reason._tag === "PermissionDenied"
             ? unreadable({ kind: "File", path }, error)
             : unwritable(path, error)
@@ -157,14 +156,13 @@ export const make = Effect.fnUntraced(function*(rootPaths: ReadonlyArray<string>
   return { roots, existing, possible }
 })
 
-/** What follows paths. */
 export type Locate = Effect.Success<ReturnType<typeof make>>
 
-/** A path that can be one; a folder's may be empty. */
+/** Fails for a malformed path; that of a folder may be empty. */
 export const checkName = Effect.fnUntraced(function*(target: Target) {
   const { kind, path } = target
   if (kind === "File" && path.trim() === "") {
-    return yield* refuse("File path is required", "Give the path of a .json file.")
+    return yield* refuse("File path is required", "Use the path of a .json file.")
   }
-  if (path.includes("\0")) return yield* refuseAt(target, `${kind} path holds a NUL character`, "Give it without.")
+  if (path.includes("\0")) return yield* refuse(`${kind} path contains a NUL character`, "Remove it.", target)
 })

@@ -1,10 +1,10 @@
 /**
- * One writer at a time for each file, among all processes of this user on this machine.
+ * Locks files, so that one process of a user writes each at a time.
  *
  * **Details**
  *
- * Not `proper-lockfile`: that does not record who holds a lock, so after a crash the next writer waits until it is old
- * (11 s by default, here 0.05 s), and two processes may then take it over together (3 of 400 times, here never).
+ * `proper-lockfile` does not record the owner of a lock: after a crash the next writer waits until the lock is old (11 s
+ * by default, here 0.05 s), and two processes may then take it over together (3 of 400 times, here never).
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,25 +20,25 @@ import * as Locks from "../../base/KeyedMutex.ts"
 import { code, serverFault } from "./refusals.ts"
 
 const staleAfter = 30_000
-/** Its holder ended between making and writing it. */
+/** Age of an empty lock whose owner ended before it wrote its pid. */
 const unfinishedAfter = 2_000
 const beatEvery = "5 seconds"
-/** Between two looks at a lock that is held, in milliseconds: short at first, since most writes are. */
+/** Milliseconds between two attempts: short at first, since most writes are. */
 const shortestPause = 25
 const longestPause = 250
-const patience = 35_000
+const timeout = 35_000
 
-/** Of all layers in this process. */
+/** Shared by all layers of this process. */
 const here = Locks.make()
 
-/** This process, told apart from an earlier one with the same number, as the first in each container has. */
+/** Identifies this process, even if an earlier one had the same pid, as in containers. */
 const self = `${process.pid} ${randomBytes(8).toString("hex")}`
 
 const isAlive = (pid: number) => {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Somebody else's process.
+    // A process of another user.
     return error instanceof Error && "code" in error && error.code === "EPERM"
   }
 }
@@ -55,7 +55,7 @@ const busy = (path: string) =>
 
 const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
   serverFault(
-    `No lock could be made in '${folder}' (${code(error)})`,
+    `No lock could be created in '${folder}' (${code(error)})`,
     "Make that folder writable for this user only, or set TMPDIR to one that is, where the server is started."
   )
 
@@ -63,17 +63,17 @@ const is = (tag: PlatformError.PlatformError["reason"]["_tag"]) => ({ reason }: 
   reason._tag === tag
 
 /**
- * Makes `lock(path)(effect)`.
+ * Makes `lock(userPath, realPath)(effect)`.
  *
  * **Details**
  *
- * A lock is a file with its holder's pid, which lies in a folder of this user's below the system's temporary one. The
- * holder touches it every 5 s; without that for 30 s, or when its process is gone, the next one takes it over.
+ * A lock is a file with its owner's pid, in a folder of this user below the system's temporary one. The owner touches it
+ * every 5 s; after 30 s without that, or when the process has ended, the next one takes it over.
  */
 export const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // Windows has no numbers, and a temporary folder for each user.
+  // Windows has no user ids, but a temporary folder for each user.
   const uid = process.getuid?.() ?? 0
   const folder = path.join(tmpdir(), `effect-n8n-mcp-${uid}`)
 
@@ -82,7 +82,7 @@ export const make = Effect.gen(function*() {
     const info = yield* fs.lstat(folder)
     if (info.type === "Directory" && Option.getOrElse(info.uid, () => uid) === uid) return
     return yield* serverFault(
-      `'${folder}', where locks are kept, is not a folder of this user's`,
+      `The folder of locks, '${folder}', does not belong to this user`,
       "Remove it, or set TMPDIR to another folder, where the server is started."
     )
   })
@@ -101,7 +101,7 @@ export const make = Effect.gen(function*() {
 
   const remove = (file: string) => Effect.ignore(fs.remove(file))
 
-  /** Only one at a time looks and removes, else the second would remove the first one's new lock. */
+  /** Removes a stale lock under a guard, since a second process would remove the new lock of the first. */
   const removeStale = Effect.fnUntraced(function*(file: string) {
     if (!(yield* staleness(file))) return
     const guard = `${file}.stale`
@@ -123,7 +123,7 @@ export const make = Effect.gen(function*() {
 
   const acquire = Effect.fnUntraced(function*(userPath: string, file: string, restore: typeof Effect.interruptible) {
     let pause = shortestPause
-    for (let waited = 0; waited < patience; waited += pause) {
+    for (let waited = 0; waited < timeout; waited += pause) {
       if (yield* createNew(file)) return
       yield* removeStale(file)
       yield* restore(Effect.sleep(pause))
@@ -132,7 +132,7 @@ export const make = Effect.gen(function*() {
     return yield* busy(userPath)
   })
 
-  /** Holds the lock of a real path while `effect` runs; `userPath` is that path as the caller wrote it. */
+  /** Locks a real path while an effect runs; `userPath` is that path as the caller wrote it. */
   return (userPath: string, real: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
     const file = path.join(folder, `${sha256(real).slice(0, 32)}.lock`)
     const beating = touch(file).pipe(Effect.delay(beatEvery), Effect.forever, Effect.forkChild)
@@ -150,5 +150,4 @@ export const make = Effect.gen(function*() {
   }
 })
 
-/** What locks. */
 export type Lock = Effect.Success<typeof make>

@@ -2,8 +2,8 @@
 
 const maxLength = 60
 
-/** Names, without `.json`, of files that other programs look for and obey. */
-const spoken: ReadonlySet<string> = new Set(
+/** Names, without `.json`, of files that configure other programs. */
+const reserved: ReadonlySet<string> = new Set(
   [
     "angular app appsettings apphosting biome bower cdk claude_desktop_config component components composer",
     "crowdin cspell cypress deno devcontainer dprint electron-builder eslint expo firebase",
@@ -15,19 +15,19 @@ const spoken: ReadonlySet<string> = new Set(
 )
 
 /** Names by rule: `tsconfig`, `tsconfig.build`, `tailwind.config`, `tauri.conf`, `oxlintrc`; not `sync-config`, `arc`. */
-const spokenLike =
+const reservedLike =
   /[a-z]config(?:\.|$)|\.(?:config|conf|settings|lock)$|[a-z]{4,}rc$|^(?:appsettings|deno|docker-compose)\./
 
-/** Whether another program would take a file of this name for its own: `package.json`, `tsconfig.build.json`. */
-export const isSpoken = (name: string): boolean => {
+/** Whether a file of this name may configure another program: `package.json`, `tsconfig.build.json`. */
+export const isReserved = (name: string): boolean => {
   const stem = name.normalize("NFKC").toLowerCase().replace(/\.json$/, "")
-  return spoken.has(stem) || spokenLike.test(stem)
+  return reserved.has(stem) || reservedLike.test(stem)
 }
 
-/** Whether Windows keeps this name, whatever follows it after a dot, for a device. */
+/** Whether Windows reserves this name for a device, whatever follows after a dot. */
 const isDevice = (stem: string) => /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(stem)
 
-/** What is readable of a workflow's name in a file's: letters and digits of any script, else `-`. */
+/** Readable part of a workflow's name for a file: letters and digits of any script, else `-`. */
 export const readable = (name: string): string => {
   const words = name.normalize("NFC").toLowerCase()
     .replace(/\p{Variation_Selector}/gu, "")
@@ -42,7 +42,7 @@ export const free = function*(name: string, taken: ReadonlySet<string>): Generat
   for (let count = 1; count <= 100_000; count++) {
     const ending = count === 1 ? "" : `-${count}`
     const candidate = [...stem].slice(0, maxLength - ending.length).join("").replace(/-+$/, "") + ending
-    const isFree = !used.has(`${candidate}.json`) && !isSpoken(candidate) && !isDevice(candidate)
+    const isFree = !used.has(`${candidate}.json`) && !isReserved(candidate) && !isDevice(candidate)
     if (isFree) yield candidate
   }
 }

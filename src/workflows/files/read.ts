@@ -1,71 +1,60 @@
-/** The content of a file that lies under a root. */
+/** Reads files below a root. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
-import * as AtomicFile from "../../base/AtomicFile.ts"
 import { obj } from "../../base/Json.ts"
+import { decode, isElsewhere, readAll } from "./bytes.ts"
 import type { Beside, CodeFiles } from "./codeFiles.ts"
-import { fill } from "./fill.ts"
 import * as JsonText from "./JsonText.ts"
 import * as Locate from "./locate.ts"
-import { changed, maxBytes, refuse, type Target, tooLarge, unreadable } from "./refusals.ts"
+import { changed, refuse, type Target, unreadable } from "./refusals.ts"
 
-/** A file's content. */
+/** A file and its content. */
 export interface WorkflowFile {
-  /** Where it really is: absolute, without links. */
+  /** Real path: absolute, without links. */
   readonly path: string
-  /** Its text as it is, a byte order mark included; code that is in files beside it stands in it. */
+  /** Text including a byte order mark, with the code from files beside it. */
   readonly text: string
-  /** The parsed JSON; whether it is a workflow is for others to judge. */
+  /** Parsed JSON, not necessarily of a workflow. */
   readonly value: unknown
-  /** What was no JSON but surely meant: each such kind once, with how many and where the first was. */
+  /** Repairs of the text: each kind once, with the number and the first place. */
   readonly repairs: ReadonlyArray<string>
-  /** What is in files beside it, if anything is. */
+  /** Parts in files beside it, if there are any. */
   readonly beside?: Beside
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-/** The text of these bytes, and what it holds. */
+/** Decodes and parses a file's bytes. */
 export const parse = Effect.fnUntraced(function*(userPath: string, bytes: Uint8Array) {
-  const text = yield* Effect.try({
-    try: () => utf8.decode(bytes),
-    catch: () => refuse(`File '${userPath}' is not UTF-8 text`, "Save it as UTF-8; if it is packed, unpack it.")
-  })
+  const text = yield* decode(userPath, bytes)
   if (text.replace(/^\uFEFF/, "").trim() === "") {
     return yield* refuse(`File '${userPath}' is empty`, "Export the workflow from n8n again.")
   }
   const parsed = JsonText.parse(text)
   return Result.isSuccess(parsed) ? { text, ...parsed.success } : yield* refuse(
     `File '${userPath}' is not JSON: ${parsed.failure}`,
-    "Correct the file there, or export the workflow from n8n again."
+    "Fix the file there, or export the workflow from n8n again."
   )
 })
 
-/** Reads what `locate` finds. */
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
 
   const bytesOf = Effect.fnUntraced(function*(target: Target, file: string) {
-    // Looked at before opening: to open a pipe is to wait for its writer.
+    // Checked before opening, since opening a pipe waits for its writer.
     const { type } = yield* fs.lstat(file)
     if (type !== "File") {
       return yield* refuse(
         `'${target.path}' is not a file but a ${type.toLowerCase()}`,
-        "Give the path of a .json file."
+        "Use the path of a .json file."
       )
     }
     const open = yield* fs.open(file)
     const before = yield* open.stat
-    const place = yield* AtomicFile.placeOf(open).pipe(Effect.provideService(FileSystem.FileSystem, fs))
-    if (place !== undefined && place !== file) return yield* changed(target.path, "read")
-    // What was opened lies under the root only if the way there still leads to it.
+    if (yield* isElsewhere(fs, open, file)) return yield* changed(target.path, "read")
+    // The open file is below the root only if the path still leads to it.
     const there = yield* Effect.flatMap(locate.existing(target), fs.lstat)
     if (Locate.identity(there) !== Locate.identity(before)) return yield* changed(target.path, "read")
-    const size = Number(before.size)
-    if (size > maxBytes) return yield* tooLarge(target.path, size)
-    const bytes = new Uint8Array(size)
-    yield* fill(open, bytes)
+    const bytes = yield* readAll(open, Number(before.size), target.path)
     if (Locate.identity(yield* open.stat) !== Locate.identity(before)) return yield* changed(target.path, "read")
     return bytes
   }, Effect.scoped)
@@ -83,14 +72,14 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, code: Cod
     (reading, path) =>
       reading.pipe(
         Effect.catchTag("PlatformError", (error) => Effect.fail(unreadable({ kind: "File", path }, error))),
-        // A writer replaces a file in an instant.
+        // A file that a writer replaced can be read in the next attempt.
         Effect.retry({ times: 2, while: ({ reason }) => reason === changed(path, "read").reason })
       )
   )
 })
 
-/** An object with a list of nodes: what may be overwritten. */
+/** Whether a value has a list of nodes, so that its file may be overwritten. */
 export const isWorkflow = (value: unknown): boolean => Array.isArray(obj(value)?.["nodes"])
 
-/** A workflow that n8n would know as one. */
+/** Whether n8n would accept a value as a workflow. */
 export const isListed = (value: unknown): boolean => isWorkflow(value) && obj(obj(value)?.["connections"]) !== undefined

@@ -1,34 +1,31 @@
-/** Why a file is not read or written, and what to do about it. */
+/** Errors for files that are not read or written, with advice. */
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
 import { nearest } from "../../base/Nearest.ts"
 
-/** A file or folder, by the path that the caller wrote. */
+/** A file or folder, with the path as the caller wrote it. */
 export interface Target {
   readonly kind: "File" | "Folder"
   readonly path: string
 }
 
-export const refuse = (reason: string, hint: Hint) => new Errors.ValidationError({ reason, field: "filePath", hint })
+const aFile: Pick<Target, "kind"> = { kind: "File" }
 
-/** The same of a folder, which has a parameter of its own. */
-export const refuseAt = ({ kind }: Target, reason: string, hint: Hint) =>
+/** Error for a file, or a folder, which has its own parameter. */
+export const refuse = (reason: string, hint: Hint, { kind } = aFile) =>
   new Errors.ValidationError({ reason, field: kind === "File" ? "filePath" : "directoryPath", hint })
 
-/** What no other call would mend: this machine has to be put right, or has to have time. */
-export const serverFault = (reason: string, hint: Hint, { kind }: Pick<Target, "kind"> = { kind: "File" }) =>
-  new Errors.ValidationError({
-    reason,
-    field: kind === "File" ? "filePath" : "directoryPath",
-    hint,
-    isServerFault: true
-  })
+/** Error of this machine that no other call can avoid. */
+export const serverFault = (reason: string, hint: Hint, target = aFile) =>
+  new Errors.ValidationError({ ...refuse(reason, hint, target), isServerFault: true })
+
+export const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 
 export const isJson = (name: string) => /\.json$/i.test(name)
 
-/** Names are compared without their extension, which would make all alike. */
+/** Name without its extension, for comparing names. */
 export const stem = (name: string) => name.replace(/\.json$/i, "")
 
 export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
@@ -36,7 +33,7 @@ export const quote = (names: ReadonlyArray<string>) => names.map((name) => `'${n
 export const code = ({ reason }: PlatformError.PlatformError) =>
   String(Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : reason._tag)
 
-/** A disk that is full, broken or not to be written, or rights that this server lacks: no other call would mend it. */
+/** Codes of errors that no other call can avoid: a full, broken or read-only disk, or missing permissions. */
 const machineCodes: ReadonlySet<string> = new Set([
   "EACCES",
   "EDQUOT",
@@ -54,59 +51,58 @@ const machineCodes: ReadonlySet<string> = new Set([
 
 const isMachine = (error: PlatformError.PlatformError) => machineCodes.has(code(error))
 
-export const unreadable = ({ kind, path }: Target, error: PlatformError.PlatformError) =>
-  new Errors.ValidationError({
-    reason: `${kind} '${path}' cannot be read (${code(error)})`,
-    field: kind === "File" ? "filePath" : "directoryPath",
-    hint: "Check the path, and who may read it.",
-    ...(isMachine(error) ? { isServerFault: true } : {})
-  })
+export const unreadable = (target: Target, error: PlatformError.PlatformError) =>
+  (isMachine(error) ? serverFault : refuse)(
+    `${target.kind} '${target.path}' cannot be read (${code(error)})`,
+    "Check the path and its permissions.",
+    target
+  )
 
 export const unwritable = (path: string, error: PlatformError.PlatformError) =>
   (isMachine(error) ? serverFault : refuse)(
     `File '${path}' cannot be written (${code(error)})`,
-    "Make it and its folder writable for this user, or give another path."
+    "Make it and its folder writable for this user, or use another path."
   )
 
 export const notJson = (path: string) =>
-  refuse(`File '${path}' is not a .json file`, "Only .json files are read and written, and links to such.")
+  refuse(`File '${path}' is not a .json file`, "Only .json files and links to them are read and written.")
 
 export const changed = (path: string, during: string) =>
   refuse(`File '${path}' changed while it was ${during}`, "Nothing was written: call again when it is complete.")
 
 export const missing = (target: Target, folder: string, name: string, entries: ReadonlyArray<string>) => {
-  const there = entries.filter((entry) => !entry.startsWith(".") && isJson(entry) === isJson(name)).toSorted()
-  const near = nearest(stem(name), there.map(stem)).flatMap((name) => there.filter((entry) => stem(entry) === name))
-  const few = there.slice(0, 8)
+  const similar = entries.filter((entry) => !entry.startsWith(".") && isJson(entry) === isJson(name)).toSorted()
+  const near = nearest(stem(name), similar.map(stem)).flatMap((name) => similar.filter((entry) => stem(entry) === name))
+  const few = similar.slice(0, 8)
   const instead = near.length > 0
     ? `Did you mean ${quote(near)}?`
     : few.length > 0
-    ? `There are ${quote(few)}${few.length < there.length ? " and others" : ""}.`
-    : "Nothing like it is there."
-  return refuseAt(
-    target,
+    ? `There are ${quote(few)}${few.length < similar.length ? " and others" : ""}.`
+    : "It contains nothing similar."
+  return refuse(
     `${target.kind} '${target.path}' does not exist`,
-    `'${folder}' has no '${name}'. ${instead}`
+    `'${folder}' has no '${name}'. ${instead}`,
+    target
   )
 }
 
 export const exists = (path: string) => refuse(`File '${path}' exists already`, { _tag: "OpenExistingFile" })
 
-export const spoken = (path: string) =>
+export const reserved = (path: string) =>
   refuse(
-    `File '${path}' would bear the name of another program's file, which obeys what it says`,
-    "Nothing was written. Give the file the workflow's own name."
+    `File '${path}' would have the name of another program's configuration`,
+    "Nothing was written. Name the file after the workflow."
   )
 
-export const leftAlone = "Only workflows are overwritten, and this file was left as it is: give another path."
+export const notOverwritten = "Only workflows are overwritten, and this file is unchanged: use another path."
 
 export const notWorkflow = (path: string) =>
-  refuse(`File '${path}' is not a workflow: it has no list of nodes`, leftAlone)
+  refuse(`File '${path}' is not a workflow: it has no list of nodes`, notOverwritten)
 
 export const maxBytes = 10_000_000
 
 export const tooLarge = (path: string, bytes: number) =>
   refuse(
     `File '${path}' is over 10 MB: it has ${bytes.toLocaleString("en")} bytes`,
-    "Workflows are far smaller: is it the right file? Pinned data (pinData) can be taken out."
+    "Workflows are far smaller: is it the right file? Pinned data (pinData) can be removed."
   )

@@ -1,47 +1,44 @@
-/** Puts files in their place, whole or not at all. */
-import * as Clock from "effect/Clock"
+/** Writes files atomically. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { randomBytes } from "node:crypto"
-import * as AtomicFile from "../../base/AtomicFile.ts"
 import type * as Errors from "../../base/Errors.ts"
-import { sha256 } from "../../base/Hash.ts"
 import type { CodeFiles } from "./codeFiles.ts"
 import type { CodePlaces } from "./codeParts.ts"
 import * as Locate from "./locate.ts"
 import type { Lock } from "./lock.ts"
 import * as names from "./names.ts"
+import * as Place from "./place.ts"
 import { isWorkflow, type WorkflowFile } from "./read.ts"
 import {
   changed,
   exists,
-  leftAlone,
   maxBytes,
+  notOverwritten,
   notWorkflow,
   quote,
   refuse,
-  spoken,
+  reserved,
   type Target,
   tooLarge,
   unreadable,
   unwritable
 } from "./refusals.ts"
 
-/** A file that was written; `before` is what it replaced. */
+/** A written file; `before` is its old text. */
 export interface Written {
   readonly path: string
   readonly before: string | undefined
   readonly after: string
 }
 
-/** Runs before a file is replaced, with its text and real path; its failure keeps the file as it is. */
+/** Runs before a file is replaced, with its text and real path; its failure prevents that. */
 export type Keep<E, R> = (before: string, path: string) => Effect.Effect<void, E, R>
 
-/** How code is kept: long code in files beside the workflow, all of it in the workflow, or where it is. */
+/** Whether long code is moved into files beside the workflow, back into it, or not at all. */
 export interface CodeOptions {
   readonly code?: CodePlaces | "join" | undefined
 }
@@ -53,106 +50,59 @@ const encode = (userPath: string, text: string) => {
   return bytes.length > maxBytes ? tooLarge(userPath, bytes.length) : Effect.succeed(bytes)
 }
 
-/** What a killed writer left is removed by the next one after this time. */
-const leftAfter = 60_000
+const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
+  Effect.catchIf(
+    effect,
+    (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
+    (error) => Effect.fail(unwritable(userPath, error))
+  )
 
-/** Writes where `locate` says, under the lock of each file. */
+const existing = Effect.fnUntraced(function*(locate: Locate.Locate, userPath: string) {
+  const target: Target = { kind: "File", path: userPath }
+  yield* Locate.checkName(target)
+  return yield* locate.existing(target).pipe(Effect.catchTag("PlatformError", (error) => unreadable(target, error)))
+})
+
+/** Creates a file with a free name directly below the first root. */
+const createFree = Effect.fn("WorkflowFiles.createFree")(function*(
+  locate: Locate.Locate,
+  create: (path: string, text: string) => Effect.Effect<{ readonly path: string }, Errors.ValidationError>,
+  { fs, path }: { readonly fs: FileSystem.FileSystem; readonly path: Path.Path },
+  name: string,
+  text: string
+) {
+  const [root] = yield* locate.roots
+  if (root === undefined) {
+    return yield* refuse(`There is no files root for '${name}'`, { _tag: "SetFilesRoot", purpose: "KeepFiles" })
+  }
+  const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
+  for (const stem of names.free(name, taken)) {
+    const file = path.join(root, `${stem}.json`)
+    const created = yield* create(file, text).pipe(
+      Effect.asSome,
+      Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
+    )
+    if (Option.isSome(created)) return { ...created.value, stem }
+  }
+  return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Use another name for the workflow.")
+})
+
 export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Read, lock: Lock, code: CodeFiles) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const { beside, linkNew, makeFolders } = yield* Place.make(locate)
 
-  const writable = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
-    Effect.catchIf(
-      effect,
-      (error): error is PlatformError.PlatformError => Predicate.isTagged(error, "PlatformError"),
-      (error) => Effect.fail(unwritable(userPath, error))
-    )
-
-  const temporaryOf = (file: string) => `.effect-n8n-mcp-${sha256(path.basename(file)).slice(0, 16)}-`
-
-  const removeLeft = Effect.fnUntraced(function*(file: string) {
-    const folder = path.dirname(file)
-    const now = yield* Clock.currentTimeMillis
-    const left = (yield* fs.readDirectory(folder)).filter((name) => name.startsWith(temporaryOf(file)))
-    yield* Effect.forEach(left.map((name) => path.join(folder, name)), (name) =>
-      Effect.when(
-        fs.remove(name),
-        Effect.map(fs.stat(name), ({ mtime }) => now - Option.getOrThrow(mtime).getTime() > leftAfter)
-      ))
-  })
-
-  /** A full copy beside the file, given to `place`; where that is was looked up anew after writing. */
-  const beside = <E, R>(
-    userPath: string,
-    file: string,
-    bytes: Uint8Array,
-    mode: number,
-    place: (temporary: string) => Effect.Effect<void, E, R>
-  ) =>
-    Effect.gen(function*() {
-      yield* Effect.ignore(removeLeft(file))
-      const temporary = path.join(path.dirname(file), `${temporaryOf(file)}${randomBytes(6).toString("hex")}.tmp`)
-      yield* AtomicFile.stage({ bytes, temporary, mode, isReal: true }, (staged) =>
-        Effect.gen(function*() {
-          // The folder itself may have become a link meanwhile.
-          const there = yield* locate.possible(userPath)
-          const isSame = path.join(there.at, ...there.rest) === file &&
-            Locate.identity(yield* fs.lstat(temporary)) === Locate.identity(staged)
-          if (!isSame) return yield* changed(userPath, "written")
-          yield* place(temporary)
-        })).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          orMoved(userPath)
-        )
-    }).pipe(Effect.uninterruptible)
-
-  /** What the way there has become says more than where it did not lead. */
-  const orMoved = (userPath: string) => <A, E, R>(effect: Effect.Effect<A, E | PlatformError.PlatformError, R>) =>
-    Effect.catchIf(
-      effect,
-      (error): error is PlatformError.PlatformError =>
-        Predicate.isTagged(error, "PlatformError") && AtomicFile.isMoved(error as PlatformError.PlatformError),
-      () => Effect.andThen(locate.possible(userPath), changed(userPath, "written"))
-    )
-
-  const makeFolders = Effect.fnUntraced(function*(userPath: string, { at, rest }: Locate.Place) {
-    const folder = yield* AtomicFile.makeFolders(at, rest.slice(0, -1)).pipe(
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.provideService(Path.Path, path),
-      orMoved(userPath)
-    )
-    // None of them may lead elsewhere.
-    const place = yield* locate.possible(userPath)
-    if (path.dirname(path.join(place.at, ...place.rest)) !== folder) return yield* changed(userPath, "written")
-  })
-
-  /** Two names of one file, so that the second is never there before the content; not every file system has that. */
-  const linkNew = (userPath: string, file: string, bytes: Uint8Array) => (temporary: string) =>
-    fs.link(temporary, file).pipe(
-      Effect.catchIf(
-        ({ reason }) => reason._tag !== "AlreadyExists",
-        () =>
-          Effect.scoped(Effect.flatMap(AtomicFile.openNew(file, 0o666), (open) => open.writeAll(bytes))).pipe(
-            Effect.provideService(FileSystem.FileSystem, fs),
-            Effect.tapError(({ reason }) =>
-              reason._tag === "AlreadyExists" ? Effect.void : Effect.ignore(fs.remove(file))
-            )
-          )
-      ),
-      Effect.catchIf(({ reason }) => reason._tag === "AlreadyExists", () => exists(userPath))
-    )
+  const pathOf = ({ at, rest }: Locate.Place) => path.join(at, ...rest)
 
   const createAt = Effect.fnUntraced(
     function*(userPath: string, place: Locate.Place, text: string, options: CodeOptions) {
       yield* encode(userPath, text)
-      const file = path.join(place.at, ...place.rest)
-      if (names.isSpoken(path.basename(file))) return yield* spoken(userPath)
+      const file = pathOf(place)
+      if (names.isReserved(path.basename(file))) return yield* reserved(userPath)
       yield* makeFolders(userPath, place)
       const { changes, own } = yield* code.parts(file, text, undefined, options.code)
       const bytes = yield* encode(userPath, own)
-      yield* beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes)).pipe((writeOwn) =>
-        code.write(file, changes, writeOwn)
-      )
+      yield* code.write(file, changes, beside(userPath, file, bytes, 0o666, linkNew(userPath, file, bytes)))
     }
   )
 
@@ -160,7 +110,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     function*(userPath: string, text: string, options: CodeOptions = {}) {
       const place = yield* locate.possible(userPath)
       if (place.rest.length === 0) return yield* exists(userPath)
-      const file = path.join(place.at, ...place.rest)
+      const file = pathOf(place)
       yield* createAt(userPath, place, text, options).pipe(lock(userPath, file), writable(userPath))
       return { path: file }
     }
@@ -171,8 +121,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
       yield* encode(userPath, text)
       const file = old.path
       const raw = old.beside?.raw ?? old.text
-      const { changes, own } = yield* code.parts(file, text, old.beside, options.code)
       const result = { path: file, before: old.text, after: text }
+      const { changes, own } = yield* code.parts(file, text, old.beside, options.code)
       if (own === raw && changes.size === 0) return result
       const bytes = yield* encode(userPath, own)
       yield* fs.access(file, { writable: true }).pipe(writable(userPath))
@@ -187,13 +137,11 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         Effect.gen(function*() {
           yield* Effect.ignore(fs.chown(temporary, Option.getOrElse(uid, () => -1), Option.getOrElse(gid, () => -1)))
           yield* fs.chmod(temporary, mode & 0o7777)
-          // What is beside the file is written already.
+          // If code files were written, the check has been made.
           if (changes.size === 0) yield* check
           yield* fs.rename(temporary, file)
         }))
-      yield* code.write(file, changes, own === raw ? Effect.void : writeOwn).pipe(
-        writable(userPath)
-      )
+      yield* code.write(file, changes, own === raw ? Effect.void : writeOwn).pipe(writable(userPath))
       return result
     }
   )
@@ -204,12 +152,8 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     keep: Keep<E2, R2>,
     options: CodeOptions = {}
   ) {
-    // Read only under the lock: the one before may be replacing it.
-    const target: Target = { kind: "File", path: userPath }
-    yield* Locate.checkName(target)
-    const file = yield* locate.existing(target).pipe(
-      Effect.catchTag("PlatformError", (error) => unreadable(target, error))
-    )
+    // The file is read under the lock, since another writer may be replacing it.
+    const file = yield* existing(locate, userPath)
     return yield* Effect.gen(function*() {
       const old = yield* read(userPath)
       if (old.path !== file) return yield* changed(userPath, "rewritten")
@@ -225,7 +169,6 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     content: (before: WorkflowFile | undefined) => Effect.Effect<string, E, R>,
     keep: Keep<E2, R2>
   ) {
-    const pathOf = ({ at, rest }: Locate.Place) => path.join(at, ...rest)
     const file = pathOf(yield* locate.possible(userPath))
     return yield* Effect.gen(function*() {
       const place = yield* locate.possible(userPath)
@@ -235,7 +178,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
         yield* createAt(userPath, place, after, {}).pipe(writable(userPath))
         return { path: file, before: undefined, after }
       }
-      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, leftAlone)))
+      const old = yield* read(userPath).pipe(Effect.mapError(({ reason }) => refuse(reason, notOverwritten)))
       if (!isWorkflow(old.value)) return yield* notWorkflow(userPath)
       const after = yield* content(old)
       return after === old.text ? { path: file, before: after, after } : yield* replace(userPath, old, after, keep, {})
@@ -246,10 +189,7 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     userPath: string,
     keep: (file: WorkflowFile) => Effect.Effect<void, E, R>
   ) {
-    const target: Target = { kind: "File", path: userPath }
-    const file = yield* locate.existing(target).pipe(
-      Effect.catchTag("PlatformError", (error) => unreadable(target, error))
-    )
+    const file = yield* existing(locate, userPath)
     yield* Effect.gen(function*() {
       const old = yield* read(userPath)
       yield* keep(old)
@@ -257,22 +197,11 @@ export const make = Effect.fnUntraced(function*(locate: Locate.Locate, read: Rea
     }).pipe(lock(userPath, file))
   })
 
-  const createFree = Effect.fn("WorkflowFiles.createFree")(function*(name: string, text: string) {
-    const [root] = yield* locate.roots
-    if (root === undefined) {
-      return yield* refuse(`There is no files root for '${name}'`, { _tag: "SetFilesRoot", purpose: "KeepFiles" })
-    }
-    const taken = new Set(yield* fs.readDirectory(root).pipe(writable(root)))
-    for (const stem of names.free(name, taken)) {
-      const file = path.join(root, `${stem}.json`)
-      const made = yield* create(file, text).pipe(
-        Effect.asSome,
-        Effect.catchIf(({ reason }) => reason === exists(file).reason, () => Effect.succeedNone)
-      )
-      if (Option.isSome(made)) return { ...made.value, stem }
-    }
-    return yield* refuse(`No name is free for '${name}' in ${quote([root])}`, "Give the workflow another name.")
-  })
-
-  return { create, createFree, update, save, remove }
+  return {
+    create,
+    createFree: (name: string, text: string) => createFree(locate, create, { fs, path }, name, text),
+    update,
+    save,
+    remove
+  }
 })

@@ -1,4 +1,4 @@
-/** What is wrong with a workflow by an operator's rules. */
+/** Violations of an operator's rules in a workflow. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
@@ -10,24 +10,24 @@ import { enabled, inWords, rulesOf, shortestGap } from "./schedule.ts"
 
 const Names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
 
-/** The rules; one that is absent allows everything. */
+/** Rules of an operator. An absent rule allows everything. */
 export const Rules = Schema.Struct({
-  /** Node types that no workflow may hold: `n8n-nodes-base.ssh`, or `ssh` of any package; their tool variants too. */
+  /** Node types that no workflow may contain, with their tool variants: `n8n-nodes-base.ssh`, or `ssh` of any package. */
   bannedNodes: Schema.optionalKey(Names),
-  /** No schedule or polling trigger may start a workflow sooner again. */
+  /** Minimum number of minutes between two starts of a workflow by schedules and polling triggers. */
   minScheduleMinutes: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
-  /** A workflow with one of these tags is not changed at all. */
+  /** Tags of workflows that must not be changed. */
   protectedTags: Schema.optionalKey(Names),
-  /** A workflow must name another that n8n runs when it fails; an error workflow needs none. */
+  /** Requires an error workflow in the settings of every workflow that is not one itself. */
   requireErrorWorkflow: Schema.optionalKey(Schema.Boolean)
 })
 export type Rules = typeof Rules.Type
 
-/** One rule that is broken. */
+/** A violation of a rule. */
 export interface Fault {
-  /** The rule in its own words, and what breaks it. */
+  /** Name of the rule, and its violation. */
   readonly message: string
-  /** Where, in the workflow. */
+  /** Path in the workflow. */
   readonly path: string
 }
 
@@ -35,7 +35,7 @@ const nameOf = (node: Obj) => Visible.label(Workflow.nameOf(node) || "?")
 
 const lower = (text: string) => text.toLowerCase()
 
-/** The entry of the list that a type falls under. */
+/** Entry of the list that bans a type. */
 const ban = (type: string, banned: ReadonlyArray<string>) => {
   const names = new Set([type, ToolVariant.baseOf(type) ?? type].flatMap((name) => [
     lower(name),
@@ -44,10 +44,10 @@ const ban = (type: string, banned: ReadonlyArray<string>) => {
   return banned.find((entry) => names.has(lower(entry)))
 }
 
-/** Deeper than workflows hold workflows. */
+/** Maximum depth of workflows inside nodes. */
 const maxDepth = 5
 
-/** A workflow that stands in a node: its JSON, why nobody knows it, or nothing. */
+/** JSON of the workflow inside a node, or the reason why it is unknown. */
 const nested = (node: Obj): Obj | string | undefined => {
   if (!/(executeWorkflow|executeWorkflowTool|toolWorkflow|retrieverWorkflow)$/.test(Workflow.typeOf(node))) {
     return undefined
@@ -57,13 +57,13 @@ const nested = (node: Obj): Obj | string | undefined => {
   if (source === "database") return undefined
   if (source !== "parameter") return `it runs a workflow from ${source === "url" ? "a URL" : `'${source}'`}`
   try {
-    return obj(JSON.parse(str(parameters["workflowJson"]) ?? "")) ?? "the workflow in it is no object"
+    return obj(JSON.parse(str(parameters["workflowJson"]) ?? "")) ?? "the workflow in it is not an object"
   } catch {
-    return "the workflow in it is an expression or no JSON"
+    return "the workflow in it is an expression or not JSON"
   }
 }
 
-/** The banned nodes among these, also in workflows that stand in nodes. */
+/** Violations by banned nodes, including those of workflows inside nodes. */
 export const bannedIn = (
   nodes: ReadonlyArray<Obj>,
   { bannedNodes = [] }: Rules,
@@ -74,7 +74,7 @@ export const bannedIn = (
   return nodes.flatMap((node, index) => {
     const path = `${place}[${index}]`
     const entry = ban(Workflow.typeOf(node), bannedNodes)
-    const inner = depth < maxDepth ? nested(node) : "workflows in it hold workflows in turn, too deep to look into"
+    const inner = depth < maxDepth ? nested(node) : "its workflows are nested too deeply"
     return [
       ...(entry === undefined
         ? []
@@ -88,7 +88,7 @@ export const bannedIn = (
   })
 }
 
-/** Whether a type polls; `undefined` for one that no one knows. */
+/** Whether a node type polls; `undefined` for an unknown type. */
 type IsPolling = (type: string) => boolean | undefined
 
 const scheduled = (
@@ -109,7 +109,7 @@ const scheduled = (
     return [{
       message: `minScheduleMinutes: ${minScheduleMinutes}, and when '${
         nameOf(unknown.node)
-      }' starts the workflow cannot be checked: write the times out, without an expression`,
+      }' starts the workflow cannot be checked: use fixed times instead of an expression`,
       path: at(unknown.node)
     }]
   }
@@ -126,17 +126,17 @@ const scheduled = (
 
 const isErrorWorkflow = (workflow: Obj) => enabled(workflow).some(({ type }) => type === "n8n-nodes-base.errorTrigger")
 
-/** The id of the error workflow that a workflow names; an expression is none, for n8n does not evaluate it. */
+/** Id of the error workflow in the settings; n8n does not evaluate an expression there. */
 const errorWorkflowId = (workflow: Obj) => {
   const id = str(obj(workflow["settings"])?.["errorWorkflow"])?.trim() ?? ""
   return id === "" || id === "DEFAULT" || id.startsWith("=") ? undefined : id
 }
 
-/** Whether n8n runs another workflow when this one fails, or this is such a one. */
+/** Whether a workflow has an error workflow, or is one. */
 export const hasErrorWorkflow = (workflow: Obj): boolean =>
   isErrorWorkflow(workflow) || errorWorkflowId(workflow) !== undefined
 
-/** What is wrong with the error workflow that a workflow names; `read` reads a workflow by its id. */
+/** Violations by the error workflow in the settings; `read` reads a workflow by its id. */
 export const errorWorkflowFaults = Effect.fnUntraced(function*(
   workflow: Obj,
   { requireErrorWorkflow }: Rules,
@@ -149,20 +149,20 @@ export const errorWorkflowFaults = Effect.fnUntraced(function*(
   const id = errorWorkflowId(workflow)
   if (id === undefined) return fault("no workflow")
   const named = `'${Visible.label(id)}'`
-  const found = id === workflow["id"]
+  const errorWorkflow = id === workflow["id"]
     ? workflow
     : obj(yield* Effect.catchTag(read(id), "NotFoundError", () => Effect.undefined))
-  if (found === undefined) return fault(`${named}, which does not exist`)
-  if (found["isArchived"] === true) return fault(`${named}, which is archived`)
-  return isErrorWorkflow(found) ? [] : fault(`${named}, which has no enabled Error Trigger`)
+  if (errorWorkflow === undefined) return fault(`${named}, which does not exist`)
+  if (errorWorkflow["isArchived"] === true) return fault(`${named}, which is archived`)
+  return isErrorWorkflow(errorWorkflow) ? [] : fault(`${named}, which has no enabled Error Trigger`)
 })
 
-/** Everything else about a workflow's content that breaks the rules. */
+/** Violations by the nodes and schedules of a workflow. */
 export const faultsOf = (workflow: Obj, rules: Rules, isPolling: IsPolling): ReadonlyArray<Fault> => [
   ...bannedIn(Workflow.nodes(workflow), rules),
   ...scheduled(workflow, rules, isPolling)
 ]
 
-/** The protected tag among these names. */
+/** First of these tags that is protected. */
 export const protectedTag = (names: ReadonlyArray<string>, { protectedTags = [] }: Rules): string | undefined =>
   names.find((name) => protectedTags.some((tag) => lower(tag) === lower(name)))

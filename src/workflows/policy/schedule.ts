@@ -1,13 +1,13 @@
-/** How soon schedules start a workflow again. Pure. */
+/** Time between the starts of a workflow by its schedules. Pure. */
 import * as Cron from "effect/Cron"
 import * as Result from "effect/Result"
 import { num, type Obj, obj, str } from "../../base/Json.ts"
 import * as Workflow from "../../n8n/model/Workflow.ts"
 
-/** When a rule starts a workflow: at which seconds of a day, or so many seconds apart. */
+/** Starts by one rule: seconds of a day, or the number of seconds between two starts. */
 type Times = { readonly starts: ReadonlyArray<number> } | { readonly gap: number }
 
-/** The rules of one node; `undefined` in place of one that only n8n can know, such as an expression. */
+/** Rules of one node; `undefined` for a rule that only n8n can evaluate, such as an expression. */
 type Rules = ReadonlyArray<Times | undefined>
 
 const day = 86_400
@@ -22,7 +22,7 @@ const presets: Readonly<Record<string, string>> = {
   "@monthly": "0 0 0 * * *"
 }
 
-/** The seconds of a day on which the expression starts something; which days they are does not matter here. */
+/** Seconds of a day at which a cron expression starts a workflow, on any day. */
 const ofCron = (expression: string): Times | undefined => {
   const fields = (presets[expression.trim()] ?? expression).trim().split(/\s+/)
   const [seconds, minutes, hours] = fields.length === 5 ? ["0", ...fields] : fields
@@ -39,7 +39,7 @@ const ofCron = (expression: string): Times | undefined => {
   return { starts: h.flatMap((hour) => m.flatMap((minute) => s.map((second) => (hour * 60 + minute) * 60 + second))) }
 }
 
-/** A number that stands there, or its default; `undefined` for an expression. */
+/** A number, or its default; `undefined` for an expression. */
 const count = (value: unknown, fallback: number) => value === undefined ? fallback : num(Number(value))
 
 const everyOf = (value: unknown, fallback: number, cron: (step: number) => string) => {
@@ -70,8 +70,8 @@ const interval = (rule: Obj): Times | undefined => {
 const units: Readonly<Record<string, number>> = { seconds: 1, minutes: 60, hours: 3600 }
 
 /**
- * n8n's own cron expression for a rule of a polling trigger, and of the older Cron node, with 0 for the second and, of
- * every X hours, the minute, which n8n draws by lot; `undefined` where a part is not a number.
+ * n8n's cron expression for a rule of a polling trigger or of the older Cron node; `undefined` if a part is not a number.
+ * The second, and the minute of "every X hours", are 0; n8n chooses them at random.
  */
 export const pollExpression = (rule: Obj): string | undefined => {
   const part = (key: string, fallback: number) => {
@@ -101,19 +101,19 @@ export const pollExpression = (rule: Obj): string | undefined => {
   return undefined
 }
 
-/** A rule of a polling trigger, and of the older Cron node. */
+/** A rule of a polling trigger or of the older Cron node. */
 const pollTime = (rule: Obj): Times | undefined => {
   const expression = pollExpression(rule)
   const times = expression === undefined ? undefined : ofCron(expression)
-  // Its minute is drawn by lot: only how far apart its own starts are is known.
-  const isByLot = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
-  return isByLot && times !== undefined ? { gap: shortestGap([times]) } : times
+  // n8n chooses the minute at random: only the time between starts is known.
+  const isRandom = rule["mode"] === "everyX" && (rule["unit"] ?? "hours") === "hours"
+  return isRandom && times !== undefined ? { gap: shortestGap([times]) } : times
 }
 
 const each = (value: unknown, times: (rule: Obj) => Times | undefined): Rules =>
   Array.isArray(value) ? value.map((rule) => times(obj(rule) ?? {})) : [undefined]
 
-/** The rules of a node that starts its workflow by the clock; none of any other. `isPolling`: if its type is known. */
+/** Schedule rules of a node. `isPolling` is undefined if the node's type is unknown. */
 export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
   const parameters = Workflow.parametersOf(node)
   switch (node["type"]) {
@@ -128,11 +128,11 @@ export const rulesOf = (node: Obj, isPolling: boolean | undefined): Rules => {
   }
   const seemsPolling = parameters["pollTimes"] !== undefined && /trigger$/i.test(Workflow.typeOf(node))
   if (!(isPolling ?? seemsPolling)) return []
-  // As n8n does: a polling trigger that does not say when polls each minute.
+  // n8n polls each minute by default.
   return parameters["pollTimes"] === undefined ? [{ gap: 60 }] : each(obj(parameters["pollTimes"])?.["item"], pollTime)
 }
 
-/** The shortest time between two starts, in seconds; starts of all rules count, those of one second as one. */
+/** Shortest time between two starts by any of the rules, in seconds; starts at the same second count once. */
 export const shortestGap = (rules: ReadonlyArray<Times>): number => {
   const starts = [...new Set(rules.flatMap((times) => "starts" in times ? times.starts : []))].toSorted((a, b) => a - b)
   const between = starts.map((start, index) => (starts[index + 1] ?? (starts[0] ?? 0) + day) - start)
@@ -146,6 +146,6 @@ export const inWords = (seconds: number): string => {
   return `${amount} ${unit}${amount === 1 ? "" : "s"}`
 }
 
-/** Nodes of a workflow that are not disabled. */
+/** Enabled nodes of a workflow. */
 export const enabled = (workflow: Obj): ReadonlyArray<Obj> =>
   Workflow.nodes(workflow).filter(({ disabled }) => disabled !== true)

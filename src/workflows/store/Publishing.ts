@@ -1,4 +1,4 @@
-/** Publishing and unpublishing: asynchronous on n8n 2.x, and refused when the workflow cannot run. */
+/** Publishing and unpublishing: asynchronous on n8n 2.x, and refused for a workflow that cannot run. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
@@ -8,18 +8,18 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { puttingBack } from "../../n8n/WriteGuard.ts"
 
-/** How long publishing and unpublishing may take to have effect: mostly under a second, 10 at most. */
+/** Publishing and unpublishing mostly take effect within a second, and within 10 at most. */
 const settling = { schedule: Schedule.spaced("250 millis"), times: 40 }
 
-/** How long n8n 2.x goes on running the version before, though it says that the other is active: no API tells. */
+/** Time during which n8n 2.x may run the previous version although it reports the new one as active. */
 const takingOver = "750 millis"
 
 const isStillPublished = (error: Errors.N8nError) =>
   error._tag === "ApiError" && /a published workflow/.test(error.errorDetails ?? "")
 
 /**
- * Deletes a workflow that was just unpublished: for a moment n8n answers 409, now and then 500. `whenPublished` runs
- * where it was published after all, before the next try.
+ * Deletes a workflow that was just unpublished: for a moment n8n answers 409, sometimes 500. `whenPublished` runs before
+ * the next try if the workflow is still published.
  */
 export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void> = Effect.void) =>
   N8nClient.use((n8n) => n8n.deleteWorkflow(id)).pipe(
@@ -30,13 +30,13 @@ export const deleteUnpublished = (id: string, whenPublished: Effect.Effect<void>
     })
   )
 
-/** The answer was lost on the way: the write may have happened. */
+/** Whether the answer was lost, so that the write may have been applied. */
 export const isUncertain = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
-const mayBeDone: Hint = "It may have been done all the same: read the workflow before you write again."
+const mayBeDone: Hint = "The change may have been applied anyway: read the workflow before you write again."
 
-/** The workflow as it is after a write whose answer was lost; where that cannot be read either, the error says so. */
+/** Reads the workflow after a write whose answer was lost; fails with a hint at that if it cannot be read. */
 export const afterUncertain = (id: string, error: Errors.ApiError) =>
   N8nClient.use((n8n) => n8n.getWorkflow(id)).pipe(
     Effect.mapError(() =>
@@ -44,7 +44,7 @@ export const afterUncertain = (id: string, error: Errors.ApiError) =>
     )
   )
 
-/** Where a production webhook of the workflow answers. */
+/** Paths and methods of the workflow's production webhooks. */
 const webhooks = (workflow: Workflow.Workflow) =>
   workflow.nodes.flatMap((node) => {
     const path = str(obj(node.parameters)?.["path"])
@@ -54,7 +54,7 @@ const webhooks = (workflow: Workflow.Workflow) =>
       : []
   })
 
-/** Waits until all of the workflow's webhooks answer, or none does; whether they got there in time. */
+/** Waits until all webhooks of a workflow answer, or none does; returns whether they did in time. */
 const webhooksSettle = Effect.fnUntraced(function*(workflow: Workflow.Workflow, wanted: "up" | "gone") {
   const n8n = yield* N8nClient
   const areSettled = Effect.forEach(
@@ -65,7 +65,7 @@ const webhooksSettle = Effect.fnUntraced(function*(workflow: Workflow.Workflow, 
   return yield* Effect.repeat(areSettled, { ...settling, until: (isDone) => isDone })
 })
 
-/** A switch whose answer was lost may have been thrown: n8n knows. */
+/** Reads the workflow if the answer of publishing or unpublishing was lost; fails unless it was applied. */
 const orAlready = (
   id: string,
   isDone: (now: Workflow.Workflow) => boolean,
@@ -77,13 +77,13 @@ const orAlready = (
       return isDone(now) ? now : yield* error
     }))
 
-/** A workflow as n8n has it after a step of a write, and what there is to say of the steps so far. */
+/** A workflow after a step of a write, and the warnings of all steps so far. */
 export interface Progress {
   readonly workflow: Workflow.Workflow
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Takes effect on 2.x only some time after n8n has answered: the webhook tells, without running anything. */
+/** Publishes a workflow, and waits until it takes effect: n8n 2.x answers before its webhooks do. */
 export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, versionId?: string) {
   const n8n = yield* N8nClient
   const { id } = before
@@ -92,7 +92,7 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     (now) => now.active && (versionId === undefined ? !Workflow.hasDraft(now) : now.activeVersionId === versionId),
     n8n.publishWorkflow(id, versionId)
   )
-  // The webhooks of the version before answer, too.
+  // The webhooks of the previous version answer too.
   if (
     before.active && typeof answer.activeVersionId === "string" && answer.activeVersionId !== before.activeVersionId
   ) {
@@ -101,15 +101,15 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
   const isUp = yield* webhooksSettle(answer, "up")
   const warnings = isUp
     ? []
-    : ["published, but n8n has not registered its webhook yet: it may take some seconds more"]
+    : ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
   return { workflow: answer, warnings } satisfies Progress
 })
 
-/** Publishes what waits: a workflow that is not published, or exactly the draft that was seen of a published one. */
+/** Publishes a workflow: if it is published already, exactly the draft that was read. */
 export const publishedWaiting = (workflow: Workflow.Workflow) =>
   published(workflow, workflow.active ? workflow.versionId ?? undefined : undefined)
 
-/** What a change has touched, as it was before. */
+/** Body that reverts a change. */
 const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
   settings: Workflow.settingsToName(before),
   ...Object.fromEntries(
@@ -121,8 +121,8 @@ const asBefore = (before: Workflow.Workflow, patch: Obj): Obj => ({
 })
 
 /**
- * 1.x refuses a change that leaves an active workflow without a trigger, but only after it has stored it and switched
- * the workflow off: both are taken back.
+ * Reverts a refused change. n8n 1.x stores a change that leaves an active workflow without a trigger, and deactivates
+ * the workflow, before it refuses the change.
  */
 export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, patch: Obj, error: Errors.ApiError) {
   const n8n = yield* N8nClient
@@ -133,11 +133,11 @@ export const takeBack = Effect.fnUntraced(function*(before: Workflow.Workflow, p
   )
   return yield* new Errors.ApiError({
     ...error,
-    errorDetails: `${error.errorDetails ?? "refused"}. The workflow was put back as it was, and is active`
+    errorDetails: `${error.errorDetails ?? "refused"}. The workflow was reverted, and is active`
   })
 })
 
-/** Keeps what was written from being published when it is refused: the earlier draft comes back. */
+/** Publishes a change; if n8n refuses that, puts the earlier draft back. */
 export const publishOrPutBack = Effect.fnUntraced(function*(
   before: Workflow.Workflow,
   after: Workflow.Workflow,
@@ -158,7 +158,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
             refused(
               error,
               "The earlier draft was put back; what runs is unchanged",
-              "Put right what errorDetails names, and write again."
+              "Fix the values named in errorDetails, and write again."
             ),
           onFailure: ({ message }) =>
             refused(
@@ -171,7 +171,7 @@ export const publishOrPutBack = Effect.fnUntraced(function*(
   )
 })
 
-/** Unpublishes, and waits until its webhooks are gone. */
+/** Unpublishes a workflow, and waits until its webhooks no longer answer. */
 export const unpublished = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const answer = yield* orAlready(id, (now) => !now.active, n8n.unpublishWorkflow(id))

@@ -1,4 +1,4 @@
-/** The state of each workflow before each write, kept on this machine, so that no write loses anything. */
+/** Snapshots of workflows before each write, stored on this machine, so that no write loses anything. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,49 +19,49 @@ import { sha256 } from "../../base/Hash.ts"
 import { defined, obj, str } from "../../base/Json.ts"
 import type { Instance } from "../../n8n/N8nClient.ts"
 
-/** What is told of a kept state. */
+/** Description of a snapshot. */
 export const Snapshot = Schema.Struct({
-  /** Its name among the versions of its workflow, such as `snapshot-20261121T224512123Z-ab12cd`; newer sort higher. */
+  /** Name of the version, such as `snapshot-20261121T224512123Z-ab12cd`; newer ones sort higher. */
   version: Schema.String,
   /** ISO 8601. */
   createdAt: Schema.String,
-  /** The write that it was kept before. */
+  /** The write that followed. */
   operation: Schema.String,
   /** The workflow's name. */
   name: Schema.String,
-  /** n8n's own version that the workflow was in. */
+  /** n8n's version of the workflow. */
   versionId: Schema.optionalKey(Schema.String),
-  /** Who made that write, where it is known. */
+  /** Author of that write, if known. */
   author: Schema.optionalKey(Schema.String)
 })
 export type Snapshot = typeof Snapshot.Type
 
-/** A workflow as n8n gave it. */
+/** A workflow as n8n returned it. */
 export interface Workflow {
   readonly id: string
   readonly [key: string]: unknown
 }
 
-/** Keeps and gives back. */
+/** Stores and reads snapshots. */
 export interface Service {
   /**
-   * Keeps the workflow as it is now, whole; of each workflow the last {@link maxKept} stay.
+   * Stores the whole workflow; of each workflow the last {@link maxSnapshots} are left.
    *
    * **Gotchas**
    *
-   * A failure means that there is no way back: the write must not go on.
+   * After a failure the workflow could not be restored: do not write.
    */
   readonly save: (
     instance: Instance,
     workflow: Workflow,
     operation: string
   ) => Effect.Effect<Snapshot, Errors.ValidationError>
-  /** What is kept of a workflow, newest first; also of one that n8n has no more. Damaged files are left out. */
+  /** Snapshots of a workflow, newest first, including those of a deleted one. Damaged files are left out. */
   readonly list: (
     instance: Instance,
     workflowId: string
   ) => Effect.Effect<ReadonlyArray<Snapshot>, Errors.ValidationError>
-  /** One kept state, whole. */
+  /** A snapshot with its workflow. */
   readonly read: (
     instance: Instance,
     workflowId: string,
@@ -70,15 +70,15 @@ export interface Service {
     { readonly snapshot: Snapshot; readonly workflow: unknown },
     Errors.NotFoundError | Errors.ValidationError
   >
-  /** The id of the workflow that a version is a state of; `undefined` where no workflow of this n8n has it. */
+  /** Id of the workflow of a snapshot; `undefined` if no workflow of this n8n has it. */
   readonly owner: (instance: Instance, version: string) => Effect.Effect<string | undefined>
 }
 
-/** The kept states. Like the executions it holds no client: the call says of which n8n. */
+/** The snapshots of every n8n; each call names one. */
 export class Snapshots extends Context.Service<Snapshots, Service>()("effect-n8n-mcp/Snapshots") {}
 
-/** How many states of one workflow are kept. */
-export const maxKept = 20
+/** Maximum number of snapshots of a workflow. */
+export const maxSnapshots = 20
 
 /**
  * `$XDG_STATE_HOME/effect-n8n-mcp`, else `~/.local/state/effect-n8n-mcp`; a relative path in the variable is ignored.
@@ -99,7 +99,7 @@ const timeOf = (version: string) => Date.parse(version.replace(pattern, "$1-$2-$
 const isVersion = (name: string) => pattern.test(name) && !Number.isNaN(timeOf(name))
 
 /**
- * What is told of a state. Its version sorts above `newest`, also within one millisecond and after the clock was set back.
+ * Describes a snapshot. Its version sorts above `newest`, even within one millisecond or after the clock was set back.
  *
  * @internal
  */
@@ -123,7 +123,7 @@ export const describe = (
 }
 
 /**
- * There is no such version.
+ * Error for an unknown version.
  *
  * @internal
  */
@@ -132,11 +132,11 @@ export const notFound = (version: string) =>
     operation: "read snapshot",
     resourceType: "Snapshot",
     resourceId: version,
-    hint: { _tag: "ListVersions", maxSnapshots: maxKept }
+    hint: { _tag: "ListVersions", maxSnapshots }
   })
 
 /**
- * A version is there, but cannot be read.
+ * Error for a version that exists but cannot be read.
  *
  * @internal
  */
@@ -150,7 +150,7 @@ export const damaged = (version: string) =>
 
 const unusable = (reason: string, folder: string, cause: PlatformError.PlatformError | Schema.SchemaError) => {
   const { reason: failure } = cause._tag === "PlatformError" ? cause : { reason: undefined }
-  const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "it is no JSON"
+  const code = Predicate.hasProperty(failure?.cause, "code") ? failure.cause.code : failure?._tag ?? "not JSON"
   return new Errors.ValidationError({
     reason: `${reason} in '${folder}' (${String(code)})`,
     hint:
@@ -161,23 +161,23 @@ const unusable = (reason: string, folder: string, cause: PlatformError.PlatformE
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 
-/** A folder's name: what is readable of `label`, and a hash that tells apart whatever `key` is. */
+/** Name of a folder: the readable part of `label`, and a hash of `key` that makes it unique. */
 const folderName = (label: string, key: string) =>
   `${label.replace(/[^A-Za-z0-9]+/g, "_").slice(0, 32)}-${sha256(key).slice(0, 16)}`
 
-/** Where states are kept. */
+/** Options of the layer. */
 export interface Options {
-  /** An absolute path; made when needed, for this user only. */
+  /** Absolute path; created when needed, for this user only. */
   readonly folder: string
 }
 
 /**
- * Keeps states in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`.
+ * Stores snapshots in files: `<host>-<hash of the instance>/<id>-<hash of the id>/<version>.json`.
  *
  * **Details**
  *
- * Folders are 0700 and files 0600, since workflows can hold secrets. A file is there whole or not at all, and any
- * number of processes may write.
+ * Folders are 0700 and files 0600, since workflows can contain secrets. Files are written atomically, by any number of
+ * processes.
  */
 export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
@@ -194,7 +194,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
       const folderOf = (instance: Instance, workflowId: string) =>
         path.join(instanceFolder(instance), folderName(workflowId, workflowId))
 
-      /** Newest first; `.tmp` is what a process that died left behind. */
+      /** Versions of a folder, newest first; a process that died leaves `.tmp` files. */
       const filesIn = (folder: string, ending: ".json" | ".tmp") =>
         fs.readDirectory(folder).pipe(
           Effect.catchIf(isNotFound, () => Effect.succeed([])),
@@ -204,9 +204,12 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
 
       const prune = Effect.fnUntraced(function*(folder: string) {
         const versions = yield* filesIn(folder, ".json")
-        const oldest = versions[maxKept - 1] ?? ""
+        const oldest = versions[maxSnapshots - 1] ?? ""
         const left = (yield* filesIn(folder, ".tmp")).filter((version) => version < oldest)
-        const files = [...versions.slice(maxKept).map((version) => `${version}.json`), ...left.map((v) => `${v}.tmp`)]
+        const files = [
+          ...versions.slice(maxSnapshots).map((version) => `${version}.json`),
+          ...left.map((v) => `${v}.tmp`)
+        ]
         yield* Effect.forEach(files, (file) => Effect.ignore(fs.remove(path.join(folder, file))), { discard: true })
       })
 
@@ -230,7 +233,7 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
           function*(instance, workflow, operation) {
             const own = folderOf(instance, workflow.id)
             yield* fs.makeDirectory(own, { recursive: true, mode: 0o700 })
-            // It may have been there before, open to all.
+            // An existing folder may be open to all.
             yield* Effect.ignore(fs.chmod(folder, 0o700))
             const [newest] = yield* filesIn(own, ".json")
             const snapshot = describe(workflow, operation, yield* Clock.currentTimeMillis, newest, yield* Author)
@@ -243,18 +246,21 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             return snapshot
           },
           (saving, _, { id }) =>
-            Effect.mapError(saving, (cause) => unusable(`No snapshot of Workflow '${id}' could be kept`, folder, cause))
+            Effect.mapError(
+              saving,
+              (cause) => unusable(`No snapshot of Workflow '${id}' could be stored`, folder, cause)
+            )
         ),
 
         list: Effect.fn("Snapshots.list")(
           function*(instance, workflowId) {
             const own = folderOf(instance, workflowId)
-            const kept = yield* Effect.forEach(
+            const snapshots = yield* Effect.forEach(
               yield* filesIn(own, ".json"),
               (version) => Effect.option(Effect.map(load(own, workflowId, version), ({ snapshot }) => snapshot)),
               { concurrency: 4 }
             )
-            return kept.flatMap(Option.toArray)
+            return snapshots.flatMap(Option.toArray)
           },
           (listing, _, id) =>
             Effect.mapError(
@@ -273,9 +279,10 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
             if (!isVersion(version)) return undefined
             const all = instanceFolder(instance)
             const files = (yield* fs.readDirectory(all)).map((own) => path.join(all, own, `${version}.json`))
-            const found = yield* Effect.filter(files, (file) => fs.exists(file), { concurrency: 8 })
-            const [kept] = yield* Effect.forEach(found, (file) => Effect.flatMap(fs.readFileString(file), decode))
-            return str(obj(kept?.workflow)?.["id"])
+            const [file] = yield* Effect.filter(files, (file) => fs.exists(file), { concurrency: 8 })
+            if (file === undefined) return undefined
+            const { workflow } = yield* Effect.flatMap(fs.readFileString(file), decode)
+            return str(obj(workflow)?.["id"])
           },
           Effect.orElseSucceed(() => undefined)
         )
@@ -283,30 +290,29 @@ export const layer = ({ folder }: Options): Layer.Layer<Snapshots, never, FileSy
     })
   )
 
-/** Keeps states as long as the process lives, for tests and the demo. */
+/** Stores snapshots in memory, for tests and the demo. */
 export const layerMemory: Layer.Layer<Snapshots> = Layer.sync(Snapshots, () => {
-  type Kept = { readonly snapshot: Snapshot; readonly workflow: unknown }
-  const all = new Map<string, ReadonlyArray<Kept>>()
+  const all = new Map<string, ReadonlyArray<{ readonly snapshot: Snapshot; readonly workflow: unknown }>>()
   const keyOf = ({ key }: Instance, workflowId: string) => `${key}/${workflowId}`
   return Snapshots.of({
     save: Effect.fn("Snapshots.save")(function*(instance, workflow, operation) {
       const now = yield* Clock.currentTimeMillis
       const key = keyOf(instance, workflow.id)
-      const kept = all.get(key) ?? []
-      const snapshot = describe(workflow, operation, now, kept[0]?.snapshot.version, yield* Author)
-      all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...kept].slice(0, maxKept))
+      const older = all.get(key) ?? []
+      const snapshot = describe(workflow, operation, now, older[0]?.snapshot.version, yield* Author)
+      all.set(key, [{ snapshot, workflow: structuredClone(workflow) }, ...older].slice(0, maxSnapshots))
       return snapshot
     }),
     list: (instance, workflowId) =>
       Effect.sync(() => (all.get(keyOf(instance, workflowId)) ?? []).map(({ snapshot }) => snapshot)),
     read: Effect.fn("Snapshots.read")(function*(instance, workflowId, version) {
-      const kept = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
-      return kept ?? (yield* notFound(version))
+      const state = all.get(keyOf(instance, workflowId))?.find(({ snapshot }) => snapshot.version === version)
+      return state ?? (yield* notFound(version))
     }),
     owner: ({ key }, version) =>
       Effect.sync(() => {
-        const kept = [...all].flatMap(([place, states]) => place.startsWith(`${key}/`) ? states : [])
-        return str(obj(kept.find(({ snapshot }) => snapshot.version === version)?.workflow)?.["id"])
+        const states = [...all].flatMap(([place, states]) => place.startsWith(`${key}/`) ? states : [])
+        return str(obj(states.find(({ snapshot }) => snapshot.version === version)?.workflow)?.["id"])
       })
   })
 })

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Author } from "../../base/CallContext.ts"
@@ -25,11 +26,11 @@ interface Row {
 }
 
 /**
- * Keeps states in the table `n8n_mcp_snapshots`.
+ * Stores snapshots in the table `n8n_mcp_snapshots`.
  *
  * **Details**
  *
- * Writers of one workflow take turns, whatever process they are in: a newer version sorts higher.
+ * Writers of one workflow take turns across processes, so that a newer version sorts higher.
  */
 export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> = Layer.effect(
   Snapshots.Snapshots,
@@ -61,12 +62,12 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
             yield* sql`
               DELETE FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id} AND version NOT IN (
                 SELECT version FROM n8n_mcp_snapshots WHERE instance = ${id} AND workflow = ${workflow.id}
-                ORDER BY version DESC LIMIT ${Snapshots.maxKept})`
+                ORDER BY version DESC LIMIT ${Snapshots.maxSnapshots})`
             return snapshot
           }))
         ).pipe(
           Effect.mapError(
-            Database.unusable(`No snapshot of Workflow '${workflow.id}' could be kept, so nothing was written`)
+            Database.unusable(`No snapshot of Workflow '${workflow.id}' could be stored, so nothing was written`)
           )
         )
       }),
@@ -77,12 +78,7 @@ export const layer: Layer.Layer<Snapshots.Snapshots, never, Database.Database> =
             SELECT snapshot FROM n8n_mcp_snapshots WHERE instance = ${instanceId(instance)} AND workflow = ${workflowId}
             ORDER BY version DESC`
         ).pipe(
-          Effect.map((rows) =>
-            rows.flatMap(({ snapshot }) => {
-              const decoded = decode(snapshot)
-              return decoded._tag === "Some" ? [decoded.value] : []
-            })
-          ),
+          Effect.map((rows) => rows.flatMap(({ snapshot }) => Option.toArray(decode(snapshot)))),
           Effect.mapError(Database.unusable(`The snapshots of Workflow '${workflowId}' cannot be read`))
         )
       ),

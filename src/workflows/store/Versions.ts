@@ -1,4 +1,4 @@
-/** Earlier states of workflows on n8n: its own versions (2.x) and our snapshots. Reading one changes nothing. */
+/** Earlier states of workflows: n8n's versions (2.x) and our snapshots. Reading one changes nothing. */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,44 +15,42 @@ import { Snapshots } from "./Snapshots.ts"
 
 /** A workflow in one of its versions. */
 export interface State {
-  /** Whole, but for what belongs to what runs now; of n8n's versions all but nodes, links and groups is of today. */
+  /** Without the published version. n8n's versions have only nodes, connections and groups; the rest is the current state. */
   readonly workflow: Workflow.Workflow
-  /** What a reader must know of it. */
+  /** Remarks for readers. */
   readonly notes: ReadonlyArray<string>
 }
 
 /** Reads versions. */
 export interface Service {
   /**
-   * The workflow in one version: `published`, an id of n8n's, or a snapshot's; the last also of a deleted workflow.
+   * Reads a version: `published`, an id of n8n's, or a snapshot's (also of a deleted workflow).
    *
    * **Details**
    *
-   * Fails with a `NotFoundError` that names the newest versions, and a `ValidationError` for a version of another
-   * workflow, or where nothing is published.
+   * Fails with a `NotFoundError` that names the newest versions, and with a `ValidationError` for a version of
+   * another workflow, or if nothing is published.
    */
   readonly read: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
-  /** What changed from one version to the next, in one line; both of n8n, or both snapshots. */
+  /** Summary in one line of the changes between two versions; both of n8n, or both snapshots. */
   readonly changed: (id: string, older: string, newer: string) => Effect.Effect<string, Errors.N8nError, N8nClient>
-  /** Notes of which workflow these versions are, to tell it when they are looked for elsewhere. */
+  /** Notes the workflow of these versions, to name it when they are requested of another. */
   readonly note: (id: string, versions: ReadonlyArray<string>) => Effect.Effect<void, never, N8nClient>
 }
 
-/** The versions. Like the snapshots it holds no client: the call says of which n8n. */
+/** The versions of every n8n; each call names one. */
 export class Versions extends Context.Service<Versions, Service>()("effect-n8n-mcp/Versions") {}
 
-/** Whole workflows are large: as many as are compared at once. */
+/** Maximum number of cached versions, which are whole workflows: as many as are compared in one call. */
 const maxContents = 32
 
-/** How long a version is kept that is not asked for again. */
 const contentTtl = "10 minutes"
 
 const maxLines = 5_000
 
-/** How many versions an error names. */
+/** Number of versions that an error names. */
 const few = 3
 
-/** Without what n8n says of the published version beside the workflow. */
 const withoutPublished = ({ activeVersion: _, activeVersionId: __, ...rest }: Workflow.Workflow): Workflow.Workflow =>
   rest
 
@@ -61,7 +59,7 @@ const Published = Schema.Struct({
   connections: Workflow.Workflow.schema.fields.connections
 })
 
-/** What runs; `versionState` reads it where n8n does not give it with the workflow. */
+/** Published version; `versionState` reads it if n8n does not return it with the workflow. */
 const publishedState = Effect.fnUntraced(function*(
   id: string,
   versionState: (id: string, version: string) => Effect.Effect<State, Errors.N8nError, N8nClient>
@@ -72,14 +70,14 @@ const publishedState = Effect.fnUntraced(function*(
     return yield* new Errors.ValidationError({
       reason: `Nothing of workflow '${id}' is published`,
       field: "version",
-      hint: `'${id}' alone is the workflow as it is.`
+      hint: `'${id}' alone is its current state.`
     })
   }
   const release = yield* n8n.release
   if (isV1(release)) {
     return {
       workflow: withoutPublished(workflow),
-      notes: ["This n8n has no drafts: what is published is the workflow as it is."]
+      notes: ["This n8n has no drafts: the published version is the current state."]
     }
   }
   const version = obj(workflow["activeVersion"])
@@ -106,11 +104,40 @@ const publishedState = Effect.fnUntraced(function*(
 
 const decodeWorkflow = Schema.decodeUnknownEffect(Workflow.Workflow)
 
-/** Whether n8n or we have no such version; 1.x has no way to ask. */
+const snapshotState = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string, version: string) {
+  const { instance } = yield* N8nClient
+  const { workflow } = yield* snapshots.read(instance, id, version)
+  const decoded = yield* Effect.mapError(
+    decodeWorkflow(workflow),
+    () =>
+      new Errors.ValidationError({
+        reason: `Snapshot '${version}' is damaged`,
+        field: "version",
+        hint: { _tag: "ListRestorableVersions" }
+      })
+  )
+  return { workflow: withoutPublished(decoded), notes: [] }
+})
+
+/** Names of the newest versions, for an error. */
+const newest = Effect.fnUntraced(function*(snapshots: Snapshots["Service"], id: string) {
+  const n8n = yield* N8nClient
+  const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
+  const stored = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
+  return {
+    hasOwn: own !== undefined,
+    names: [
+      ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
+      ...stored.slice(0, few).map(({ version }) => version)
+    ]
+  }
+})
+
+/** Whether neither n8n nor we have the version; 1.x cannot be asked. */
 const isUnknown = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ? error.resourceType !== "Workflow" : hasStatus(404, 405)(error)
 
-/** Keeps what was read of versions, since they never change. */
+/** Reads versions, and caches them since they never change. */
 export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
   Versions,
   Effect.gen(function*() {
@@ -151,53 +178,25 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
         : yield* Effect.orElseSucceed(Cache.get(owners, yield* keyOf(version)), () => undefined)
     })
 
-    const newest = Effect.fnUntraced(function*(id: string) {
-      const n8n = yield* N8nClient
-      const own = yield* n8n.workflowHistory(id).pipe(Effect.orElseSucceed(() => undefined))
-      const kept = yield* snapshots.list(n8n.instance, id).pipe(Effect.orElseSucceed(() => []))
-      return {
-        hasOwn: own !== undefined,
-        names: [
-          ...(own ?? []).slice(0, few).map(({ versionId }) => versionId),
-          ...kept.slice(0, few).map(({ version }) => version)
-        ]
-      }
-    })
-
     const unknown = Effect.fnUntraced(function*(id: string, version: string) {
       const other = yield* owner(version)
       if (other !== undefined && other !== id) {
         return yield* new Errors.ValidationError({
           reason: `Version '${version}' is one of workflow '${other}', not of '${id}'`,
           field: "version",
-          hint: `Write '${Reference.format(other, version)}'.`
+          hint: `Use '${Reference.format(other, version)}'.`
         })
       }
-      const { hasOwn, names } = yield* newest(id)
+      const { hasOwn, names } = yield* newest(snapshots, id)
       return yield* new Errors.NotFoundError({
         operation: "read a version of workflow",
         resourceType: "Version",
         resourceId: version,
         hint: [
-          ...hasOwn ? [] : ["This n8n keeps no versions that can be listed: there are only snapshots."],
+          ...hasOwn ? [] : ["This n8n does not list versions: there are only snapshots."],
           { _tag: "ChooseVersion", workflowId: id, newest: names }
         ]
       })
-    })
-
-    const snapshotState = Effect.fnUntraced(function*(id: string, version: string) {
-      const { instance } = yield* N8nClient
-      const { workflow } = yield* snapshots.read(instance, id, version)
-      const decoded = yield* Effect.mapError(
-        decodeWorkflow(workflow),
-        () =>
-          new Errors.ValidationError({
-            reason: `Snapshot '${version}' is damaged`,
-            field: "version",
-            hint: { _tag: "ListRestorableVersions" }
-          })
-      )
-      return { workflow: withoutPublished(decoded), notes: [] }
     })
 
     const versionState = Effect.fnUntraced(function*(id: string, version: string) {
@@ -224,7 +223,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
     const read: Service["read"] = Effect.fn("Versions.read")(function*(id, version) {
       if (version === Reference.published) return yield* publishedState(id, versionState)
       const state: Effect.Effect<State, Errors.N8nError, N8nClient> = Reference.isSnapshot(version)
-        ? snapshotState(id, version)
+        ? snapshotState(snapshots, id, version)
         : versionState(id, version)
       return yield* Effect.catchIf(state, isUnknown, () => unknown(id, version))
     })
@@ -234,7 +233,7 @@ export const layer: Layer.Layer<Versions, never, Snapshots> = Layer.effect(
         const [, id = "", older = "", newer = ""] = partsOf(key)
         const stateOf = (version: string): Effect.Effect<Obj, Errors.N8nError, N8nClient> =>
           Reference.isSnapshot(version)
-            ? Effect.map(snapshotState(id, version), ({ workflow }) => workflow)
+            ? Effect.map(snapshotState(snapshots, id, version), ({ workflow }) => workflow)
             : Effect.flatMap(keyOf(id, version), (key) => Cache.get(contents, key))
         return Effect.map(
           Effect.all([stateOf(older), stateOf(newer)], { concurrency: 2 }),

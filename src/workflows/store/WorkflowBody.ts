@@ -1,4 +1,4 @@
-/** What is sent to n8n for a change: repaired, merged into what is there, without what this n8n refuses. */
+/** Request bodies of changes: repaired, merged into the current state, without parts that this n8n refuses. */
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../../base/Errors.ts"
@@ -11,10 +11,10 @@ import * as Placeholders from "../Placeholders.ts"
 import * as Refusal from "../repair/Refusal.ts"
 import * as WorkflowInput from "../repair/WorkflowInput.ts"
 
-/** So often a body is sent again without the keys that n8n refuses; it names one place at a time. */
+/** Maximum number of times that a body is sent again without keys that n8n refuses; n8n names one place at a time. */
 const maxRounds = 30
 
-/** n8n refused the request for what is in it. */
+/** Whether n8n refused the content of a request. */
 export const badRequest = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && error.statusCode === 400
 
@@ -23,11 +23,11 @@ const problem = ({ candidates, message, name, path }: WorkflowInput.Problem) =>
     reason: message,
     field: path,
     hint: name === undefined || candidates === undefined
-      ? "Nothing was written. Put it right and call again."
+      ? "Nothing was written. Fix it and call again."
       : `Nothing was written. ${suggestion(name, candidates)}`
   })
 
-/** Checks and repairs what a caller or a file gives, before anything is sent; `before` is what n8n has of it. */
+/** Checks and repairs the input of a caller or file before anything is sent; `before` has n8n's current nodes. */
 export const prepare = Effect.fnUntraced(function*(
   input: unknown,
   source: "caller" | "file",
@@ -35,7 +35,7 @@ export const prepare = Effect.fnUntraced(function*(
   isExisting = false
 ) {
   const types = WorkflowInput.withoutVersion(input)
-  // Without a catalogue nothing is known of them.
+  // Without a catalogue, versions are unknown.
   const versionOf = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
     Effect.flatMap((release) => NodeLookups.make(types, release)),
     Effect.map(({ newest }) => newest),
@@ -46,7 +46,7 @@ export const prepare = Effect.fnUntraced(function*(
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 
-/** Sends a body; when n8n refuses keys of it, sends it without them and names them. */
+/** Sends a body; if n8n refuses some of its keys, sends it without them and names them in warnings. */
 export const withoutRefused = (
   body: Obj,
   send: (body: Obj) => Effect.Effect<Workflow.Workflow, Errors.N8nError>,
@@ -62,7 +62,7 @@ export const withoutRefused = (
     })
   )
 
-/** `n8n does not take settings.maxExecutions, color of 60 nodes: left out`. */
+/** `n8n does not support settings.maxExecutions, color of 60 nodes: left out`. */
 const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
   if (paths.length === 0) return []
   const byKey = Map.groupBy(
@@ -72,12 +72,12 @@ const leftOut = (paths: ReadonlyArray<Refusal.Path>): ReadonlyArray<string> => {
   const named = [...byKey].map(([key, all]) =>
     all.length === 1 ? key : key.replace(/ of nodes$/, ` of ${all.length} nodes`)
   )
-  return [`n8n does not take ${named.join(", ")}: left out`]
+  return [`n8n does not support ${named.join(", ")}: left out`]
 }
 
 /**
- * The body for a change, and what had to be repaired in it. What the change does not name is sent as it is, faults
- * included: they are not the caller's.
+ * Body of a change, and its repairs. Unchanged parts are sent as they are, even with faults, since those are not the
+ * caller's.
  */
 export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, changes: Obj, source: "caller" | "file") {
   const patch = yield* Placeholders.restore(changes, before)
@@ -97,7 +97,7 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, chan
     {
       ...base,
       connections: before.connections,
-      // n8n refuses a group that names a node which is gone.
+      // n8n refuses a group that names a removed node.
       ...(Array.isArray(before["nodeGroups"]) && before["nodeGroups"].length > 0
         ? { nodeGroups: before["nodeGroups"] }
         : {}),
@@ -105,7 +105,7 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, chan
       settings,
       nodes: Array.isArray(nodes) ? WorkflowInput.inherit(nodes, before.nodes) : nodes
     },
-    // Links that the caller did not write may lead to a node that the caller took away.
+    // Existing connections may lead to a node that the caller removed.
     connections === undefined ? "file" : source,
     before.nodes,
     source === "caller"
@@ -113,14 +113,14 @@ export const merge = Effect.fnUntraced(function*(before: Workflow.Workflow, chan
   return { warnings, body: workflow as Obj }
 })
 
-/** Whether a part has its value already; settings are merged, so those that are not named do not matter. */
-export const isThere = (wanted: unknown, there: unknown, isMerged: boolean) =>
+/** Whether a part has this value already; of settings, which are merged, only those in `value` are compared. */
+export const hasValue = (current: unknown, value: unknown, isMerged: boolean) =>
   isMerged
-    ? Object.entries(obj(wanted) ?? {}).every(([key, value]) => equals(value, obj(there)?.[key]))
-    : equals(wanted, there)
+    ? Object.entries(obj(value) ?? {}).every(([key, inner]) => equals(inner, obj(current)?.[key]))
+    : equals(value, current)
 
-/** n8n drops links of nodes that are named like a method of JavaScript's objects, such as `toString`, without a word. */
-export const notKept = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {
+/** Warnings about connections that n8n drops silently, of nodes named like methods of objects, such as `toString`. */
+export const lostConnections = (body: Obj, { connections }: Workflow.Workflow): ReadonlyArray<string> => {
   const lost = Object.keys(obj(body["connections"]) ?? {}).filter((source) => !Object.hasOwn(connections, source))
-  return lost.length === 0 ? [] : [`n8n did not keep the connections of ${lost.map((name) => `'${name}'`).join(", ")}`]
+  return lost.length === 0 ? [] : [`n8n dropped the connections of ${lost.map((name) => `'${name}'`).join(", ")}`]
 }

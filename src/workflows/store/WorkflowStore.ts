@@ -1,10 +1,10 @@
 /**
- * Writing workflows so that nothing is lost: read, merge, keep a snapshot, look again, write, look what came of it.
+ * Writes workflows so that nothing is lost: read, merge, store a snapshot, compare again, write, read back.
  *
  * **Details**
  *
- * n8n's `PUT` has no precondition. Our own writers take turns, workflow by workflow; against others the version is
- * compared right before the `PUT`, and what slipped in all the same is found in the history and named.
+ * n8n's `PUT` has no precondition. Our own writers of a workflow take turns. Against others the version is compared
+ * right before the `PUT`; a version that is overwritten anyway is found in n8n's history and named in a warning.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,22 +26,22 @@ import type { Modification, Modified, Patch, UpdateOptions, Written } from "./wr
 
 export type { Modification, Modified, Patch, UpdateOptions, Written }
 
-/** An update that is not written yet: what it will change, to show to a person or to decide by. */
+/** An update that is not written yet, to show or check its changes. */
 export interface Plan {
-  /** The workflow that it is planned for, as it was read. */
+  /** The workflow as it was read. */
   readonly before: Workflow.Workflow
-  /** The parts that will be sent, repaired and with what `…` stood for; empty if n8n has them all. */
+  /** Parts to send, repaired and with the text that `…` stands for; empty if n8n has them already. */
   readonly patch: Patch
-  /** What changes; nothing in it is cut, and nothing is redacted. */
+  /** Changes, neither cut nor redacted. */
   readonly diff: WorkflowDiff.WorkflowDiff
-  /** The same in one line: `nothing` if all is there already. */
+  /** Summary of the changes in one line; `nothing` if there are none. */
   readonly changed: string
-  /** What was repaired. */
+  /** Repairs of the patch. */
   readonly warnings: ReadonlyArray<string>
   readonly options: UpdateOptions
 }
 
-/** A write, and why it may fail. */
+/** A write. */
 export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
 
 /**
@@ -49,22 +49,22 @@ export type Writing = Effect.Effect<Written, Errors.N8nError, N8nClient>
  *
  * **Details**
  *
- * Every method asks for the `N8nClient` when it is called: one process serves several n8n, with one set of locks and
- * snapshots, and which n8n a write goes to is known only by its call.
+ * Every method requires the `N8nClient` when it is called: one process serves several n8n instances with one set of
+ * locks and snapshots, and the call determines the n8n.
  */
 export interface Service {
-  /** Creates a workflow; what fails after it exists is a warning that says what exists. */
+  /** Creates a workflow; failures of later steps are warnings. */
   readonly create: (
     input: unknown,
     options: Pick<UpdateOptions, "source" | "tags" | "active"> & {
-      /** Where on n8n, with the licence for it. Default: at the top of the key's own project. */
+      /** Project and folder, which require a licence. Default: the root of the key's own project. */
       readonly place?: { readonly projectId?: string; readonly parentFolderId?: string }
     }
   ) => Writing
-  /** Changes what `patch` names; a published workflow is published again, unless somebody's draft was waiting. */
+  /** Changes the parts in `patch`; a published workflow is published again, unless a draft was waiting before. */
   readonly update: (id: string, patch: Patch, options: UpdateOptions) => Writing
   /**
-   * What `update` would do, without writing anything: show it, then `apply` it.
+   * Plans an `update` without writing anything: show the plan, then `apply` it.
    *
    * **Example** (Asking before a change)
    *
@@ -90,37 +90,37 @@ export interface Service {
    * ```
    */
   readonly plan: (id: string, patch: Patch, options: UpdateOptions) => Effect.Effect<Plan, Errors.N8nError, N8nClient>
-  /** Writes a plan; a `VersionConflict`, and nothing written, if the workflow has changed since. */
+  /** Writes a plan; fails with a `VersionConflict` if the workflow has changed since, and then writes nothing. */
   readonly apply: (plan: Plan) => Writing
   /**
-   * Changes a workflow by what `change` makes of it.
+   * Changes a workflow by the result of `change`.
    *
    * **Details**
    *
-   * Reading, changing and writing are one turn: no other writer of this process comes between. When somebody else
-   * does, `change` is run again on what is there then, up to three times, unless `expectedVersionId` names a version.
+   * No other writer of this process writes between reading and writing. If someone else does, `change` runs again on
+   * the new state, up to three times, unless `expectedVersionId` names a version.
    *
    * **Gotchas**
    *
-   * A write of the same workflow within `change` waits for ever.
+   * A write of the same workflow within `change` never returns.
    */
   readonly modify: <A, R>(
     id: string,
     change: (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>,
     options: UpdateOptions
   ) => Effect.Effect<Modified<A>, Errors.N8nError, N8nClient | R>
-  /** Deletes; a published workflow is unpublished first, and published again when deleting then fails. */
+  /** Deletes a workflow; a published one is unpublished first, and published again if deleting fails. */
   readonly remove: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
-  /** Archives (2.x): it is unpublished and kept; on 1.x it fails, and nothing is done. */
+  /** Archives a workflow, which unpublishes it (2.x); fails on 1.x. */
   readonly archive: (id: string) => Effect.Effect<void, Errors.N8nError, N8nClient>
-  /** Publishes what is there now, or unpublishes; answers once it has taken effect. */
+  /** Publishes the current state, or unpublishes; returns after it has taken effect. */
   readonly setActive: (id: string, active: boolean) => Writing
 }
 
-/** The way to write a workflow. */
+/** The writer of workflows. */
 export class WorkflowStore extends Context.Service<WorkflowStore, Service>()("effect-n8n-mcp/WorkflowStore") {}
 
-/** Writes workflows; needs the snapshots of what was before, and the versions that new nodes get. */
+/** Writes workflows with snapshots, and the catalogue for the versions of new nodes. */
 export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue> = Layer.effect(
   WorkflowStore,
   Effect.gen(function*() {
@@ -135,14 +135,14 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
       steps.write(means, id, make, options, retries).pipe(inTurn(id))
 
     const update: Service["update"] = (id, patch, options) =>
-      // The same patch again would overwrite what its author has not seen.
+      // A retry would overwrite changes that the author of the patch has not seen.
       write(id, () => Effect.succeed({ patch, result: undefined }), options, 0).pipe(
         Effect.withSpan("WorkflowStore.update")
       )
 
     const plan: Service["plan"] = Effect.fn("WorkflowStore.plan")(function*(id, patch, options) {
-      const asGiven = Effect.succeed({ patch, result: undefined })
-      const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, () => asGiven, options)
+      const unchanged = Effect.succeed({ patch, result: undefined })
+      const { before, body, changedKeys, warnings } = yield* change.prepared(means, id, () => unchanged, options)
       const diff = WorkflowDiff.make(before, { ...before, ...body })
       return {
         before,
@@ -196,7 +196,7 @@ export const layer: Layer.Layer<WorkflowStore, never, Snapshots | NodeCatalogue>
               new Errors.ApiError({
                 ...error,
                 hint:
-                  "Nothing was done: this n8n has no archive. Deactivate the workflow, or delete it without archive."
+                  "This n8n cannot archive, and nothing was done. Deactivate the workflow, or delete it without archive."
               })
             ))
         )

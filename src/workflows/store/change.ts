@@ -1,4 +1,4 @@
-/** A change before it is written: the workflow as it is, what becomes of it, and whether it may be written. */
+/** A change before it is written: the current workflow, its new state, and whether it may be written. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
 import { NodeCatalogue } from "../../catalogue/NodeCatalogue.ts"
@@ -7,37 +7,37 @@ import type * as Workflow from "../../n8n/model/Workflow.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import { isConflict, isSameVersion, moved } from "./conflicts.ts"
 import type * as Snapshots from "./Snapshots.ts"
-import { isThere, merge } from "./WorkflowBody.ts"
+import { hasValue, merge } from "./WorkflowBody.ts"
 import type { Modification, UpdateOptions } from "./written.ts"
 
-/** What every write needs. */
+/** Services of every write. */
 export interface Means {
   readonly snapshots: Snapshots.Service
   readonly catalogue: typeof NodeCatalogue.Service
 }
 
-/** What is made of a workflow. */
+/** Returns the new state of a workflow. */
 export type Change<A, R> = (before: Workflow.Workflow) => Effect.Effect<Modification<A>, Errors.N8nError, R>
 
-/** The workflow to write; the copy of a running test is not one. */
+/** Reads the workflow to write; fails for the temporary copy of a test. */
 export const target = Effect.fnUntraced(function*(id: string) {
   const workflow = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
   if (!TestMark.isCopy(workflow)) return workflow
   return yield* new Errors.ValidationError({
     reason: `Workflow '${id}' is a temporary copy that a test runs`,
     field: "id",
-    hint: "Nothing was written. The test removes its copy when it ends: write to the workflow that it tests."
+    hint: "Nothing was written. The test removes its copy when it ends: write to the tested workflow."
   })
 })
 
-/** Fails for the name of a test's copy, which would be removed as one. */
+/** Fails for the name of a test's copy: a workflow of that name would be removed. */
 export const checkName = (name: unknown): Effect.Effect<void, Errors.ValidationError> =>
   typeof name === "string" && TestMark.isTaken(name)
     ? Effect.fail(
       new Errors.ValidationError({
-        reason: `A name that begins with '${TestMark.mark}' is reserved for copies that tests make, and remove`,
+        reason: `A name that begins with '${TestMark.mark}' is reserved for temporary copies of tests`,
         field: "name",
-        hint: "Nothing was written. Give another name."
+        hint: "Nothing was written. Use another name."
       })
     )
     : Effect.void
@@ -48,7 +48,7 @@ export const keep = Effect.fnUntraced(function*({ snapshots }: Means, workflow: 
   yield* snapshots.save(n8n.instance, workflow, operation)
 })
 
-/** The workflow as it is, what `make` makes of it, and the body for that. */
+/** Reads a workflow, applies the change, and builds the request body. */
 export const prepared = Effect.fnUntraced(function*<A, R>(
   { catalogue, snapshots }: Means,
   id: string,
@@ -69,7 +69,7 @@ export const prepared = Effect.fnUntraced(function*<A, R>(
   const { patch, result } = yield* make(before)
   if (patch.name !== before.name) yield* checkName(patch.name)
   const { body, warnings } = yield* Effect.provideService(merge(before, patch, source), NodeCatalogue, catalogue)
-  const changedKeys = Object.keys(patch).filter((key) => !isThere(body[key], before[key], key === "settings"))
+  const changedKeys = Object.keys(patch).filter((key) => !hasValue(before[key], body[key], key === "settings"))
   return { before, patch, result, body, warnings, changedKeys }
 })
 
@@ -85,8 +85,8 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   const isPut = changedKeys.length > 0
   if (isPut || tags !== undefined || active !== undefined) yield* keep(means, before, operation)
   if (isPut) {
-    // The lock holds off our own writers only. Looking up nodes and keeping the snapshot took their time, and n8n's
-    // PUT has no precondition: a second look is all that keeps others' work from being overwritten.
+    // The lock is for our own writers only, and n8n's PUT has no precondition: only a second look, after looking up
+    // nodes and storing the snapshot, protects the changes of others.
     const now = yield* n8n.getWorkflow(id)
     if (!isSameVersion(now, before, Object.keys(patch))) {
       return yield* moved(means.snapshots, before.versionId ?? "?", now, before)
@@ -95,7 +95,7 @@ const decideOnce = Effect.fnUntraced(function*<A, R>(
   return { before, patch, result, body, isPut, warnings }
 })
 
-/** A change of a workflow that no one else has written since it was prepared; a snapshot of it is stored. */
+/** Prepares a change and stores a snapshot; fails if someone else writes in the meantime. */
 export const decided = <A, R>(means: Means, id: string, make: Change<A, R>, options: UpdateOptions, retries: number) =>
   decideOnce(means, id, make, options).pipe(
     Effect.retry({ times: options.expectedVersionId === undefined ? retries : 0, while: isConflict })

@@ -1,4 +1,4 @@
-/** Whether somebody else has written meanwhile, and what to tell of it. */
+/** Detection and description of writes by others. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../../base/Errors.ts"
 import { equals, type Obj, obj } from "../../base/Json.ts"
@@ -7,16 +7,16 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import type * as Snapshots from "./Snapshots.ts"
 
-/** Whether both are one version, and alike in these keys: not every change of settings makes a version. */
+/** Whether both are the same version and have equal values for these keys: some changes of settings make no version. */
 export const isSameVersion = (a: Workflow.Workflow, b: Workflow.Workflow, keys: ReadonlyArray<string>) =>
   (a.versionId ?? "") === (b.versionId ?? "") && a.updatedAt === b.updatedAt &&
   keys.every((key) => equals(a[key], b[key]))
 
-/** Somebody else has written, and we have not. */
+/** Whether someone else has written, and we have not. */
 export const isConflict = (error: Errors.N8nError) => error._tag === "ApiError" && error.statusCode === 409
 
-/** What a write has to bring about, to tell whether one whose answer was lost did. */
-export const holds = (workflow: Workflow.Workflow, body: Obj) =>
+/** Whether a write whose answer was lost has been applied. */
+export const isWritten = (workflow: Workflow.Workflow, body: Obj) =>
   workflow.name === body["name"] && equals(workflow.connections, body["connections"]) &&
   equals(essentials(workflow.nodes), essentials(body["nodes"]))
 
@@ -27,17 +27,17 @@ const essentials = (nodes: unknown) =>
     return { name, type, parameters, disabled: disabled === true }
   })
 
-/** More of the newest versions than others write while a change is made. */
+/** More versions than others can write during a change. */
 const recent = 10
 
-/** The newest versions, newest first: none where n8n has no history, or does not answer. */
+/** Versions, newest first; empty if n8n has no history or does not answer. */
 const versionsOf = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   return (yield* n8n.workflowHistory(id, { limit: recent }).pipe(Effect.orElseSucceed(() => undefined))) ?? []
 })
 
-/** Versions that somebody else wrote between the one that was read and ours. */
-export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
+/** Warnings about versions that someone else saved between the one that was read and ours. */
+export const overwritten = Effect.fnUntraced(function*(before: Workflow.Workflow, after: Workflow.Workflow) {
   const versions = yield* versionsOf(after.id)
   const ours = versions.findIndex((version) => version.versionId === after.versionId)
   const read = versions.findIndex((version) => version.versionId === before.versionId)
@@ -45,17 +45,17 @@ export const slippedIn = Effect.fnUntraced(function*(before: Workflow.Workflow, 
     [] :
     versions.slice(ours + 1, read).map((version) =>
       `version ${version.versionId} of ${
-        version.authors ?? "somebody"
-      } (${version.createdAt}) slipped in and was overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
+        version.authors ?? "someone else"
+      } (${version.createdAt}) was saved in between and overwritten: workflow_restore(id: '${after.id}', version: '${version.versionId}') brings it back`
     )
 })
 
-/** The workflow as it was in a version: a snapshot of ours, which is whole, or what n8n still has of it (2.x). */
+/** Workflow in an earlier version: our snapshot, which is complete, or n8n's version (2.x). */
 const versionOf = Effect.fnUntraced(function*(snapshots: Snapshots.Service, now: Workflow.Workflow, version: string) {
   const n8n = yield* N8nClient
-  const kept = yield* snapshots.list(n8n.instance, now.id).pipe(Effect.orElseSucceed(() => []))
-  // The first of several: the name and settings may have changed since without another version.
-  const snapshot = kept.findLast(({ versionId }) => versionId === version)
+  const stored = yield* snapshots.list(n8n.instance, now.id).pipe(Effect.orElseSucceed(() => []))
+  // The oldest of several: the name and settings may have changed later within the version.
+  const snapshot = stored.findLast(({ versionId }) => versionId === version)
   if (snapshot !== undefined) {
     const state = yield* snapshots.read(n8n.instance, now.id, snapshot.version).pipe(Effect.option)
     if (state._tag === "Some") return obj(state.value.workflow)
@@ -67,8 +67,8 @@ const versionOf = Effect.fnUntraced(function*(snapshots: Snapshots.Service, now:
 })
 
 /**
- * Fails with the version that is there instead of the one that was seen: who changed what, when, as far as n8n and the
- * snapshots tell. `before` is what was seen, where it is at hand.
+ * Fails with the current version instead of the expected one, its author, time and changes as far as n8n and the
+ * snapshots have them. `before` is the expected state, if available.
  */
 export const moved = Effect.fnUntraced(function*(
   snapshots: Snapshots.Service,

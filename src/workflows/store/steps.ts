@@ -8,7 +8,7 @@ import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as WorkflowDiff from "../diff/WorkflowDiff.ts"
 import * as Placeholders from "../Placeholders.ts"
 import { type Change, checkName, decided, type Means } from "./change.ts"
-import { holds, isSameVersion, moved, slippedIn } from "./conflicts.ts"
+import { isSameVersion, isWritten, moved, overwritten } from "./conflicts.ts"
 import {
   afterUncertain,
   isUncertain,
@@ -19,7 +19,7 @@ import {
   takeBack,
   unpublished
 } from "./Publishing.ts"
-import { badRequest, notKept, prepare, withoutRefused } from "./WorkflowBody.ts"
+import { badRequest, lostConnections, prepare, withoutRefused } from "./WorkflowBody.ts"
 import type { Modified, Patch, UpdateOptions, Written } from "./written.ts"
 
 const reasonOf = (error: Errors.N8nError) => {
@@ -27,7 +27,7 @@ const reasonOf = (error: Errors.N8nError) => {
   return String(context["errorDetails"] ?? message)
 }
 
-/** A step after something was written: its failure becomes a warning, since the caller must know what is there. */
+/** Turns the failure of a later step into a warning, so that the caller learns what was written. */
 const orWarning = <R>(what: string, progress: Progress, step: Effect.Effect<Progress, Errors.N8nError, R>) =>
   Effect.catch(
     step,
@@ -35,7 +35,7 @@ const orWarning = <R>(what: string, progress: Progress, step: Effect.Effect<Prog
       Effect.succeed<Progress>({ ...progress, warnings: [...progress.warnings, `${what}: ${reasonOf(error)}`] })
   )
 
-/** The workflow as n8n shows it now; where it fails to, as it was after the last step. */
+/** Reads the workflow; falls back to its state after the last step. */
 export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progress, never, N8nClient> =>
   N8nClient.use((n8n) => n8n.getWorkflow(workflow.id)).pipe(
     Effect.map((now) => ({ workflow: now, warnings })),
@@ -50,7 +50,7 @@ export const readBack = ({ warnings, workflow }: Progress): Effect.Effect<Progre
 const tagged = ({ warnings, workflow }: Progress, tags: ReadonlyArray<string>) =>
   Effect.as(N8nClient.use((n8n) => n8n.setWorkflowTags(workflow.id, tags)), { warnings, workflow })
 
-/** After `progress`: what the next step adds to it. */
+/** Adds the warnings of the earlier steps to those of the next one. */
 const adding = <E, R>({ warnings }: Progress, step: Effect.Effect<Progress, E, R>) =>
   Effect.map(step, (next): Progress => ({ workflow: next.workflow, warnings: [...warnings, ...next.warnings] }))
 
@@ -83,10 +83,13 @@ export const create = ({ catalogue }: Means) =>
       progress = yield* orWarning("created, but it could not be published", progress, publishing)
     }
     const workflow = yield* n8n.getWorkflow(posted.workflow.id).pipe(Effect.orElseSucceed(() => progress.workflow))
-    return { workflow, warnings: [...warnings, ...progress.warnings, ...notKept(body, workflow)] } satisfies Written
+    return {
+      workflow,
+      warnings: [...warnings, ...progress.warnings, ...lostConnections(body, workflow)]
+    } satisfies Written
   })
 
-/** `PUT`; where the answer was lost, n8n tells whether it was written. */
+/** Sends a `PUT`; if the answer is lost, reads whether it was applied. */
 const put = Effect.fnUntraced(function*(
   { snapshots }: Means,
   before: Workflow.Workflow,
@@ -94,21 +97,21 @@ const put = Effect.fnUntraced(function*(
   active: boolean | undefined
 ) {
   const n8n = yield* N8nClient
-  // Somebody's draft is theirs to publish.
+  // A draft of someone else is not published.
   const publishes = active === true || !Workflow.hasDraft(before)
   return yield* withoutRefused(body, (body) => n8n.putWorkflow(before.id, body, { publishes })).pipe(
     Effect.catchIf(isUncertain, (error) =>
       Effect.flatMap(afterUncertain(before.id, error), (now) => {
-        // First: what is looked for below may have been there before, with other settings or credentials.
+        // First, because `isWritten` ignores settings and credentials.
         if (isSameVersion(now, before, Object.keys(body))) return Effect.fail(error)
-        return holds(now, body)
+        return isWritten(now, body)
           ? Effect.succeed({ workflow: now, warnings: [] })
           : moved(snapshots, before.versionId ?? "?", now, before)
       }))
   )
 })
 
-/** Writes the body; a published workflow is published again, unless it is to be a draft or another one waited. */
+/** Writes the body; a published workflow is published again, unless a draft is requested or was waiting before. */
 const putAndPublish = Effect.fnUntraced(function*(
   means: Means,
   { before, body, patch }: { readonly before: Workflow.Workflow; readonly body: Obj; readonly patch: Patch },
@@ -117,15 +120,15 @@ const putAndPublish = Effect.fnUntraced(function*(
   const { warnings: refused, workflow: after } = yield* put(means, before, body, active).pipe(
     Effect.catchIf(badRequest, (error) => before.active ? takeBack(before, patch, error) : Effect.fail(error))
   )
-  const progress: Progress = { workflow: after, warnings: [...refused, ...yield* slippedIn(before, after)] }
-  // Somebody's draft that waited before is theirs to publish; with it goes what was just written.
+  const progress: Progress = { workflow: after, warnings: [...refused, ...yield* overwritten(before, after)] }
+  // Publishing would also publish a draft that was waiting before, perhaps of someone else.
   const waits = isDraft || Workflow.hasDraft(before) && active !== true
   return before.active && Workflow.hasDraft(after) && !waits
     ? yield* adding(progress, publishOrPutBack(before, after, patch))
     : progress
 })
 
-/** Publishes what waits, or unpublishes; where it is as it should be, nothing. */
+/** Step that publishes a draft or unpublishes, if necessary. */
 const switched = (progress: Progress, active: boolean | undefined) => {
   const { workflow } = progress
   if (active === true && Workflow.awaitsPublishing(workflow)) {
@@ -139,8 +142,8 @@ const switched = (progress: Progress, active: boolean | undefined) => {
 }
 
 /**
- * What came of a write, by what n8n shows: what differs, and whether what is there runs. Without a version that was
- * written, and where a draft went live, the difference is that to what ran before.
+ * Changes by a write, and whether the written version runs. If nothing was written and a draft was published, the
+ * changes are those to the version that ran before.
  */
 export const outcome = (
   before: Workflow.Workflow,
@@ -155,7 +158,7 @@ export const outcome = (
   }
 }
 
-/** Writes what `make` makes of a workflow, with its tags and whether it is published. */
+/** Writes the changes by `make`, then the tags, and publishes or unpublishes. */
 export const write = Effect.fnUntraced(function*<A, R>(
   means: Means,
   id: string,
@@ -185,9 +188,9 @@ export const write = Effect.fnUntraced(function*<A, R>(
   return {
     before,
     result,
-    // Somebody may have written right after: the version that the caller knows is the one it wrote.
+    // Someone else may have written since: the caller knows only the version that it wrote.
     workflow: versionId === undefined ? workflow : { ...workflow, versionId },
-    warnings: isPut ? [...warnings, ...notKept(body, workflow)] : warnings,
+    warnings: isPut ? [...warnings, ...lostConnections(body, workflow)] : warnings,
     ...outcome(before, workflow, versionId)
   }
 })

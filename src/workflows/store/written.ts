@@ -1,48 +1,48 @@
-/** How workflows are written, and what comes of it. */
+/** Options and results of writes. */
 import type * as Workflow from "../../n8n/model/Workflow.ts"
 
-/** What a write came to. */
+/** Result of a write. */
 export interface Written {
-  /** As read back. */
+  /** The workflow as read back. */
   readonly workflow: Workflow.Workflow
-  /** What changed, in one line. */
+  /** Summary of the changes in one line. */
   readonly changed?: string
-  /** What was repaired, left out, or went differently than asked. */
+  /** Repairs, omissions and failures of later steps. */
   readonly warnings: ReadonlyArray<string>
-  /** What runs is what was written: `false` where it stayed a draft, absent where nothing is published. */
+  /** Whether the written version runs: `false` for a draft, absent if nothing is published. */
   readonly published?: boolean
 }
 
-/** The parts of a workflow that a change names; the rest keeps its value. */
+/** Parts of a workflow to change; the rest is unchanged. */
 export interface Patch {
   readonly name?: string
   readonly [key: string]: unknown
 }
 
-/** How a workflow is written. */
+/** Options of a write. */
 export interface UpdateOptions {
-  /** For the snapshot: which tool. */
+  /** Name of the tool, for the snapshot. */
   readonly operation: string
   /**
-   * Who wrote the change: a caller can put right what is ambiguous (two nodes of one name, a link to a node that does
-   * not exist), and is told; in what is brought back from a file or a version it is repaired.
+   * Source of the change: ambiguities (two nodes of one name, a connection to a node that does not exist) are reported
+   * to a caller, who can fix them, and repaired in a file or version.
    */
   readonly source: "caller" | "file"
-  /** The version that the caller has seen. */
+  /** Version that the caller has seen. */
   readonly expectedVersionId?: string | undefined
   readonly tags?: ReadonlyArray<string> | undefined
   readonly active?: boolean | undefined
-  /** Never publishes what is written, where n8n's API writes drafts (2.40 and later). */
+  /** Leaves the change as a draft, if n8n's API writes drafts (2.40 and later). */
   readonly isDraft?: boolean | undefined
 }
 
-/** What was made of a workflow: the parts that become different, and anything else for the caller. */
+/** Changed parts of a workflow, and a result for the caller. */
 export interface Modification<A> {
   readonly patch: Patch
   readonly result: A
 }
 
-/** A change that was written; `before` is the workflow that it was made to. */
+/** Result of a change; `before` is the workflow that was changed. */
 export interface Modified<A> extends Written {
   readonly before: Workflow.Workflow
   readonly result: A

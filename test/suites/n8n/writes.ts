@@ -208,7 +208,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
       const node = { id: "1", name, type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
       const connections = { [name]: { main: [[{ node: name, type: "main", index: 0 }]] } }
       const answer = yield* tools.createWorkflow.call({ name, nodes: [node], connections })
-      assert.deepStrictEqual(answer.warnings, ["n8n did not keep the connections of 'toString'"])
+      assert.deepStrictEqual(answer.warnings, ["n8n dropped the connections of 'toString'"])
     }))
 
   it.effect("update: one field, and nothing else changes", () =>
@@ -511,7 +511,7 @@ export const writes = (it: It, { drafts, v2 }: { readonly v2: boolean; readonly 
         const before = yield* get(id)
         const alone = { name: "Alone", type: "n8n-nodes-base.noOp", typeVersion: 1, position: [0, 0], parameters: {} }
         const error = yield* Effect.flip(tools.updateWorkflow.call({ id, nodes: [alone], connections: {} }))
-        assert.include(JSON.stringify(error), "put back as it was")
+        assert.include(JSON.stringify(error), "was reverted, and is active")
         const after = yield* get(id)
         assert.deepStrictEqual(after["nodes"], before["nodes"])
         assert.deepStrictEqual(after["settings"], before["settings"])

@@ -89,7 +89,7 @@ describe("processes that share a database", () => {
       assert.deepStrictEqual(kept, kept.toSorted().toReversed())
       assert.deepStrictEqual(
         kept,
-        saved.map(({ version }) => version).toSorted().toReversed().slice(0, Snapshots.maxKept)
+        saved.map(({ version }) => version).toSorted().toReversed().slice(0, Snapshots.maxSnapshots)
       )
 
       const body = new TextEncoder().encode("{\"data\":\"of a test\"}")

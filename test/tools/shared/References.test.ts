@@ -99,7 +99,7 @@ describe("a version of a workflow", () => {
         for (const version of [first, newest]) {
           const foreign = yield* refused(`${other}@${version}`)
           assert.strictEqual(foreign.message, `Version '${version}' is one of workflow '${id}', not of '${other}'`)
-          assert.strictEqual(hint(foreign), `Write '${id}@${version}'.`)
+          assert.strictEqual(hint(foreign), `Use '${id}@${version}'.`)
         }
         const nothing = yield* refused(`${other}@published`)
         assert.deepInclude(nothing, { reason: `Nothing of workflow '${other}' is published`, field: "id" })
@@ -136,7 +136,7 @@ describe("a version of a workflow", () => {
         )
         const unknown = yield* Effect.flip(tools.getWorkflow.run({ id: `${id}@00000000-0000-4000-8000-0000000000ff` }))
         assert.strictEqual(unknown._tag, "NotFoundError")
-        assert.match(hint(unknown), new RegExp(`^This n8n keeps no versions.*${newest}`))
+        assert.match(hint(unknown), new RegExp(`^This n8n does not list versions.*${newest}`))
       }), "1"))
 
   it.effect("is refused by every writing tool, which names the way", () =>

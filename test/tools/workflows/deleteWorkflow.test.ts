@@ -47,7 +47,7 @@ describe("delete_workflow", () => {
       Effect.gen(function*() {
         const { id } = yield* create
         const error = yield* Effect.flip(tools.deleteWorkflow.run({ id, archive: true }))
-        assert.include("hint" in error ? JSON.stringify(error.hint) : "", "has no archive")
+        assert.include("hint" in error ? JSON.stringify(error.hint) : "", "cannot archive")
         assert.lengthOf(yield* api.workflows, 1)
       }), "1"))
 

@@ -55,7 +55,7 @@ describe("an answer that is lost", () => {
     inWorld(() =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(tools.updateWorkflow.run({ id, name: "Renamed" }))
-        assert.include(Envelope.fromError(error).hint, "may have been done all the same")
+        assert.include(Envelope.fromError(error).hint, "may have been applied anyway")
       }), {
       seed,
       before: ({ method, url }, n8n) =>

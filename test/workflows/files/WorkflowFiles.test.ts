@@ -229,7 +229,7 @@ layer(platform)("a workflow file", (it) => {
     it.effect.each([
       { file: "", says: "File path is required" },
       { file: "  ", says: "File path is required" },
-      { file: "a\0.json", says: "File path holds a NUL character" },
+      { file: "a\0.json", says: "File path contains a NUL character" },
       { file: "notes.txt", says: "File 'notes.txt' is not a .json file" },
       { file: ".", says: "File '.' is not a .json file" },
       { file: ".env", says: "File '.env' is not a .json file" },
@@ -237,7 +237,7 @@ layer(platform)("a workflow file", (it) => {
       { file: "to-env.json", says: "File 'to-env.json' is not a .json file" },
       { file: "folder.json", says: "'folder.json' is not a file but a directory" },
       { file: "pipe.json", says: "'pipe.json' is not a file but a fifo" },
-      { file: "circle.json", says: "File 'circle.json' is a circle of links" },
+      { file: "circle.json", says: "File 'circle.json' is a cycle of links" },
       { file: "a.json/b.json", says: "File 'a.json/b.json' cannot be read (ENOTDIR)" },
       { file: `${"x".repeat(300)}.json`, says: /cannot be read \(ENAMETOOLONG\)/ },
       { file: "b.json", says: "File 'b.json' does not exist" },
@@ -266,7 +266,7 @@ layer(platform)("a workflow file", (it) => {
       { file: "sup/uno.json", hint: "'/' has no 'sup'. Did you mean 'sub'?" },
       { file: "zzz.json", hint: "'/' has no 'zzz.json'. There are 'invoice.json', '請求書.json'." },
       { file: "sub/zzz.json", hint: "'/sub' has no 'zzz.json'. There are 'uno.JSON'." },
-      { file: "empty/zzz.json", hint: "'/empty' has no 'zzz.json'. Nothing like it is there." },
+      { file: "empty/zzz.json", hint: "'/empty' has no 'zzz.json'. It contains nothing similar." },
       {
         file: "many/zzz.json",
         hint: `'/many' has no 'zzz.json'. There are ${

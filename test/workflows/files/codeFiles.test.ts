@@ -163,15 +163,15 @@ describe("code in files beside a workflow", () => {
   for (
     const [file, why] of [
       ["orders.code/gone.js", "which does not exist"],
-      ["../outside.js", "no file of code in its folder"],
-      ["/etc/outside.js", "no file of code in its folder"],
-      ["a\\..\\outside.js", "no file of code in its folder"],
-      [".env", "no file of code in its folder"],
-      [".git/hooks/x.js", "no file of code in its folder"],
-      ["other.json", "no file of code in its folder"],
-      ["link.js", "is a link or no file"],
-      ["linked/outside.js", "is a link or no file"],
-      ["folder.js", "is a link or no file"]
+      ["../outside.js", "not a code file in its folder"],
+      ["/etc/outside.js", "not a code file in its folder"],
+      ["a\\..\\outside.js", "not a code file in its folder"],
+      [".env", "not a code file in its folder"],
+      [".git/hooks/x.js", "not a code file in its folder"],
+      ["other.json", "not a code file in its folder"],
+      ["link.js", "is a link or not a file"],
+      ["linked/outside.js", "is a link or not a file"],
+      ["folder.js", "is a link or not a file"]
     ] as const
   ) {
     it.effect(`is refused as ${file}: ${why}`, () =>

@@ -103,7 +103,7 @@ layer(platform)("workflow files are listed", (it) => {
       ["out", /^Folder 'out' is a link that leads out of the files root/],
       ["workflow", /^Folder 'workflow' does not exist$/],
       ["a.json", /^'a.json' is not a folder but a file$/],
-      ["a\0", /^Folder path holds a NUL character$/]
+      ["a\0", /^Folder path contains a NUL character$/]
     ] as const
   )("not of the folder '%s'", ([directory, says]) =>
     Effect.gen(function*() {

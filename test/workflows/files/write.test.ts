@@ -70,13 +70,13 @@ layer(platform)("a workflow file", (it) => {
 
     it.effect.each([
       { file: "", says: "File path is required" },
-      { file: "a\0.json", says: "File path holds a NUL character" },
+      { file: "a\0.json", says: "File path contains a NUL character" },
       { file: "../new.json", says: /^File '..\/new.json' is not under the files root/ },
       { file: "new/../../new.json", says: /is not under the files root/ },
       { file: "/etc/new.json", says: /is not under the files root/ },
       { file: "out/new.json", says: /is a link that leads out of the files root/ },
       { file: "dangling.json", says: /is a link that leads out of the files root/ },
-      { file: "circle.json", says: "File 'circle.json' is a circle of links" },
+      { file: "circle.json", says: "File 'circle.json' is a cycle of links" },
       { file: "to-env.json", says: "File 'to-env.json' is not a .json file" },
       { file: "new.txt", says: "File 'new.txt' is not a .json file" },
       { file: ".env", says: "File '.env' is not a .json file" },
@@ -170,7 +170,7 @@ layer(platform)("a workflow file", (it) => {
         const { create, createDraft, save } = yield* over(root)
         for (const path of [`${name}.json`, `sub/${name}.JSON`]) {
           for (const write of [create(path, workflow()), save(path, () => Effect.succeed(workflow()))]) {
-            assert.include((yield* refusal(write)).message, "would bear the name of another program's file")
+            assert.include((yield* refusal(write)).message, "would have the name of another program's configuration")
           }
         }
         assert.deepStrictEqual(yield* namesIn(root), [])

@@ -112,11 +112,11 @@ describe.each([inMemory, onDisk])("snapshots ($kind)", ({ layer }) => {
       assert.deepStrictEqual(yield* snapshots.list(here, "w"), saved.toReversed())
     }))
 
-  test(`are the last ${Snapshots.maxKept} of each workflow`, (snapshots) =>
+  test(`are the last ${Snapshots.maxSnapshots} of each workflow`, (snapshots) =>
     Effect.gen(function*() {
       yield* snapshots.save(here, workflow("other"), "0")
       const saved = []
-      for (let index = 0; index < Snapshots.maxKept; index++) {
+      for (let index = 0; index < Snapshots.maxSnapshots; index++) {
         saved.push(yield* snapshots.save(here, workflow("w"), String(index)))
         yield* TestClock.adjust("1 second")
       }
@@ -311,9 +311,9 @@ describe("snapshots on disk", () => {
       yield* fs.writeFileString(left, "{")
       yield* fs.writeFileString(real, "{")
       assert.deepStrictEqual(yield* snapshots.list(here, "w"), [first])
-      for (let index = 0; index < Snapshots.maxKept; index++) yield* snapshots.save(here, workflow("w"), "1")
+      for (let index = 0; index < Snapshots.maxSnapshots; index++) yield* snapshots.save(here, workflow("w"), "1")
       assert.strictEqual((yield* files(folder)).filter((name) => name === real).length, 0)
-      assert.strictEqual((yield* snapshots.list(here, "w")).length, Snapshots.maxKept)
+      assert.strictEqual((yield* snapshots.list(here, "w")).length, Snapshots.maxSnapshots)
     }))
 
   test("fail to be kept where the folder cannot be written, and say what to set", () =>
@@ -325,7 +325,7 @@ describe("snapshots on disk", () => {
       const snapshots = yield* serviceOver(folder)
       const error = yield* Effect.flip(snapshots.save(here, workflow("w"), "0"))
       assert.strictEqual(error._tag, "ValidationError")
-      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be kept in '${folder}' (ENOTDIR)`)
+      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be stored in '${folder}' (ENOTDIR)`)
       assert.include(Hints.text(error.hint), "XDG_STATE_HOME")
       assert.isTrue(Errors.isServerFault(error))
       const unlisted = yield* Effect.flip(snapshots.list(here, "w"))
@@ -355,7 +355,7 @@ describe("snapshots on disk", () => {
       const circular: { readonly id: string; secret: unknown } = { id: "w", secret: "hunter2" }
       circular.secret = circular
       const error = yield* Effect.flip(snapshots.save(here, { ...circular, password: "hunter2" }, "0"))
-      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be kept in '${folder}' (it is no JSON)`)
+      assert.strictEqual(error.message, `No snapshot of Workflow 'w' could be stored in '${folder}' (not JSON)`)
       assert.deepStrictEqual(yield* files(folder), [])
     }))
 })

@@ -396,7 +396,7 @@ describe("n8n 1, where a change takes effect at once", () => {
           const error = yield* Effect.flip(
             tools.updateWorkflow.call({ id, nodes: [alone], connections: {} })
           )
-          assert.include(JSON.stringify(error), "put back as it was")
+          assert.include(JSON.stringify(error), "was reverted, and is active")
           const after = yield* stored(n8n, id)
           assert.deepStrictEqual(after["nodes"], before["nodes"])
           assert.isTrue(after["active"])

@@ -42,6 +42,9 @@ describe("pull and status", () => {
       yield* fs.writeFileString(`${folder}/flows/.n8n-sync.json`, "{")
       const damaged = yield* run(folder, "pull", "flows", "--demo")
       assert.deepStrictEqual([damaged.code, damaged.stdout], [1, ""])
-      assert.match(damaged.stderr, /^effect-n8n-mcp: .* cannot be read: it is no state of a synced folder\. Bring it/)
+      assert.match(
+        damaged.stderr,
+        /^effect-n8n-mcp: .* cannot be read: it is not the state of a synced folder\. Restore it/
+      )
     }).pipe(Effect.scoped, Effect.provide(platform)), 60_000)
 })

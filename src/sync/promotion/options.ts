@@ -1,4 +1,4 @@
-/** What a promotion is told, and what it tells. */
+/** Options and report of a promotion. */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../../base/Errors.ts"
@@ -7,20 +7,20 @@ import type * as content from "../content.ts"
 
 const Names = Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 
-/** What stands for what: by id or name on the first n8n, an id or name on the second. */
+/** Ids or names on the second n8n, by id or name on the first. */
 export const Bindings = Schema.Struct({ credentials: Names, workflows: Names, tables: Names })
 export type Bindings = typeof Bindings.Type
 
-/** Something that stands in the way. */
+/** A reason why nothing can be promoted. */
 export interface Obstacle {
   /** The workflow and node on the first n8n. */
   readonly workflow: string
   readonly node?: string
-  /** What is missing or ambiguous, and what to do, in sentences. */
+  /** Sentences that name what is missing or ambiguous, and how to fix it. */
   readonly reason: string
 }
 
-/** What a promotion did about one workflow. */
+/** Outcome of one workflow. */
 export interface Promotion {
   readonly id: string
   readonly name: string
@@ -28,7 +28,7 @@ export interface Promotion {
   readonly target?: string
   /** `conflict`: it changed on the second n8n since it was last promoted. */
   readonly status: "new" | "changed" | "same" | "conflict"
-  /** In a dry run: what would be done. Absent where nothing was done. */
+  /** In a dry run, the planned action. Absent if there is nothing to do. */
   readonly action?: "created" | "updated"
   readonly changed?: string
   readonly published?: boolean
@@ -36,33 +36,34 @@ export interface Promotion {
   readonly error?: Errors.N8nError
 }
 
-/** All of it. */
+/** Report of a promotion. */
 export interface PromotionReport {
   readonly entries: ReadonlyArray<Promotion>
-  /** While there is one, nothing is written. */
+  /** Nothing is written unless this is empty. */
   readonly obstacles: ReadonlyArray<Obstacle>
   readonly hasConflicts: boolean
   readonly hasErrors: boolean
 }
 
-/** What is promoted, and how. */
+/** Progress of a promotion. */
+interface PromotionStep {
+  readonly outcome: Promotion
+  readonly count: number
+  readonly total: number
+}
+
+/** Options of a promotion. */
 export interface PromoteOptions<R = never> {
   readonly from: Client
   readonly to: Client
   readonly bindings?: Bindings | undefined
-  /** Only these workflows of the first n8n, by id or name; all that are not archived by default. */
+  /** Ids or names of workflows on the first n8n. Default: all that are not archived. */
   readonly only?: ReadonlyArray<string> | undefined
   readonly extras?: ReadonlyArray<content.Extra> | undefined
-  /** Publishes what is promoted. */
+  /** Publishes the promoted workflows. */
   readonly publishes?: boolean | undefined
-  /** Overwrites what changed on the second n8n since. */
+  /** Overwrites workflows that changed on the second n8n since the last promotion. */
   readonly overwrites?: boolean | undefined
   readonly dryRun?: boolean | undefined
-  readonly onStep?:
-    | ((step: { readonly outcome: Promotion; readonly count: number; readonly total: number }) => Effect.Effect<
-      void,
-      never,
-      R
-    >)
-    | undefined
+  readonly onStep?: ((step: PromotionStep) => Effect.Effect<void, never, R>) | undefined
 }
