@@ -143,7 +143,7 @@ const types: Record<string, Type> = {
     words: "a JSON array",
     accepts: (value, { isStrict = false }) => isStrict ? Array.isArray(value) : isList(value)
   },
-  options: { words: "one of the values to choose from", accepts: (value, { choices = [] }) => choices.includes(value) },
+  options: { words: "one of its options", accepts: (value, { choices = [] }) => choices.includes(value) },
   url: { words: "a URL", accepts: isUrl },
   jwt: {
     words: "a JSON Web Token",

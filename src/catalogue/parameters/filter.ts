@@ -48,7 +48,7 @@ const operation = (operator: Obj, path: string, suggest: Suggest): ReadonlyArray
     severity: "warning",
     path: deeper(path, isType ? "operation" : "type"),
     message: isType
-      ? `The operator '${name}' is none of type ${type}: n8n takes the condition for false.`
+      ? `Type ${type} has no operator '${name}': n8n treats the condition as false.`
       : `The operator's type is ${inWords(operator["type"])}, which n8n does not know.`,
     fix: isType ? suggest(name.slice(0, 100), known ?? []) : suggest(type.slice(0, 100), Object.keys(operations))
   }]

@@ -1,29 +1,29 @@
-/** The inputs and outputs of a node: what its type says, for its version and parameters. */
+/** Inputs and outputs of a node, by its type, version and parameters. */
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import type { Description, Ports } from "./NodeType.ts"
 
-/** One input or output; `index` counts those of its type. */
+/** Input or output; `index` counts those of its type. */
 export interface Port extends Connections.Port {
-  /** As a person sees it: `true`, `Chat Model`, `error`. */
+  /** Label in the editor: `true`, `Chat Model`, `error`. */
   readonly name?: string
   readonly required?: boolean
   readonly maxConnections?: number
-  /** The types of node that may be connected here, and those that may not. */
+  /** Node types that may be connected here, and those that may not. */
   readonly only?: ReadonlyArray<string>
   readonly never?: ReadonlyArray<string>
 }
 
 /**
- * Evaluates one of n8n's own expressions, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` where it fails.
+ * Evaluates an expression of n8n's own, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` if it fails.
  */
 export type Evaluate = (
   expression: string,
   scope: { readonly parameters: Obj; readonly version: number }
 ) => unknown
 
-/** What the ports of a node depend on; its parameters are complete: with defaults. */
+/** Properties of a node that determine its ports; the parameters include defaults. */
 export interface Node {
   readonly parameters: Obj
   readonly version: number
@@ -48,11 +48,11 @@ const Extra = {
 const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some"; readonly value: A }) =>
   option._tag === "Some" ? option.value : undefined
 
-/** Whether the type's ports may depend on the parameter of that name. */
+/** Whether the type's ports may depend on the parameter. */
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
   [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
 
-/** More than any node has: with more, the ports count as unknown. */
+/** Maximum number of ports; a node with more has unknown ports. */
 const maxPorts = 256
 
 const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
@@ -95,7 +95,7 @@ const portsOf = (declared: Ports, { parameters, version }: Node, evaluate: Evalu
   return ports === undefined ? undefined : counted(ports)
 }
 
-/** The inputs; `undefined` where they are unknown. */
+/** Inputs; `undefined` if they are unknown. */
 export const inputs = (
   description: Description,
   node: Node,
@@ -105,7 +105,7 @@ export const inputs = (
   return ports === undefined ? undefined : named(ports, description.inputNames)
 }
 
-/** The outputs, the error output included; `undefined` where they are unknown. */
+/** Outputs, including the error output; `undefined` if they are unknown. */
 export const outputs = (
   description: Description,
   node: Node,
