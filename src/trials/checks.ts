@@ -1,4 +1,4 @@
-/** Checks that n8n 2.x makes when a workflow is published, and 1.x only while it runs. */
+/** Checks that n8n 2.x makes when it publishes a workflow, and 1.x only during the run. */
 import * as Effect from "effect/Effect"
 import type { Advice } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"

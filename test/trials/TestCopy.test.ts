@@ -244,7 +244,7 @@ describe("a copy", () => {
   it("says why no copy can be created", () => {
     assert.match(refusal({ nodes: [node("A")] }), /no trigger/)
     assert.match(refusal({ nodes: [{ ...manual, disabled: true }] }), /'T' is disabled/)
-    assert.match(refusal({ nodes: [manual, node("A")] }), /'T' leads to none/)
+    assert.match(refusal({ nodes: [manual, node("A")] }), /'T' leads to no other/)
     assert.match(
       refusal({ nodes: [manual, node("A", "x.y", { disabled: true })], connections: { T: to("A") } }),
       /disabled/
