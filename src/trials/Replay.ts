@@ -13,9 +13,10 @@ import { Executions } from "../executions/Executions.ts"
 import * as ItemComparison from "../executions/ItemComparison.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import type { Earlier } from "./entrance.ts"
 import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
-import { type Earlier, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
+import { maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
 
 /** Execution to replay, and the workflow to replay it in. */
 export interface Request {

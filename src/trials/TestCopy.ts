@@ -15,6 +15,7 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
+import * as entrance from "./entrance.ts"
 import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
@@ -43,7 +44,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Items of other nodes that do not run; they take precedence over the workflow's pinned data. */
   readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
   /** Output of nodes before the start, by name, for the expressions that refer to them. */
-  readonly earlier?: ReadonlyMap<string, Earlier> | undefined
+  readonly earlier?: ReadonlyMap<string, entrance.Earlier> | undefined
   /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
@@ -55,13 +56,6 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   readonly timeout: number
   /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
   readonly isV1: boolean
-}
-
-/** Output of a node that does not run. */
-export interface Earlier {
-  readonly items: ReadonlyArray<unknown>
-  /** Position of the item here from which each item of the start comes; by default, the same position. */
-  readonly origins?: ReadonlyArray<number | undefined>
 }
 
 /** Copy and how to run it. */
@@ -99,9 +93,6 @@ const errorTrigger = "n8n-nodes-base.errorTrigger"
 const note = "n8n-nodes-base.stickyNote"
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** Name of the added node that reports the execution's id. */
-const idNodeName = "test_workflow id"
-
 const quoteNames = (nodes: ReadonlyArray<Node>) =>
   nodes.slice(0, 8).map(({ name }) => `'${Visible.label(name)}'`).join(", ")
 
@@ -117,29 +108,6 @@ const disable = (node: Node): Node => ({
 
 /** Id of an added node, of at most {@link nodeIdLength} characters. */
 const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
-
-/** Type and parameters of the node that reports the execution's id, in the response or in static data. */
-const idNode = (inResponse: boolean) =>
-  inResponse
-    ? {
-      type: respond,
-      typeVersion: 1.1,
-      parameters: { respondWith: "text", responseBody: "={{ $execution.id }}" }
-    }
-    : {
-      type: "n8n-nodes-base.code",
-      typeVersion: 2,
-      parameters: { jsCode: "$getWorkflowStaticData('node').id = $execution.id\nreturn $input.all()" }
-    }
-
-/** Execution's id in the response of a copy that does not respond itself. */
-export const idInResponse = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
-
-/** Execution's id in the static data of a copy that responds itself; set when the execution has ended or waits. */
-export const idInStaticData = (staticData: unknown): string | undefined => {
-  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${idNodeName}`))
-  return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
-}
 
 /** Node with a name or an id. */
 const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode" | "endNode") => {
@@ -204,29 +172,6 @@ const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Con
     return link.output.index === used ? [{ ...link, output: { type: "main", index: 0 } }] : []
   })
 }
-
-/** Position of the item from which the start's item at this position comes. */
-const originOf = ({ items, origins }: Earlier, index: number): number | undefined =>
-  origins === undefined ? index < items.length ? index : items.length === 1 ? 0 : undefined : origins[index]
-
-/** Row of nodes with the output of earlier ones; n8n resolves `$('Name').item` by the links between items. */
-const earlierNodes = (
-  all: ReadonlyArray<readonly [Node, Earlier]>,
-  startCount: number,
-  added: pins.Added
-): ReadonlyArray<Node> =>
-  all.flatMap(([node, earlier], place) => {
-    const before = all[place - 1]?.[1]
-    const starts = new Map<number, number>()
-    for (let index = startCount - 1; index >= 0; index--) {
-      const origin = originOf(earlier, index)
-      if (origin !== undefined) starts.set(origin, index)
-    }
-    return pins.linked(node, earlier.items, (index) => {
-      const start = starts.get(index)
-      return before === undefined || start === undefined ? undefined : originOf(before, start)
-    }, added)
-  })
 
 /** Maximum size of a copy in characters of JSON; n8n accepts 16 MB. */
 export const maxChars = 12_000_000
@@ -301,10 +246,10 @@ const earlierOf = (
   { nodes, running, startsAtTrigger }: Part,
   subject: Subject,
   options: Options
-): ReadonlyArray<readonly [Node, Earlier]> => {
+): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
   if (startsAtTrigger) return []
   const json = JSON.stringify(nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters))
-  return nodes.flatMap((node): ReadonlyArray<readonly [Node, Earlier]> => {
+  return nodes.flatMap((node): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
     if (running.has(node.name) || !mentions(json, node.name)) return []
     const own = arr(pinDataOf(subject)[node.name])
     const earlier = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
@@ -329,59 +274,9 @@ const copiesOf = (
   })
 }
 
-/** Nodes that receive the call and turn it into the first items, and the items to send. */
-const entranceOf = (
-  { main, start, startsAtTrigger }: Part,
-  earlier: ReadonlyArray<readonly [Node, Earlier]>,
-  subject: Subject,
-  options: Options,
-  { added, inResponse, storesId }: {
-    readonly added: pins.Added
-    readonly inResponse: boolean
-    readonly storesId: boolean
-  }
-) => {
-  const { now, path, startItems, testData, webhookUrl } = options
-  const [x = 0, y = 0] = start.position ?? []
-  const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
-  const entry = { ...added("items", "-items"), position: [first - 220, y] }
-  const last = earlier.at(-1)?.[1]
-  const isBinary = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
-  const items = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
-  const call: Node = {
-    ...added("call", ""),
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [first - 660, y],
-    webhookId: path,
-    parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
-  }
-  const nodes: ReadonlyArray<Node> = [
-    call,
-    ...(inResponse || storesId ? [{ ...added("id", "-id"), position: [first - 440, y], ...idNode(inResponse) }] : []),
-    ...earlierNodes(earlier, items.length, added),
-    // A request contains no binary data.
-    ...(last !== undefined
-      ? pins.linked(entry, items, (index) => originOf(last, index), added)
-      : isBinary
-      ? pins.source(entry, items, added)
-      : [{ ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }])
-  ]
-  const pin = testData === undefined && startsAtTrigger
-    ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
-    : []
-  const zone = str(obj(subject.settings)?.["timezone"])
-  const timezone = zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
-  const sent = isBinary || last !== undefined
-    ? []
-    : startItems !== undefined
-    ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
-    : pin.length > 0
-    ? TriggerItems.fromTestData(pin)
-    : startsAtTrigger
-    ? TriggerItems.fromTrigger(start, testData, { now, webhookUrl, timezone })
-    : TriggerItems.fromTestData(testData)
-  return { nodes, sent }
+const timezoneOf = ({ settings }: Subject, { timezone }: Options): string => {
+  const own = str(obj(settings)?.["timezone"])
+  return own === undefined || own === "" || own === "DEFAULT" ? timezone : own
 }
 
 /** Naming of added nodes, each with an unused name and its own id. */
@@ -406,14 +301,27 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const earlierNames = new Set(earlier.map(([{ name }]) => name))
     const responds = main.some(({ disabled, name, type }) => type === respond && disabled !== true && !pinned.has(name))
     const storesId = responds && options.isV1
-    const entrance = entranceOf(part, earlier, subject, options, { added, inResponse: !responds, storesId })
+    const { nodes: entry, sent } = entrance.make({
+      ...part,
+      left: Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), start.position?.[0] ?? 0),
+      earlier,
+      startItems: options.startItems,
+      testData: options.testData,
+      pinnedItems: part.startsAtTrigger && options.testData === undefined
+        ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
+        : [],
+      path: options.path,
+      context: { ...options, timezone: timezoneOf(subject, options) },
+      reportsIdIn: responds ? storesId ? "staticData" : undefined : "response",
+      added
+    })
     const copies = new Map(copiesOf(part, earlierNames, options, added))
     const entranceTo = (name: string) => copies.get(name)?.[0]?.name ?? name
     const body = {
       name: options.name,
-      nodes: [...entrance.nodes, ...[...copies.values()].flat()],
+      nodes: [...entry, ...[...copies.values()].flat()],
       connections: toConnections([
-        ...inRow([...entrance.nodes.map(({ name }) => name), entranceTo(start.name)]),
+        ...inRow([...entry.map(({ name }) => name), entranceTo(start.name)]),
         ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
         ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
       ]),
@@ -435,7 +343,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     return {
       body,
       start: start.name,
-      items: entrance.sent,
+      items: sent,
       pinned: [...earlierNames, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
       storedRuns: new Map(

@@ -30,6 +30,7 @@ import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
+import type { Earlier } from "./entrance.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
 import * as pins from "./pins.ts"
@@ -274,9 +275,9 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       const pin = pinned.get(node.name)
       return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
     },
-    earlier: new Map<string, TestCopy.Earlier>([
+    earlier: new Map<string, Earlier>([
       ...replayed?.earlier ?? [],
-      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, TestCopy.Earlier]> =>
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
         pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
       )
     ]),

@@ -11,7 +11,8 @@ import * as Errors from "../base/Errors.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../n8n/N8nClient.ts"
-import * as TestCopy from "./TestCopy.ts"
+import * as entrance from "./entrance.ts"
+import type { Copy } from "./TestCopy.ts"
 
 /** Wait for n8n to register a webhook after publishing its workflow. */
 const registration = Schedule.upTo(Schedule.spaced("50 millis"), { duration: "10 seconds" })
@@ -58,14 +59,14 @@ export const statusFilters = [undefined, "running"] as const
  */
 export const findCopyExecution = (
   workflowId: string,
-  { storesId, responds }: Pick<TestCopy.Copy, "storesId" | "responds">
+  { storesId, responds }: Pick<Copy, "storesId" | "responds">
 ) =>
 (pendingCall: PendingCall): Search =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     if (!responds) {
       const answer = yield* Fiber.join(pendingCall).pipe(Effect.option, Effect.timeoutOption("1 second"))
-      const id = TestCopy.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
+      const id = entrance.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
       if (id !== undefined) return { id }
     }
     for (const status of statusFilters) {
@@ -73,7 +74,7 @@ export const findCopyExecution = (
       const execution = executions.findLast(({ mode }) => mode !== "error")
       if (execution !== undefined) return { id: String(execution.id) }
     }
-    const id = storesId ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    const id = storesId ? entrance.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
     return id === undefined ? {} : { id }
   })
 

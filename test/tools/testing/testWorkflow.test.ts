@@ -213,7 +213,10 @@ describe("test_workflow", () => {
         assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
         assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
         assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
-        assert.match(yield* wrong({ pins: { Api: [1] } }).pipe(process()), /pins of 'Api' contain a value that is not an item/)
+        assert.match(
+          yield* wrong({ pins: { Api: [1] } }).pipe(process()),
+          /pins of 'Api' contain a value that is not an item/
+        )
         assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
       })))
 
