@@ -81,19 +81,8 @@ const few = (values: ReadonlyArray<string>, room: number): ReadonlyArray<string>
   return fits.length === values.length ? values : [...fits, "…"]
 }
 
-const choosing = [
-  "resource",
-  "operation",
-  "mode",
-  "action",
-  "event",
-  "events",
-  "updates",
-  "triggerOn",
-  "topic",
-  "httpMethod",
-  "method"
-]
+/** Parameters that distinguish what a node does, the most telling first. */
+const choosing = "resource operation mode action event events updates triggerOn topic httpMethod method".split(" ")
 
 const valuesOf = (
   properties: ReadonlyArray<NodeType.Property>,

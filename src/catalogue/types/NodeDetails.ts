@@ -6,9 +6,9 @@ import * as Parameters from "../parameters/Parameters.ts"
 import { type ConditionalPort, conditionalPorts } from "./conditionalPorts.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
+import { type Background, notesOf, versionsFor } from "./notes.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
-import * as Releases from "./Releases.ts"
 
 /** Question about a type. */
 export interface Ask {
@@ -26,17 +26,6 @@ export interface Lacking {
   readonly candidates: ReadonlyArray<string>
   /** Requested resource, and similar operations of other resources, if an operation is missing from it. */
   readonly of?: { readonly resource: string; readonly elsewhere: ReadonlyArray<string> }
-}
-
-/** Facts about the n8n that the answer is for, and about the type besides its descriptions. */
-export interface Background {
-  /** n8n release of the types. */
-  readonly release: string
-  readonly releases: Releases.Releases
-  /** Release of the connected n8n, if known. */
-  readonly connected?: string | undefined
-  /** Successors of a deprecated type. */
-  readonly successors?: ReadonlyArray<string> | undefined
 }
 
 const optional = Schema.optionalKey
@@ -313,56 +302,6 @@ const credentialsOf = ({ credentials = [] }: NodeType.Description) =>
       when: displayOptions === undefined ? undefined : ParameterView.when(displayOptions)
     })
   )
-
-/** Maximum length of n8n's advice. */
-const longestAdvice = 300
-
-const toolNote =
-  "An agent knows the node by its name (letters, digits, _) and its description; its model fills in a value that is " +
-  "={{ $fromAI('orderId', 'what it is', 'string') }} (or 'number', 'boolean', 'json')."
-
-/** Differences between the connected n8n and this release, as far as they are known. */
-const onConnected = (type: string, version: number, { connected, release, releases }: Background) => {
-  if (connected === undefined) return []
-  if (Releases.isTypeLacked(releases, type, connected)) {
-    return [`n8n ${connected}, which is connected, lacks this type.`]
-  }
-  if (Releases.isLacked(releases, type, version, connected)) {
-    return [`n8n ${connected}, which is connected, lacks version ${version}.`]
-  }
-  return Releases.isNewer(connected, release)
-    ? [`n8n ${connected}, which is connected, may have newer versions: these are of n8n ${release}.`]
-    : []
-}
-
-const onDeprecation = ({ successors }: Background) =>
-  successors === undefined
-    ? []
-    : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
-
-const notesOf = (
-  { builderHint, credentials = [] }: NodeType.Description,
-  version: number,
-  { background, isTool, type }: { readonly type: string; readonly isTool: boolean; readonly background: Background }
-) => {
-  const advice = ParameterView.advice(builderHint?.searchHint, longestAdvice)
-  const notes = [
-    ...onConnected(type, version, background),
-    ...onDeprecation(background),
-    ...isTool ? [toolNote] : [],
-    ...credentials.slice(0, 1).map(({ name }) => `Beside parameters: credentials: {"${name}": {id, name}}.`),
-    ...advice === undefined ? [] : [advice]
-  ]
-  return notes.length === 0 ? undefined : notes
-}
-
-/** Versions that the connected n8n has, or all if it has none of them. */
-const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
-  const all = NodeType.versions(nodeType)
-  if (connected === undefined) return all
-  const available = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
-  return available.length === 0 ? all : available
-}
 
 /** Parameters that simplify the output: n8n's schemas describe the whole items. */
 const simplifies = /^simpl(?:e|ify)/

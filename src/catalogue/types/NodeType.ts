@@ -52,40 +52,7 @@ export interface Group {
   readonly values: ReadonlyArray<Property>
 }
 
-/**
- * Parameter of a node type.
- *
- * **Details**
- *
- * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`).
- * Names repeat: parameters with the same name are visible under different conditions.
- */
-export interface Property {
-  readonly name: string
-  readonly displayName: string
-  readonly type: string
-  readonly default?: unknown
-  readonly description?: string
-  readonly hint?: string
-  readonly placeholder?: string
-  readonly required?: boolean
-  readonly displayOptions?: DisplayOptions
-  readonly options?: ReadonlyArray<Choice | Group | Property>
-  readonly modes?: ReadonlyArray<Mode>
-  readonly typeOptions?: { readonly [key: string]: unknown }
-  readonly validateType?: string
-  readonly noDataExpression?: boolean
-  readonly ignoreValidationDuringExecution?: boolean
-  readonly allowArbitraryValues?: boolean
-  readonly isNodeSetting?: boolean
-  readonly credentialTypes?: ReadonlyArray<string>
-  /** Marks a value that names fields of the items: one, or several with commas. */
-  readonly requiresDataPath?: string
-  /** n8n's advice to those who build workflows with a model. */
-  readonly builderHint?: { readonly propertyHint?: string }
-}
-
-const Property: Schema.Codec<Property> = Schema.Struct({
+const propertyFields = {
   name: Schema.String,
   displayName: Schema.String,
   type: Schema.String,
@@ -95,7 +62,6 @@ const Property: Schema.Codec<Property> = Schema.Struct({
   placeholder: optional(Schema.String),
   required: optional(Schema.Boolean),
   displayOptions: optional(DisplayOptions),
-  options: optional(Schema.Array(Schema.suspend(() => Option))),
   modes: optional(Schema.Array(Mode)),
   typeOptions: optional(Schema.Record(Schema.String, Schema.Unknown)),
   validateType: optional(Schema.String),
@@ -104,8 +70,27 @@ const Property: Schema.Codec<Property> = Schema.Struct({
   allowArbitraryValues: optional(Schema.Boolean),
   isNodeSetting: optional(Schema.Boolean),
   credentialTypes: optional(Schema.Array(Schema.String)),
+  /** Marks a value that names fields of the items: one, or several with commas. */
   requiresDataPath: optional(Schema.String),
+  /** n8n's advice to those who build workflows with a model. */
   builderHint: optional(Schema.Struct({ propertyHint: optional(Schema.String) }))
+}
+
+/**
+ * Parameter of a node type.
+ *
+ * **Details**
+ *
+ * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
+ * repeat: parameters with the same name are visible under different conditions.
+ */
+export interface Property extends Schema.Struct.Type<typeof propertyFields> {
+  readonly options?: ReadonlyArray<Choice | Group | Property>
+}
+
+const Property: Schema.Codec<Property> = Schema.Struct({
+  ...propertyFields,
+  options: optional(Schema.Array(Schema.suspend(() => Option)))
 })
 
 const Group: Schema.Codec<Group> = Schema.Struct({

@@ -1,6 +1,7 @@
 /** Inputs and outputs of a node, by its type, version and parameters. */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import type { Description, Ports } from "./NodeType.ts"
 
@@ -30,23 +31,10 @@ export interface Node {
   readonly onError?: string | undefined
 }
 
-const PortList = Schema.Array(Schema.NullOr(Schema.Union([
-  Schema.String,
-  Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
-])))
-
-const Extra = {
-  name: Schema.decodeUnknownOption(Schema.String),
-  required: Schema.decodeUnknownOption(Schema.Boolean),
-  maxConnections: Schema.decodeUnknownOption(Schema.Finite),
-  filter: Schema.decodeUnknownOption(Schema.Struct({
-    nodes: Schema.optionalKey(Schema.Array(Schema.String)),
-    excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
-  }))
-}
-
-const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some"; readonly value: A }) =>
-  option._tag === "Some" ? option.value : undefined
+const decodeFilter = Schema.decodeUnknownOption(Schema.Struct({
+  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
+  excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
+}))
 
 /** Whether the type's ports may depend on the parameter. */
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
@@ -55,22 +43,26 @@ export const dependOn = ({ inputs, outputs }: Description, name: string): boolea
 /** Maximum number of ports; a node with more has unknown ports. */
 const maxPorts = 256
 
-const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
-  Array.isArray(value) && value.length > maxPorts ?
-    undefined :
-    valueOf(Schema.decodeUnknownOption(PortList)(value))?.flatMap((port) => {
-      if (port === null) return []
-      if (typeof port === "string") return [{ type: port }]
-      const filter = valueOf(Extra.filter(port["filter"]))
-      return [defined({
-        type: port.type,
-        name: valueOf(Extra.name(port["displayName"])) || undefined,
-        required: valueOf(Extra.required(port["required"])),
-        maxConnections: valueOf(Extra.maxConnections(port["maxConnections"])),
-        only: filter?.nodes,
-        never: filter?.excludedNodes
-      })]
-    })
+const portOf = (value: unknown): Omit<Port, "index"> | undefined => {
+  if (typeof value === "string") return { type: value }
+  const { displayName, filter, maxConnections, required, type } = obj(value) ?? {}
+  if (typeof type !== "string") return undefined
+  const allowed = Option.getOrUndefined(decodeFilter(filter))
+  return defined({
+    type,
+    name: str(displayName) || undefined,
+    required: typeof required === "boolean" ? required : undefined,
+    maxConnections: num(maxConnections),
+    only: allowed?.nodes,
+    never: allowed?.excludedNodes
+  })
+}
+
+const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined => {
+  if (!Array.isArray(value) || value.length > maxPorts) return undefined
+  const ports = value.filter((each) => each !== null).map(portOf)
+  return ports.every((port) => port !== undefined) ? ports : undefined
+}
 
 const counted = (ports: ReadonlyArray<Omit<Port, "index">>): ReadonlyArray<Port> => {
   const counts = new Map<string, number>()

@@ -42,16 +42,12 @@ export const isNewer = (one: string, other: string): boolean => {
   return major > otherMajor || major === otherMajor && minor > otherMinor
 }
 
-const isAnyLacked = ({ lacking }: Releases, names: ReadonlyArray<string>, release: string): boolean =>
-  names.some((name) => {
-    const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined
-    return last !== undefined && !isNewer(release, last)
-  })
+/** Whether n8n of this release certainly lacks all versions of the type. */
+export const isTypeLacked = ({ lacking }: Releases, name: string, release: string): boolean => {
+  const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined
+  return last !== undefined && !isNewer(release, last)
+}
 
 /** Whether n8n of this release certainly lacks this version of the type. */
 export const isLacked = (releases: Releases, type: string, version: number, release: string): boolean =>
-  isAnyLacked(releases, [type, `${type}@${version}`], release)
-
-/** Whether n8n of this release certainly lacks all versions of the type. */
-export const isTypeLacked = (releases: Releases, type: string, release: string): boolean =>
-  isAnyLacked(releases, [type], release)
+  isTypeLacked(releases, type, release) || isTypeLacked(releases, `${type}@${version}`, release)

@@ -3,7 +3,7 @@ import { type Obj, obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as Ports from "./Ports.ts"
-import { isBody, isCode, isEmpty, sample } from "./samples.ts"
+import { type Context, isBody, isCode, isEmpty, sample } from "./samples.ts"
 
 /** Common choices that differ from n8n's defaults; the first that the parameter offers is used. */
 const preferences: Readonly<Record<string, ReadonlyArray<unknown>>> = {
@@ -32,14 +32,9 @@ const texts: ReadonlySet<string> = new Set(
 )
 
 /** Lists that are essential to a node although they are empty by default. */
-const lists: ReadonlySet<string> = new Set([
-  "formFields",
-  "categories",
-  "fields",
-  "fieldsUi",
-  "columnsUi",
-  "extractionValues"
-])
+const lists: ReadonlySet<string> = new Set(
+  "formFields categories fields fieldsUi columnsUi extractionValues".split(" ")
+)
 
 /** Whether the parameter is essential to the node although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {
@@ -75,13 +70,6 @@ const isForAgent = (type: string) => type === "string" || type === "fixedCollect
 const mostDefaults = 4
 
 const isPlain = ({ type }: Property) => ["string", "number", "options", "boolean", "dateTime"].includes(type)
-
-/** The node that an example is for. */
-interface Context {
-  readonly version: number
-  readonly isTool: boolean
-  readonly evaluate: Ports.Evaluate
-}
 
 /** Parameters whose values decide whether these are visible. */
 const deciding = (properties: ReadonlyArray<Property>): ReadonlySet<string> =>
