@@ -16,7 +16,7 @@ import type { Node } from "../n8n/model/Workflow.ts"
 import type { Earlier } from "./entrance.ts"
 import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
-import { maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
+import { byNameOrId, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
 
 /** Execution to replay, and the workflow to replay it in. */
 export interface Request {
@@ -163,7 +163,7 @@ export const of = Effect.fn("Replay.of")(function*(
   const starter = starterOf(execution)
   const start = startNode === undefined
     ? subject.nodes.find((node) => nameThen(node) === starter)
-    : subject.nodes.find(({ name }) => name === startNode) ?? subject.nodes.find(({ id }) => id === startNode)
+    : byNameOrId(subject.nodes, startNode)
   if (start === undefined && startNode === undefined) {
     return yield* refuse(
       `The workflow has no node '${starter}', which started execution '${executionId}'`,

@@ -109,9 +109,12 @@ const disable = (node: Node): Node => ({
 /** Id of an added node, of at most {@link nodeIdLength} characters. */
 const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
 
-/** Node with a name or an id. */
+/** Node with this name, otherwise with this id. */
+export const byNameOrId = (nodes: ReadonlyArray<Node>, nameOrId: string): Node | undefined =>
+  nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+
 const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode" | "endNode") => {
-  const node = nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+  const node = byNameOrId(nodes, nameOrId)
   return node === undefined
     ? refuse(
       `There is no node '${nameOrId}' to ${field === "startNode" ? "start" : "end"} at`,

@@ -110,12 +110,6 @@ const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
 
 const Nodes = Schema.Array(Workflow.Node)
 
-const cannotRun = (name: string, { field, hint, message }: {
-  readonly message: string
-  readonly field: string
-  readonly hint: Hint
-}) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, field, hint })
-
 /** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
   const { place, value } = yield* Workflows.open(workflowId)
@@ -129,7 +123,11 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
   const nodes = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
     ({ message }) =>
-      cannotRun(workflow.name, { message, field: "workflowId", hint: { _tag: "ValidateWorkflow", detail: "More" } })
+      checks.cannotRun(workflow.name, {
+        message,
+        field: "workflowId",
+        hint: { _tag: "ValidateWorkflow", detail: "More" }
+      })
   )
   return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
 })
@@ -223,9 +221,9 @@ const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, 
 const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, all: Pins = {}) {
   const byName = new Map<string, ReadonlyArray<unknown> | "run">()
   for (const [nameOrId, pin] of Object.entries(all)) {
-    const node = nodes.find((node) => node.name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+    const node = TestCopy.byNameOrId(nodes, nameOrId)
     if (node === undefined) {
-      return yield* cannotRun(name, {
+      return yield* checks.cannotRun(name, {
         message: `pins name '${nameOrId}', which is not a node`,
         field: "pins",
         hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
@@ -233,7 +231,7 @@ const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, al
       })
     }
     if (pin !== "run" && !pins.arePinnable(pin)) {
-      return yield* cannotRun(name, {
+      return yield* checks.cannotRun(name, {
         message: `pins of '${node.name}' contain a value that is not an item`,
         field: "pins",
         hint: "Items are objects: [{\"a\": 1}]; by output, such as error after success: [[], [{\"error\": \"x\"}]]."
@@ -289,17 +287,17 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? path)
-  })).pipe(Effect.mapError((refusal) => cannotRun(subject.name, refusal)))
+  })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
   const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
   if (idle !== undefined) {
     if (copy.body.nodes.some(({ disabled, name }) => name === idle[0] && disabled !== true)) {
-      return yield* cannotRun(subject.name, {
+      return yield* checks.cannotRun(subject.name, {
         message: `pins name '${idle[0]}', which is a sub-node: another node uses it, and it returns no items`,
         field: "pins",
         hint: "Pin the node that uses it, or omit this pin so that it runs."
       })
     }
-    return yield* cannotRun(subject.name, {
+    return yield* checks.cannotRun(subject.name, {
       message: `pins name '${idle[0]}', which does not run in this test`,
       field: "pins",
       hint: `Omit it: the test goes from '${copy.start}' ${
@@ -384,12 +382,10 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     added: 0,
     read: executions.get
   })
-  const workflow = { id: target.id, name: target.name }
-  const { name } = target.node
   return {
-    workflow,
+    workflow: { id: target.id, name: target.name },
     execution,
-    trigger: name,
+    trigger: target.node.name,
     pinned: [],
     notRun: [],
     shortOfRuns: [],

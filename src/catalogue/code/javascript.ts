@@ -175,7 +175,7 @@ class Collector {
     const isCallee = parent["callee"] === node
     if (staticData.has(name)) this.state = true
     else if (name === "helpers" || name === "$helpers") {
-      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+      if (!isHarmlessHelper(node, parent)) this.outside = true
     } else if (name === "require" || timers.has(name)) {
       if (!isCallee) this.outside = true
     } else if (namespaces.has(name)) {
@@ -208,7 +208,7 @@ class Collector {
     if (key === undefined) this.outside = true
     else if (staticData.has(key)) this.state = true
     else if (key === "helpers") {
-      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+      if (!isHarmlessHelper(node, parent)) this.outside = true
     } else if (!values.has(key) && (this.scopes.properties.get(key) === undefined || Scopes.isPlatform(key))) {
       this.outside = true
     }
@@ -257,6 +257,10 @@ class Collector {
     }
   }
 }
+
+/** Whether only a harmless one of n8n's helpers is read. */
+const isHarmlessHelper = (node: Obj, parent: Obj): boolean =>
+  parent["object"] === node && helpers.has(Scopes.keyOf(parent) ?? "")
 
 /** Methods of functions that call them. */
 const indirect = words("call apply bind")
