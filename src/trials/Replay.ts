@@ -67,7 +67,6 @@ const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: st
     ? pins.missing
     : { runs: runs.map((run) => outputs(name, run)), repeats: false, isMissing: false }
 
-/** Node that started the execution. */
 const starterOf = ({ runs }: Execution.Execution): string | undefined =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
 

@@ -48,9 +48,7 @@ export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
   /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
-  /** Name of the copy. */
   readonly name: string
-  /** Path of its webhook. */
   readonly path: string
   /** Time limit in milliseconds. */
   readonly timeout: number

@@ -25,7 +25,6 @@ export interface Options {
   readonly testData: unknown
   /** Pinned items of the trigger. */
   readonly pinnedItems: ReadonlyArray<unknown>
-  /** Path of the webhook. */
   readonly path: string
   readonly context: TriggerItems.TriggerContext
   /** Place where an added node reports the execution's id. */
@@ -84,7 +83,6 @@ const earlierNodes = (
     }, added)
   })
 
-/** Items to send to the webhook. */
 const sentItems = (
   { context, pinnedItems, start, startItems, startsAtTrigger, testData }: Options
 ): ReadonlyArray<Obj> => {

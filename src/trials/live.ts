@@ -13,7 +13,6 @@ import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** HTTP methods that n8n offers. */
 const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
 
 /** Header that identifies the execution among others of the workflow. */

@@ -159,7 +159,6 @@ const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
-/** Scope of the parts of a node. */
 const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
   if (isFunctionNode(node)) return functionScope(node, parent, outer)
   if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {

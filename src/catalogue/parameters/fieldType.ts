@@ -6,7 +6,6 @@ import { text } from "./ParameterDisplay.ts"
 export interface Options {
   /** Whether the value must have the type without conversion. */
   readonly isStrict?: boolean
-  /** Choices of type `options`. */
   readonly choices?: ReadonlyArray<unknown>
 }
 

@@ -39,7 +39,6 @@ export const Details = Schema.Struct({
   notes: optional(Schema.Array(Schema.String)),
   version: Schema.Finite,
   versions: Schema.Array(Schema.Finite),
-  /** Whether it starts workflows. */
   trigger: optional(Schema.Boolean),
   /** Whether n8n no longer offers it. */
   hidden: optional(Schema.Boolean),

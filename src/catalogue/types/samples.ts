@@ -63,7 +63,6 @@ const mapperForAgent = {
 
 const weekdays = [{ field: "weeks", weeksInterval: 1, triggerAtDay: [1, 2, 3, 4, 5], triggerAtHour: 9 }]
 
-/** Whether the group contains a schedule's rules. */
 const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
 
 const code: Readonly<Record<string, string>> = {
@@ -71,7 +70,6 @@ const code: Readonly<Record<string, string>> = {
   pythonCode: "return [{\"json\": {**item[\"json\"], \"seen\": True}} for item in _items]"
 }
 
-/** Description of a tool. */
 const about = "Looks up an order by its id"
 
 /** Whether the value is a program. */
@@ -104,10 +102,8 @@ const byEditor: Readonly<Record<string, string>> = {
   sqlEditor: "SELECT id, name FROM customers"
 }
 
-/** Sample for the parameter's editor. */
 const ofEditor = ({ typeOptions }: Property): string | undefined => byEditor[str(typeOptions?.["editor"]) ?? ""]
 
-/** JSON without formatting. */
 const compact = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json))
