@@ -1,4 +1,4 @@
-/** The names a person sees on the outputs of nodes, as their types say. */
+/** Names of nodes' outputs as the editor shows them, by their types. */
 import * as Effect from "effect/Effect"
 import { obj } from "../base/Json.ts"
 import { hasErrorOutput, type NodeShape, type OutputNames } from "../n8n/model/Connections.ts"
@@ -8,7 +8,7 @@ import * as Evaluate from "./types/Evaluate.ts"
 import * as NodeType from "./types/NodeType.ts"
 import * as Ports from "./types/Ports.ts"
 
-/** Names outputs by these types; none of a type or version that is not there. */
+/** Output names by these types; `undefined` for an unknown type or version. */
 export const of = (
   find: (type: string) => NodeType.NodeType | undefined,
   evaluate: Ports.Evaluate
@@ -21,10 +21,10 @@ export const of = (
     const parameters = Parameters.complete(description, { typeVersion, parameters: obj(own) ?? {} })
     const names = Ports.outputs(description, { parameters, version: typeVersion }, evaluate)
       ?.flatMap((port) => port.type === "main" ? [port.name] : [])
-    // What a Filter discards is in its run data, but its only port is what it keeps.
+    // A Filter's run data also contains discarded items, for which it has no port.
     const inRuns = description.outputNames ?? []
     if (names?.length === 1 && inRuns.length > 1 && !hasErrorOutput(node)) return inRuns
-    // Names tell outputs apart: a Webhook's only one is called POST.
+    // Names distinguish outputs; a Webhook's only one is called POST.
     return names?.length === 1 ? [undefined] : names
   }
   const cache = new Map<NodeShape, ReturnType<typeof read>>()
@@ -34,7 +34,7 @@ export const of = (
   }
 }
 
-/** Names the outputs of these nodes; none where the catalogue cannot be read. */
+/** Output names of these nodes; none if the catalogue cannot be read. */
 export const forNodes = (
   nodes: ReadonlyArray<Pick<NodeShape, "type">>
 ): Effect.Effect<OutputNames, never, NodeCatalogue.NodeCatalogue> =>

@@ -1,6 +1,6 @@
 /**
- * A past execution as the input of a test: its trigger's items start the copy, and every node that reaches outside
- * gives what it gave then, so that nothing is sent.
+ * Past executions as input of tests: the trigger's items start the copy, and every node that reaches outside returns
+ * its stored items instead of running, so that nothing is sent.
  */
 import * as Effect from "effect/Effect"
 import type { Hint } from "../base/Advice.ts"
@@ -13,17 +13,18 @@ import { Executions } from "../executions/Executions.ts"
 import * as ItemComparison from "../executions/ItemComparison.ts"
 import * as Connections from "../n8n/model/Connections.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
+import type { Earlier } from "./entrance.ts"
 import { withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
-import { type Earlier, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
+import { byNameOrId, maxChars, mentions, type Options, type Subject } from "./TestCopy.ts"
 
-/** What is replayed in what. */
+/** Execution to replay, and the workflow to replay it in. */
 export interface Request {
   readonly executionId: string
   readonly subject: Subject
   /** The workflow's id on n8n; absent for a file. */
   readonly workflowId: string | undefined
-  /** A node's name or id. */
+  /** Name or id of a node. */
   readonly startNode: string | undefined
   readonly hasTestData: boolean
   readonly isTrigger: (node: Node) => boolean
@@ -35,7 +36,7 @@ export interface Request {
 
 const refuse = (reason: string, hint: Hint, field = "replay") => new Errors.ValidationError({ reason, field, hint })
 
-/** Reads the items of an execution: no more than a copy can hold, which refuses them for their size. */
+/** Reader of an execution's items; it stops soon after the maximum size of a copy, which then refuses them. */
 const reader = (execution: Execution.Execution) => {
   let length = 0
   const items = (slot: Execution.Slot): ReadonlyArray<unknown> => {
@@ -60,17 +61,16 @@ const reader = (execution: Execution.Execution) => {
 
 type Reader = ReturnType<typeof reader>
 
-/** What a node gave, run by run. */
+/** Stored items of a node, run by run. */
 const pinOf = ({ outputs }: Reader, runs: ReadonlyArray<Execution.Run>, name: string): pins.Pin =>
   runs.every((run) => run.error !== undefined || run.outputs.length === 0)
     ? pins.missing
     : { runs: runs.map((run) => outputs(name, run)), repeats: false, isMissing: false }
 
-/** The node that started the execution. */
 const starterOf = ({ runs }: Execution.Execution): string | undefined =>
   [...runs].toSorted(([, [a]], [, [b]]) => Execution.byOrder(a, b))[0]?.[0]
 
-/** What a run received, if by one input. */
+/** Input items of a node's last run, unless several inputs had items. */
 const received = ({ items }: Reader, execution: Execution.Execution, name: string) => {
   const run = execution.runs.get(name)?.at(-1)
   if (run === undefined) return undefined
@@ -78,7 +78,7 @@ const received = ({ items }: Reader, execution: Execution.Execution, name: strin
   return parts.length > 1 ? undefined : parts.flatMap(({ slot }) => items(slot))
 }
 
-/** What the nodes gave that others refer to, with n8n's links from what the start received; of a start in the middle. */
+/** Output of nodes that expressions refer to, with n8n's links from the input of the start node. */
 const earlierOf = Effect.fnUntraced(function*(
   read: Reader,
   execution: Execution.Execution,
@@ -97,8 +97,8 @@ const earlierOf = Effect.fnUntraced(function*(
   for (const node of subject.nodes) {
     const name = nameThen(node)
     if (node === start || !mentions(parameters, node.name)) continue
-    // Of a node in a loop the run that the start's items come from, else the last.
-    let found: Earlier | undefined
+    // In a loop, the run from which the start's items come; otherwise the last.
+    let output: Earlier | undefined
     for (const run of (execution.runs.get(name) ?? []).toReversed()) {
       for (const { count, index, type } of run.outputs) {
         if (type !== "main" || count === 0) continue
@@ -110,17 +110,17 @@ const earlierOf = Effect.fnUntraced(function*(
             to: { slot: received.slot, count: received.count }
           })
         const isLinked = origins.some((origin) => origin !== undefined)
-        if (found === undefined || isLinked) found = { items: read.items(slot), origins }
+        if (output === undefined || isLinked) output = { items: read.items(slot), origins }
         if (isLinked) break
       }
-      if (found?.origins?.some((origin) => origin !== undefined) === true) break
+      if (output?.origins?.some((origin) => origin !== undefined) === true) break
     }
-    if (found !== undefined) earlier.set(node.name, found)
+    if (output !== undefined) earlier.set(node.name, output)
   }
   return earlier
 })
 
-/** What the test starts with: what the trigger put out, or what the node received. */
+/** First items of the test: the trigger's output, or the start node's input. */
 const startItemsOf = (
   read: Reader,
   execution: Execution.Execution,
@@ -135,7 +135,7 @@ const startItemsOf = (
   return run === undefined ? undefined : read.outputs(starter ?? name, run).find((items) => items.length > 0) ?? []
 }
 
-/** How the copy is made so that it repeats an execution. */
+/** Options of a copy that repeats an execution. */
 export const of = Effect.fn("Replay.of")(function*(
   { executionId, find, hasTestData, isTrigger, parse, running, startNode, subject, workflowId }: Request
 ) {
@@ -144,13 +144,13 @@ export const of = Effect.fn("Replay.of")(function*(
   if (execution.runs.size === 0) {
     return yield* refuse(
       `Execution '${executionId}' has no data to replay`,
-      "n8n kept none: choose another, or give testData and pins."
+      "n8n stored none: choose another, or set testData and pins."
     )
   }
   if (workflowId !== undefined && execution.workflowId !== workflowId && startNode === undefined) {
     return yield* refuse(
       `Execution '${executionId}' is of another workflow ('${execution.workflowId}')`,
-      "To replay it here all the same, name the node to start at: startNode."
+      "To replay it here anyway, set startNode to the node to start at."
     )
   }
   // A node keeps its id when it is renamed.
@@ -162,11 +162,11 @@ export const of = Effect.fn("Replay.of")(function*(
   const starter = starterOf(execution)
   const start = startNode === undefined
     ? subject.nodes.find((node) => nameThen(node) === starter)
-    : subject.nodes.find(({ name }) => name === startNode) ?? subject.nodes.find(({ id }) => id === startNode)
+    : byNameOrId(subject.nodes, startNode)
   if (start === undefined && startNode === undefined) {
     return yield* refuse(
       `The workflow has no node '${starter}', which started execution '${executionId}'`,
-      "startNode names the node to start at."
+      "Set startNode to the node to start at."
     )
   }
   const read = reader(execution)
@@ -180,7 +180,7 @@ export const of = Effect.fn("Replay.of")(function*(
       execution.runs.has(nameThen(start))
         ? `'${start.name}' received items by several inputs`
         : `'${start.name}' did not run in execution '${executionId}'`,
-      "Start at a node before it, or give testData.",
+      "Start at an earlier node, or set testData.",
       "startNode"
     )
   }

@@ -1,4 +1,4 @@
-/** Test copies on n8n: creating and removing them, including those that another process left behind. */
+/** Test copies on n8n: their creation and removal, including copies abandoned by other processes. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { readlinkSync } from "node:fs"
@@ -14,7 +14,7 @@ import { deleteUnpublished, isUncertain } from "../workflows/store/Publishing.ts
 import { Snapshots } from "../workflows/store/Snapshots.ts"
 import { withoutRefused } from "../workflows/store/WorkflowBody.ts"
 
-/** The PID namespace: containers have their own process ids. */
+/** PID namespace: containers have their own process ids. */
 const namespace = () => {
   try {
     return readlinkSync("/proc/self/ns/pid")
@@ -41,7 +41,7 @@ const isGone = (owner: TestMark.Owner): boolean => {
   }
 }
 
-/** The existing copies of all processes. */
+/** Existing copies of all processes. */
 export const list = N8nClient.use((n8n) =>
   n8n.listWorkflows({ name: TestMark.mark, archived: true, copies: true, limit: 100 })
 ).pipe(
@@ -53,11 +53,11 @@ export const remove = Effect.fn("WorkflowTesting.remove")(function*(id: string) 
   const n8n = yield* N8nClient
   const unpublish = Effect.ignore(n8n.unpublishWorkflow(id))
   yield* unpublish
-  // A test that is interrupted while n8n publishes its copy comes here first: n8n goes on and publishes it then.
+  // If a test is interrupted while n8n publishes its copy, n8n may publish it only after this.
   yield* Effect.catchTag(deleteUnpublished(id, unpublish), "NotFoundError", () => Effect.void)
 })
 
-/** Stops the unfinished executions of a copy. 1.x cannot: there the copy's own timeout ends them. */
+/** Stops the unfinished executions of a copy. n8n 1.x cannot: there the copy's own timeout ends them. */
 export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId: string) {
   const n8n = yield* N8nClient
   for (const status of ["running", "waiting"]) {
@@ -66,7 +66,7 @@ export const stopAll = Effect.fn("WorkflowTesting.stopAll")(function*(workflowId
   }
 })
 
-/** Keeps it as it is, looks once more, and removes it: nothing goes that could not come back. */
+/** Removes an abandoned copy after saving a snapshot of it. */
 const sweepOne = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   const snapshots = yield* Snapshots
@@ -89,7 +89,7 @@ const isRefused = (error: Errors.N8nError) =>
   error._tag === "NotFoundError" ||
   error._tag === "ApiError" && error.statusCode !== undefined && [400, 403, 404].includes(error.statusCode)
 
-/** Creates a copy, in the project if n8n allows it; if n8n did not answer, the copy is looked up by name. */
+/** Creates a copy, in the project if n8n allows it; if n8n does not answer, the copy is looked up by name. */
 export const create = Effect.fn("WorkflowTesting.create")(function*(
   body: Obj & { readonly name: string },
   projectId: string | undefined
@@ -110,7 +110,7 @@ export const create = Effect.fn("WorkflowTesting.create")(function*(
   )
 }, Effect.provideService(IsTestCopy, true))
 
-/** Publishes a copy; if n8n did not answer, it is asked again unless that happened. */
+/** Publishes a copy; if n8n does not answer, publishes it again unless it is already active. */
 export const publish = (id: string) =>
   N8nClient.use((n8n) =>
     Effect.catchIf(

@@ -1,12 +1,12 @@
 /**
- * A copy of a workflow that n8n's public API can run: it is started by a webhook with its own path.
+ * Copies of workflows that n8n's public API can run: each is started by a webhook with its own path.
  *
  * **Details**
  *
  * A Webhook node, and a Split Out node that turns the request into items, come before the trigger. The trigger itself
- * is kept but disabled: n8n passes items through a disabled node, so that expressions still find its data and parameters
- * under its name. In between, a node answers the webhook with the execution's id at once; if the workflow itself
- * responds, a Code node stores the id instead, for n8n versions that do not list waiting executions.
+ * remains but is disabled: n8n passes items through a disabled node, so that expressions still find its data and
+ * parameters under its name. In between, a node immediately answers the webhook with the execution's id; if the
+ * workflow itself responds, a Code node stores the id instead, for n8n versions that do not list waiting executions.
  */
 import * as Result from "effect/Result"
 import { arr, type Obj, obj, str, without } from "../base/Json.ts"
@@ -15,11 +15,12 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { nodeIdLength } from "../n8n/model/Limits.ts"
 import { isNote, type Node } from "../n8n/model/Workflow.ts"
 import { isNull } from "../workflows/repair/Repairs.ts"
+import * as entrance from "./entrance.ts"
 import { inRow, isCyclic, leadingTo, reachableFrom, toConnections, withSubNodes } from "./flow.ts"
 import * as pins from "./pins.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** The workflow to copy, as read from n8n or a file. */
+/** Workflow to copy, as read from n8n or a file. */
 export interface Subject {
   readonly name: string
   readonly nodes: ReadonlyArray<Node>
@@ -31,56 +32,47 @@ export interface Subject {
 
 /** Options of a copy. */
 export interface Options extends Omit<TriggerItems.TriggerContext, "timezone"> {
-  /** n8n's time zone, unless the workflow sets another. */
+  /** Time zone of n8n, unless the workflow sets another. */
   readonly timezone: string
   readonly testData?: unknown
-  /** A node's name or id. */
+  /** Name or id of a node. */
   readonly startNode?: string | undefined
-  /** A node's name or id: nothing after it runs. */
+  /** Name or id of the last node that runs. */
   readonly endNode?: string | undefined
-  /** What the start gives instead of test data: items as n8n stores them. */
+  /** Items of the start node instead of test data, as n8n stores them. */
   readonly startItems?: ReadonlyArray<unknown> | undefined
-  /** What other nodes give instead of running; the workflow's own pinned data comes after. */
+  /** Items of other nodes that do not run; they take precedence over the workflow's pinned data. */
   readonly pinOf?: ((node: Node) => pins.Pin | undefined) | undefined
-  /** What nodes that do not run gave, by name: for the expressions that refer to them, where the test starts later. */
-  readonly earlier?: ReadonlyMap<string, Earlier> | undefined
-  /** Nodes that run although the workflow has pinned data for them. */
+  /** Output of nodes before the start, by name, for the expressions that refer to them. */
+  readonly earlier?: ReadonlyMap<string, entrance.Earlier> | undefined
+  /** Nodes that run in spite of the workflow's pinned data. */
   readonly unpinned?: ReadonlySet<string> | undefined
   readonly isTrigger: (node: Node) => boolean
-  /** The copy's name. */
   readonly name: string
-  /** The path of its webhook. */
   readonly path: string
-  /** How long it may run, in milliseconds. */
+  /** Time limit in milliseconds. */
   readonly timeout: number
-  /** Whether it is for n8n 1.x, which lists no waiting executions and lets no node read what a Code node gave. */
+  /** Whether it is for n8n 1.x, which does not list waiting executions nor let nodes read a Code node's output. */
   readonly isV1: boolean
 }
 
-/** What a node gave that does not run. */
-export interface Earlier {
-  readonly items: ReadonlyArray<unknown>
-  /** For each item of the start the position of the one here that it comes from; where absent, the one at its place. */
-  readonly origins?: ReadonlyArray<number | undefined>
-}
-
-/** A copy and how to run it. */
+/** Copy and how to run it. */
 export interface Copy {
-  /** The body for `POST /workflows`. */
+  /** Body for `POST /workflows`. */
   readonly body: Obj & { readonly name: string; readonly nodes: ReadonlyArray<Node> }
-  /** The name of the node that receives the items first. */
+  /** Name of the node that receives the items first. */
   readonly start: string
-  /** The items to send to the webhook, as `{items}`. */
+  /** Items to send to the webhook, as `{items}`. */
   readonly items: ReadonlyArray<Obj>
-  /** The nodes that give stored items instead of running, by name. */
+  /** Names of nodes that return stored items instead of running. */
   readonly pinned: ReadonlyArray<string>
-  /** The nodes that do not run because nothing is stored for them, by name. */
+  /** Names of nodes that do not run because they have no stored items. */
   readonly notRun: ReadonlyArray<string>
-  /** How many runs of a pinned node have stored items; absent for a node that gives the same in every run. */
+  /** Number of runs with stored items of each pinned node, except nodes with the same items in every run. */
   readonly storedRuns: ReadonlyMap<string, number>
-  /** How many nodes can run. */
+  /** Number of nodes that can run. */
   readonly nodeCount: number
-  /** The names of the nodes that the workflow does not have. */
+  /** Names of the nodes that the workflow does not have. */
   readonly addedNodes: ReadonlyArray<string>
   /** Whether the workflow itself responds; otherwise the response is the execution's id. */
   readonly responds: boolean
@@ -88,7 +80,7 @@ export interface Copy {
   readonly storesId: boolean
 }
 
-/** Why no copy can be made. */
+/** Reason why a copy cannot be made. */
 export interface Refusal {
   readonly message: string
   readonly field: "workflowId" | "startNode" | "endNode" | "replay"
@@ -98,51 +90,28 @@ export interface Refusal {
 const errorTrigger = "n8n-nodes-base.errorTrigger"
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** The name of the added node that reports the execution's id. */
-const idNodeName = "test_workflow id"
-
 const quoteNames = (nodes: ReadonlyArray<Node>) =>
   nodes.slice(0, 8).map(({ name }) => `'${Visible.label(name)}'`).join(", ")
 
 const refuse = (message: string, hint: string, field: Refusal["field"] = "workflowId") =>
   Result.fail<Refusal>({ message, hint, field })
 
-/** Disables a node; an Error Trigger is replaced, since even disabled it makes n8n call the workflow on failure. */
+/** Disables a node; an Error Trigger is replaced: even a disabled one makes n8n call the workflow on failure. */
 const disable = (node: Node): Node => ({
   ...node,
   disabled: true,
   ...(node.type === errorTrigger ? { type: "n8n-nodes-base.noOp", typeVersion: 1 } : {})
 })
 
-/** An id for an added node within {@link nodeIdLength}. */
+/** Id of an added node, of at most {@link nodeIdLength} characters. */
 const idOf = (path: string, end: string) => `${path.slice(0, nodeIdLength - end.length)}${end}`
 
-/** The type and parameters of the node that reports the execution's id, in the response or in static data. */
-const idNode = (inResponse: boolean) =>
-  inResponse
-    ? {
-      type: respond,
-      typeVersion: 1.1,
-      parameters: { respondWith: "text", responseBody: "={{ $execution.id }}" }
-    }
-    : {
-      type: "n8n-nodes-base.code",
-      typeVersion: 2,
-      parameters: { jsCode: "$getWorkflowStaticData('node').id = $execution.id\nreturn $input.all()" }
-    }
+/** Node with this name, otherwise with this id. */
+export const byNameOrId = (nodes: ReadonlyArray<Node>, nameOrId: string): Node | undefined =>
+  nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
 
-/** The execution's id in the response of a copy that does not respond itself. */
-export const idInResponse = (text: string): string | undefined => /^\d+$/.test(text) ? text : undefined
-
-/** The execution's id in the static data of a copy that responds itself; set once the execution has ended or waits. */
-export const idInStaticData = (staticData: unknown): string | undefined => {
-  const key = Object.keys(obj(staticData) ?? {}).find((key) => key.startsWith(`node:${idNodeName}`))
-  return key === undefined ? undefined : str(obj(obj(staticData)?.[key])?.["id"])
-}
-
-/** The node that a name or an id means. */
 const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode" | "endNode") => {
-  const node = nodes.find(({ name }) => name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+  const node = byNameOrId(nodes, nameOrId)
   return node === undefined
     ? refuse(
       `There is no node '${nameOrId}' to ${field === "startNode" ? "start" : "end"} at`,
@@ -152,7 +121,7 @@ const nodeOf = (nodes: ReadonlyArray<Node>, nameOrId: string, field: "startNode"
     : Result.succeed(node)
 }
 
-/** The node to start at: the one asked for, else the enabled trigger that leads to most nodes. */
+/** Start node: the requested one, otherwise the enabled trigger that leads to the most nodes. */
 const startOf = (nodes: ReadonlyArray<Node>, links: ReadonlyArray<Connections.Link>, options: Options) => {
   const { isTrigger, startNode } = options
   if (startNode !== undefined) return nodeOf(nodes, startNode, "startNode")
@@ -176,14 +145,14 @@ export const mentions = (json: string, name: string) =>
 const freeName = (name: string, taken: ReadonlySet<string>): string =>
   taken.has(name) ? freeName(`${name}'`, taken) : name
 
-/** The workflow's settings, changed so that the run is saved and bounded and calls no error workflow. */
+/** Settings of the copy: its run is saved and limited in time, and does not call an error workflow. */
 const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): Obj => {
-  const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...kept } = obj(settings) ?? {}
-  const own = kept["executionTimeout"]
-  // The caller stops the execution a moment earlier, if n8n can stop it.
+  const { errorWorkflow: _, timeSavedPerExecution: __, timeSavedMode: ___, ...rest } = obj(settings) ?? {}
+  const own = rest["executionTimeout"]
+  // The caller stops the execution a moment before, if n8n can stop it.
   const seconds = Math.ceil(timeout / 1000) + 1
   return {
-    ...without(kept, (value) => isNull(value) || value === ""),
+    ...without(rest, (value) => isNull(value) || value === ""),
     executionTimeout: typeof own === "number" && own > 0 ? Math.min(own, seconds) : seconds,
     saveDataSuccessExecution: "all",
     saveDataErrorExecution: "all",
@@ -192,7 +161,7 @@ const settingsOf = ({ settings }: Subject, timeout: number, hasLoops: boolean): 
   }
 }
 
-/** Links as the copy has them: a disabled trigger passes on what it is sent by its first output. */
+/** Links of the copy: a disabled trigger passes items on through its first output. */
 const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Connections.Link>) => {
   if (!startsAtTrigger) return all
   const outputs = all.filter(({ from, output }) => from === start.name && output.type === "main")
@@ -204,52 +173,29 @@ const linksFrom = (start: Node, startsAtTrigger: boolean, all: ReadonlyArray<Con
   })
 }
 
-/** The item here that the start's item at this position comes from. */
-const originOf = ({ items, origins }: Earlier, index: number): number | undefined =>
-  origins === undefined ? index < items.length ? index : items.length === 1 ? 0 : undefined : origins[index]
-
-/** Nodes in a row that give what earlier ones gave; n8n finds `$('Name').item` by the links from item to item. */
-const earlierNodes = (
-  all: ReadonlyArray<readonly [Node, Earlier]>,
-  startCount: number,
-  added: pins.Added
-): ReadonlyArray<Node> =>
-  all.flatMap(([node, earlier], place) => {
-    const before = all[place - 1]?.[1]
-    const starts = new Map<number, number>()
-    for (let index = startCount - 1; index >= 0; index--) {
-      const origin = originOf(earlier, index)
-      if (origin !== undefined) starts.set(origin, index)
-    }
-    return pins.linked(node, earlier.items, (index) => {
-      const start = starts.get(index)
-      return before === undefined || start === undefined ? undefined : originOf(before, start)
-    }, added)
-  })
-
-/** What the whole copy may hold, in characters of JSON: n8n takes 16 MB. */
+/** Maximum size of a copy in characters of JSON; n8n accepts 16 MB. */
 export const maxChars = 12_000_000
 
-/** The part of a workflow that a test runs. */
+/** Part of a workflow that a test runs. */
 interface Part {
   readonly nodes: ReadonlyArray<Node>
   readonly start: Node
   readonly startsAtTrigger: boolean
-  /** The nodes that items pass, by name. */
+  /** Names of the nodes that items pass. */
   readonly flow: ReadonlySet<string>
   readonly main: ReadonlyArray<Node>
-  /** The nodes of the flow that can run. */
+  /** Nodes of the flow that can run. */
   readonly enabled: ReadonlyArray<Node>
-  /** The flow, and the sub-nodes that it uses. */
+  /** Names of the flow's nodes and of the sub-nodes that they use. */
   readonly running: ReadonlySet<string>
   readonly links: ReadonlyArray<Connections.Link>
-  /** The pinned nodes of the flow, by name. */
+  /** Pins of the flow's nodes, by name. */
   readonly pinned: ReadonlyMap<string, pins.Pin>
 }
 
 const pinDataOf = ({ pinData }: Subject) => obj(pinData) ?? {}
 
-/** What a node gives instead of running; the workflow's own pinned data last. */
+/** Pin of a node; the workflow's own pinned data comes last. */
 const pinOf = (subject: Subject, options: Options, node: Node): pins.Pin | undefined => {
   const own = arr(pinDataOf(subject)[node.name])
   return options.pinOf?.(node) ??
@@ -272,14 +218,14 @@ const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal
     if (end !== undefined && !reached.has(end.name)) {
       return yield* refuse(`'${start.name}' does not lead to '${end.name}'`, "Name another startNode.", "endNode")
     }
-    const wanted = end === undefined ? reached : leadingTo(outgoing, end.name)
-    const flow = new Set([...reached].filter((name) => wanted.has(name)))
+    const relevant = end === undefined ? reached : leadingTo(outgoing, end.name)
+    const flow = new Set([...reached].filter((name) => relevant.has(name)))
     const main = [...flow].flatMap((name) => byName.get(name) ?? [])
     const enabled = main.filter((node) => node.disabled !== true && !(startsAtTrigger && node === start))
     if (enabled.length === 0) {
       return yield* refuse(
         `No node would run: ${
-          flow.size === 1 ? `'${start.name}' leads to none` : `all after '${start.name}' are disabled`
+          flow.size === 1 ? `'${start.name}' leads to no other` : `all after '${start.name}' are disabled`
         }`,
         "Connect or enable one, or name another startNode."
       )
@@ -295,15 +241,15 @@ const partOf = (subject: Subject, options: Options): Result.Result<Part, Refusal
     return { nodes, start, startsAtTrigger, flow, main, enabled, running, links, pinned }
   })
 
-/** The nodes before the part that its expressions refer to, with what they gave. */
+/** Nodes before the part to which its expressions refer, with their output. */
 const earlierOf = (
   { nodes, running, startsAtTrigger }: Part,
   subject: Subject,
   options: Options
-): ReadonlyArray<readonly [Node, Earlier]> => {
+): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
   if (startsAtTrigger) return []
   const json = JSON.stringify(nodes.filter(({ name }) => running.has(name)).map(({ parameters }) => parameters))
-  return nodes.flatMap((node): ReadonlyArray<readonly [Node, Earlier]> => {
+  return nodes.flatMap((node): ReadonlyArray<readonly [Node, entrance.Earlier]> => {
     if (running.has(node.name) || !mentions(json, node.name)) return []
     const own = arr(pinDataOf(subject)[node.name])
     const earlier = options.earlier?.get(node.name) ?? (own.length === 0 ? undefined : { items: own })
@@ -311,7 +257,7 @@ const earlierOf = (
   })
 }
 
-/** The nodes of the part as the copy has them; for a pinned one the row that gives its items, the last by its name. */
+/** Nodes of the part in the copy; a pinned one becomes a row of nodes, the last with its name. */
 const copiesOf = (
   { main, nodes, pinned, running, start, startsAtTrigger }: Part,
   earlier: ReadonlySet<string>,
@@ -328,62 +274,12 @@ const copiesOf = (
   })
 }
 
-/** The nodes that receive the call and turn it into the first items, and the items to call them with. */
-const entranceOf = (
-  { main, start, startsAtTrigger }: Part,
-  earlier: ReadonlyArray<readonly [Node, Earlier]>,
-  subject: Subject,
-  options: Options,
-  { added, inResponse, storesId }: {
-    readonly added: pins.Added
-    readonly inResponse: boolean
-    readonly storesId: boolean
-  }
-) => {
-  const { now, path, startItems, testData, webhookUrl } = options
-  const [x = 0, y = 0] = start.position ?? []
-  const first = Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), x)
-  const entry = { ...added("items", "-items"), position: [first - 220, y] }
-  const last = earlier.at(-1)?.[1]
-  const isBinary = startItems?.some((item) => obj(item)?.["binary"] !== undefined) === true
-  const items = startItems ?? (last === undefined ? [] : TriggerItems.fromTestData(testData))
-  const call: Node = {
-    ...added("call", ""),
-    type: "n8n-nodes-base.webhook",
-    typeVersion: 2,
-    position: [first - 660, y],
-    webhookId: path,
-    parameters: { path, httpMethod: "POST", responseMode: "responseNode" }
-  }
-  const nodes: ReadonlyArray<Node> = [
-    call,
-    ...(inResponse || storesId ? [{ ...added("id", "-id"), position: [first - 440, y], ...idNode(inResponse) }] : []),
-    ...earlierNodes(earlier, items.length, added),
-    // A request brings no binary data.
-    ...(last !== undefined
-      ? pins.linked(entry, items, (index) => originOf(last, index), added)
-      : isBinary
-      ? pins.source(entry, items, added)
-      : [{ ...entry, type: "n8n-nodes-base.splitOut", typeVersion: 1, parameters: { fieldToSplitOut: "body.items" } }])
-  ]
-  const pin = testData === undefined && startsAtTrigger
-    ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
-    : []
-  const zone = str(obj(subject.settings)?.["timezone"])
-  const timezone = zone === undefined || zone === "" || zone === "DEFAULT" ? options.timezone : zone
-  const sent = isBinary || last !== undefined
-    ? []
-    : startItems !== undefined
-    ? startItems.map((item) => obj(obj(item)?.["json"]) ?? {})
-    : pin.length > 0
-    ? TriggerItems.fromTestData(pin)
-    : startsAtTrigger
-    ? TriggerItems.fromTrigger(start, testData, { now, webhookUrl, timezone })
-    : TriggerItems.fromTestData(testData)
-  return { nodes, sent }
+const timezoneOf = ({ settings }: Subject, { timezone }: Options): string => {
+  const own = str(obj(settings)?.["timezone"])
+  return own === undefined || own === "" || own === "DEFAULT" ? timezone : own
 }
 
-/** Gives each added node a name that is free and an id of its own. */
+/** Naming of added nodes, each with an unused name and its own id. */
 const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pins.Added => {
   const taken = new Set(nodes.map(({ name }) => name))
   let count = 0
@@ -395,7 +291,7 @@ const naming = (nodes: ReadonlyArray<Node>, path: string, isCopied: boolean): pi
   return Object.assign(next, { isCopied })
 }
 
-/** Makes the copy, or tells why the workflow cannot be run. */
+/** Copy of a workflow, or the reason why it cannot be run. */
 export const make = (subject: Subject, options: Options): Result.Result<Copy, Refusal> =>
   Result.gen(function*() {
     const part = yield* partOf(subject, options)
@@ -405,14 +301,27 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     const earlierNames = new Set(earlier.map(([{ name }]) => name))
     const responds = main.some(({ disabled, name, type }) => type === respond && disabled !== true && !pinned.has(name))
     const storesId = responds && options.isV1
-    const entrance = entranceOf(part, earlier, subject, options, { added, inResponse: !responds, storesId })
+    const { nodes: entry, sent } = entrance.make({
+      ...part,
+      left: Math.min(...main.flatMap(({ position }) => position?.[0] ?? []), start.position?.[0] ?? 0),
+      earlier,
+      startItems: options.startItems,
+      testData: options.testData,
+      pinnedItems: part.startsAtTrigger && options.testData === undefined
+        ? options.pinOf?.(start)?.runs[0]?.[0] ?? arr(pinDataOf(subject)[start.name])
+        : [],
+      path: options.path,
+      context: { ...options, timezone: timezoneOf(subject, options) },
+      reportsIdIn: responds ? storesId ? "staticData" : undefined : "response",
+      added
+    })
     const copies = new Map(copiesOf(part, earlierNames, options, added))
     const entranceTo = (name: string) => copies.get(name)?.[0]?.name ?? name
     const body = {
       name: options.name,
-      nodes: [...entrance.nodes, ...[...copies.values()].flat()],
+      nodes: [...entry, ...[...copies.values()].flat()],
       connections: toConnections([
-        ...inRow([...entrance.nodes.map(({ name }) => name), entranceTo(start.name)]),
+        ...inRow([...entry.map(({ name }) => name), entranceTo(start.name)]),
         ...links.map((link) => link.input.type === "main" ? { ...link, to: entranceTo(link.to) } : link),
         ...[...copies.values()].flatMap((row) => inRow(row.map(({ name }) => name)))
       ]),
@@ -423,8 +332,8 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
       const size = JSON.stringify(body).length
       if (size > maxChars) {
         return yield* refuse(
-          `its copy with the stored data would be ${Math.ceil(size / 1e6)} MB, more than n8n takes`,
-          "Give pins for the nodes that give most, or test a part with startNode and endNode.",
+          `its copy with the stored data would be ${Math.ceil(size / 1e6)} MB, over n8n's request limit`,
+          "Set pins for the nodes with the largest output, or test a part with startNode and endNode.",
           "replay"
         )
       }
@@ -434,7 +343,7 @@ export const make = (subject: Subject, options: Options): Result.Result<Copy, Re
     return {
       body,
       start: start.name,
-      items: entrance.sent,
+      items: sent,
       pinned: [...earlierNames, ...pinnedNames.filter((name) => pinned.get(name)?.isMissing !== true)],
       notRun: pinnedNames.filter((name) => pinned.get(name)?.isMissing === true),
       storedRuns: new Map(

@@ -1,14 +1,14 @@
-/** The items that each kind of trigger emits, made from test data. */
+/** Items that each kind of trigger emits, made from test data. */
 import { arr, type Obj, obj, str } from "../base/Json.ts"
 import type { Node } from "../n8n/model/Workflow.ts"
 
-/** The time and place of a simulated trigger event. */
+/** Time and place of a simulated trigger event. */
 export interface TriggerContext {
   /** Epoch milliseconds. */
   readonly now: number
-  /** An IANA time zone name. */
+  /** IANA time zone name. */
   readonly timezone: string
-  /** The address of the trigger's own webhook. */
+  /** URL of the trigger's own webhook. */
   readonly webhookUrl: string
 }
 
@@ -23,7 +23,7 @@ const isRequest = (data: unknown): data is Obj => {
 const lowerCaseKeys = (headers: unknown) =>
   Object.fromEntries(Object.entries(obj(headers) ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** A request to a webhook from test data, which is the body or the whole request. */
+/** Request to a webhook from test data, which is the body or the whole request. */
 export const request = (method: string, data: unknown) => {
   const whole = isRequest(data) ? data : undefined
   const hasBody = method !== "GET" && method !== "HEAD"
@@ -35,7 +35,7 @@ export const request = (method: string, data: unknown) => {
   }
 }
 
-/** The HTTP method of a Webhook node, or the first of several. */
+/** HTTP method of a Webhook node, or the first of several. */
 export const methodOf = ({ parameters }: Pick<Node, "parameters">): string => {
   const method = obj(parameters)?.["httpMethod"]
   return str(Array.isArray(method) ? method[0] : method) ?? "GET"
@@ -64,7 +64,7 @@ const ordinal = (day: number) => {
   return `${day}${teen ? "th" : ["th", "st", "nd", "rd"][day % 10] ?? "th"}`
 }
 
-/** The time as n8n's Schedule Trigger emits it. */
+/** Time as n8n's Schedule Trigger emits it. */
 const schedule = ({ now, timezone }: TriggerContext): Obj => {
   const part = (options: Intl.DateTimeFormatOptions, type: Intl.DateTimeFormatPartTypes) =>
     new Intl.DateTimeFormat("en-US", { timeZone: timezone, ...options }).formatToParts(now)
@@ -103,7 +103,7 @@ const failedExecution = (url: string): Obj => ({
   workflow: { id: "1", name: "Example Workflow" }
 })
 
-/** The declared inputs of a sub-workflow, each `null` by default. */
+/** Declared inputs of a sub-workflow, each `null` by default. */
 const declaredInputs = ({ parameters }: Node): Obj => {
   const fields = arr(obj(obj(parameters)?.["workflowInputs"])?.["values"])
   return Object.fromEntries(fields.flatMap((field) => {
@@ -143,15 +143,15 @@ const emit = (node: Node, data: unknown, context: TriggerContext): Obj => {
   return fields(data)
 }
 
-/** The items of test data: an array holds several. */
+/** Items of test data: an array contains several. */
 const itemsOf = (testData: unknown) =>
   Array.isArray(testData) && testData.length > 0 ? testData as ReadonlyArray<unknown> : [
     Array.isArray(testData) ? undefined : testData
   ]
 
-/** The items that the trigger emits for test data. */
+/** Items that the trigger emits for test data. */
 export const fromTrigger = (node: Node, testData: unknown, context: TriggerContext): ReadonlyArray<Obj> =>
   itemsOf(testData).map((data) => emit(node, data, context))
 
-/** The items of test data without those of a trigger. */
+/** Items of test data without a trigger's fields. */
 export const fromTestData = (testData: unknown): ReadonlyArray<Obj> => itemsOf(testData).map(fields)

@@ -1,10 +1,10 @@
 /**
- * Runs workflows although n8n's public API cannot: as a temporary copy that a webhook starts, or, with mode `live`, by
- * calling the real webhook of a published workflow.
+ * Test runs of workflows, which n8n's public API does not offer: as a temporary copy that a webhook starts, or, with
+ * mode `live`, by calling the real webhook of a published workflow.
  *
  * **Details**
  *
- * The copy is always deleted, and its execution with it; the execution stays readable through `Executions`.
+ * The copy is always deleted together with its execution, which stays readable through `Executions`.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -30,6 +30,7 @@ import * as NodeLookups from "../workflows/NodeLookups.ts"
 import { prepare } from "../workflows/store/WorkflowBody.ts"
 import * as Workflows from "../workflows/Workflows.ts"
 import * as checks from "./checks.ts"
+import type { Earlier } from "./entrance.ts"
 import * as executionWatch from "./executionWatch.ts"
 import * as live from "./live.ts"
 import * as pins from "./pins.ts"
@@ -40,20 +41,20 @@ import * as TestCopy from "./TestCopy.ts"
 /** Options of a test. */
 export interface Options {
   readonly testData?: unknown
-  /** How long it may run, in milliseconds. */
+  /** Time limit in milliseconds. */
   readonly timeout: number
   /**
-   * Whether the call is given that long, because its caller asked for it or is told how far it has come. Else the test
-   * runs no longer than the call has time left.
+   * Whether the call's deadline is extended to the timeout, because its caller asked for it or receives progress.
+   * Otherwise the test ends with the call's deadline.
    */
   readonly grantsTimeout?: boolean | undefined
-  /** A node's name or id. */
+  /** Name or id of a node. */
   readonly startNode?: string | undefined
-  /** A node's name or id: nothing after it runs. */
+  /** Name or id of the last node that runs. */
   readonly endNode?: string | undefined
-  /** What nodes give instead of running, by name or id: items, or `"run"` for one that a replay would not run. */
+  /** Items of nodes that do not run, by name or id; `"run"` for a node that a replay would not run. */
   readonly pins?: Pins | undefined
-  /** An execution whose trigger data starts the test, and whose data every node gives that reaches outside. */
+  /** Execution whose trigger data starts the test, and whose items replace every node that reaches outside. */
   readonly replay?: string | undefined
   readonly mode: "copy" | "live"
 }
@@ -61,45 +62,45 @@ export interface Options {
 /** Items by node, or lists of them by output; plain objects are items too. */
 export type Pins = Readonly<Record<string, ReadonlyArray<unknown> | "run">>
 
-/** The result of a test. */
+/** Result of a test. */
 export interface TestResult {
   readonly workflow: { readonly id: string; readonly name: string }
-  /** The execution, without the nodes added to the copy. */
+  /** Execution without the nodes added to the copy. */
   readonly execution: Execution.Execution
-  /** The trigger whose items it started with; absent where it started at another node, which ran. */
+  /** Trigger whose items started the test; absent if it started at another node, which ran. */
   readonly trigger: string | undefined
-  /** The nodes that gave stored items instead of running. */
+  /** Nodes that returned stored items instead of running. */
   readonly pinned: ReadonlyArray<string>
-  /** The nodes that were reached and left out: they reach outside, and the replayed execution has no data of them. */
+  /** Reached nodes that were omitted: they reach outside, and the replayed execution has no data of them. */
   readonly notRun: ReadonlyArray<string>
-  /** The nodes with more runs than the replayed execution has data of: the later runs gave nothing. */
+  /** Nodes with more runs than the replayed execution has data of: the later runs returned nothing. */
   readonly shortOfRuns: ReadonlyArray<{ readonly node: string; readonly stored: number; readonly runs: number }>
   readonly timedOut: boolean
-  /** How long it could run, in milliseconds. */
+  /** Effective time limit in milliseconds. */
   readonly timeout: number
-  /** The workflow's own response to the webhook, if it responds. */
+  /** Workflow's own response to the webhook, if it responds. */
   readonly response: WebhookAnswer | undefined
 }
 
-/** How long it may take to end an execution and to read it: milliseconds. */
-const wrappingUp = 6_000
+/** Time reserved for stopping an execution and reading it. */
+const wrapUpMillis = 6_000
 
-/** How long a copy may take to go, in seconds. */
-const removing = 30
+/** Time limit for removing a copy. */
+const removalSeconds = 30
 
-/** How long clearing up after other tests may keep this one waiting. */
-const sweeping = "10 seconds"
+/** Time limit for removing abandoned copies before a test. */
+const sweepTimeout = "10 seconds"
 
 /** Whether a webhook call certainly started nothing. */
 const startedNothing = ({ errorDetails = "", operation, statusCode }: Errors.ApiError) =>
   operation === "test workflow" && (statusCode === 404 || statusCode === 405) ||
   operation === "call the webhook" && /^(?:ECONNREFUSED|ENOTFOUND)\b/.test(errorDetails)
 
-/** A failure once the webhook was called: the workflow's nodes may have done what they do. */
+/** Failure after the webhook was called: the workflow's nodes may have had effects. */
 const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
   if (error._tag === "ValidationError" || error._tag === "ApiError" && startedNothing(error)) return error
   const hint: Hint = [
-    "The workflow may have run: look at what its nodes did before you test it again.",
+    "The workflow may have run: check its nodes' effects before testing it again.",
     ...Array.isArray(error.hint) ? error.hint : [error.hint]
   ]
   return error._tag === "ApiError"
@@ -108,12 +109,6 @@ const inDoubt = (error: Errors.N8nError): Errors.N8nError => {
 }
 
 const Nodes = Schema.Array(Workflow.Node)
-
-const cannotRun = (name: string, { field, hint, message }: {
-  readonly message: string
-  readonly field: string
-  readonly hint: Hint
-}) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, field, hint })
 
 /** Opens a workflow by an id of any form, prepared as for creation. */
 const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
@@ -128,7 +123,11 @@ const subjectOf = Effect.fnUntraced(function*(workflowId: string) {
   const nodes = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Nodes)(workflow.nodes),
     ({ message }) =>
-      cannotRun(workflow.name, { message, field: "workflowId", hint: { _tag: "ValidateWorkflow", detail: "More" } })
+      checks.cannotRun(workflow.name, {
+        message,
+        field: "workflowId",
+        hint: { _tag: "ValidateWorkflow", detail: "More" }
+      })
   )
   return { subject: { ...workflow, nodes } satisfies TestCopy.Subject, projectId: undefined, sourceId: undefined }
 })
@@ -137,7 +136,7 @@ const isTriggerOf = ({ find }: NodeLookups.NodeLookups) => ({ type }: Workflow.N
   find(type)?.descriptions.some(({ group }) => group.includes("trigger")) ??
     (/trigger$/i.test(type) || type === "n8n-nodes-base.start")
 
-/** Publishes the copy; n8n's refusal says why the workflow cannot run. */
+/** Publishes the copy; n8n's refusal is the reason why the workflow cannot run. */
 const publish = (id: string, name: string) =>
   Effect.mapError(
     TestCopies.publish(id),
@@ -155,11 +154,11 @@ const publish = (id: string, name: string) =>
 /** Calls a webhook, watches the execution that it starts, and reads it before the copy is deleted. */
 const observe = Effect.fnUntraced(
   function*(options: {
-    /** How long the execution may take from its start. */
+    /** Time limit of the execution from its start. */
     readonly timeout: number
     readonly grantsTimeout: boolean
-    /** How long to search for the execution. */
-    readonly patience: number
+    /** Time limit of the search for the execution. */
+    readonly searchTimeout: number
     readonly call: Effect.Effect<WebhookAnswer, Errors.N8nError, N8nClient>
     readonly find: (call: executionWatch.PendingCall) => executionWatch.Search
     readonly nodeCount: number
@@ -167,21 +166,21 @@ const observe = Effect.fnUntraced(
     readonly read: (id: string) => Effect.Effect<Execution.Execution, Errors.N8nError, N8nClient>
   }) {
     const { added, nodeCount } = options
-    /** As long as is asked for, or as the call has time for. */
+    /** Requested time, or the rest of the call's. */
     const bounded = Effect.fnUntraced(function*(millis: number) {
-      if (options.grantsTimeout) yield* Deadline.grant(options.timeout + wrappingUp)
-      return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrappingUp))
+      if (options.grantsTimeout) yield* Deadline.grant(options.timeout + wrapUpMillis)
+      return Math.min(millis, Math.max(0, (yield* Deadline.left) - wrapUpMillis))
     })
-    const patience = yield* bounded(options.patience)
+    const searchTimeout = yield* bounded(options.searchTimeout)
     const call = yield* Effect.forkScoped(options.call)
     const find = options.find(call)
-    const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(patience))
+    const start = yield* executionWatch.awaitStart(call, find).pipe(Effect.timeoutOption(searchTimeout))
     let id = Option.getOrUndefined(start)
     const timeout = yield* bounded(options.timeout)
     const end = id === undefined
       ? Option.none()
       : yield* executionWatch.awaitSettled(id, nodeCount, added).pipe(Effect.timeoutOption(timeout))
-    const timedOut = Option.isNone(end)
+    const timedOut = !Option.isSome(end)
     if (id === undefined) {
       const { candidates = [], id: foundId } = yield* find
       id = foundId ?? (candidates.length === 1 ? candidates[0] : undefined)
@@ -192,7 +191,7 @@ const observe = Effect.fnUntraced(
       return yield* new Errors.ApiError({
         operation: "test workflow",
         reason: "Timeout",
-        errorDetails: `no execution within ${patience} ms`,
+        errorDetails: `no execution within ${searchTimeout} ms`,
         hint: "Raise timeout; n8n may be busy."
       })
     }
@@ -210,30 +209,30 @@ const observe = Effect.fnUntraced(
   Effect.scoped
 )
 
-/** Waits for the removal of a copy while the call has time; what was found is worth more than that it is gone. */
-const whileThereIsTime = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
+/** Waits for the removal of a copy until the call's deadline: its result is worth more than a complete removal. */
+const withinDeadline = Effect.fnUntraced(function*(removal: Effect.Effect<void, never, N8nClient>) {
   const left = yield* Deadline.left
   if (left === Infinity) return yield* removal
   const fiber = yield* Effect.forkDetach(removal)
   yield* Effect.timeoutOption(Effect.interruptible(Fiber.join(fiber)), left)
 })
 
-/** The pins of the caller by node name. */
-const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, given: Pins = {}) {
+/** The caller's pins by node name. */
+const pinsOf = Effect.fnUntraced(function*({ name, nodes }: TestCopy.Subject, all: Pins = {}) {
   const byName = new Map<string, ReadonlyArray<unknown> | "run">()
-  for (const [nameOrId, pin] of Object.entries(given)) {
-    const node = nodes.find((node) => node.name === nameOrId) ?? nodes.find(({ id }) => id === nameOrId)
+  for (const [nameOrId, pin] of Object.entries(all)) {
+    const node = TestCopy.byNameOrId(nodes, nameOrId)
     if (node === undefined) {
-      return yield* cannotRun(name, {
-        message: `pins name '${nameOrId}', which is no node`,
+      return yield* checks.cannotRun(name, {
+        message: `pins name '${nameOrId}', which is not a node`,
         field: "pins",
         hint: Nearest.suggestion(nameOrId, nodes.map((node) => node.name)) ||
           "get_workflow_connections lists the nodes."
       })
     }
     if (pin !== "run" && !pins.arePinnable(pin)) {
-      return yield* cannotRun(name, {
-        message: `pins of '${node.name}' have a value that is no item`,
+      return yield* checks.cannotRun(name, {
+        message: `pins of '${node.name}' contain a value that is not an item`,
         field: "pins",
         hint: "Items are objects: [{\"a\": 1}]; by output, such as error after success: [[], [{\"error\": \"x\"}]]."
       })
@@ -274,9 +273,9 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       const pin = pinned.get(node.name)
       return pin === undefined || pin === "run" ? replayed?.pinOf(node) : pins.constant(pin)
     },
-    earlier: new Map<string, TestCopy.Earlier>([
+    earlier: new Map<string, Earlier>([
       ...replayed?.earlier ?? [],
-      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, TestCopy.Earlier]> =>
+      ...[...pinned].flatMap(([name, pin]): ReadonlyArray<readonly [string, Earlier]> =>
         pin === "run" ? [] : [[name, { items: pins.constant(pin).runs.flat(2) }]]
       )
     ]),
@@ -288,31 +287,31 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
     now: yield* Clock.currentTimeMillis,
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     webhookUrl: n8n.webhookAddress(str(obj(trigger?.parameters)?.["path"]) ?? path)
-  })).pipe(Effect.mapError((refusal) => cannotRun(subject.name, refusal)))
+  })).pipe(Effect.mapError((refusal) => checks.cannotRun(subject.name, refusal)))
   const idle = [...pinned].find(([node, pin]) => pin !== "run" && node !== copy.start && !copy.pinned.includes(node))
   if (idle !== undefined) {
     if (copy.body.nodes.some(({ disabled, name }) => name === idle[0] && disabled !== true)) {
-      return yield* cannotRun(subject.name, {
-        message: `pins name '${idle[0]}', which is a sub-node: another node uses it, and it gives that no items`,
+      return yield* checks.cannotRun(subject.name, {
+        message: `pins name '${idle[0]}', which is a sub-node: another node uses it, and it returns no items`,
         field: "pins",
-        hint: "Pin the node that uses it, or leave it out: then it runs."
+        hint: "Pin the node that uses it, or omit this pin so that it runs."
       })
     }
-    return yield* cannotRun(subject.name, {
+    return yield* checks.cannotRun(subject.name, {
       message: `pins name '${idle[0]}', which does not run in this test`,
       field: "pins",
-      hint: `Leave it out: the test goes from '${copy.start}' ${
+      hint: `Omit it: the test goes from '${copy.start}' ${
         options.endNode === undefined ? "onward" : `to '${options.endNode}'`
       }, no expression there refers to it, and disabled nodes and sub-nodes of pinned ones do not run.`
     })
   }
-  // What stands in for a trigger or a pinned node is of another type.
-  const typesThere = new Map(copy.body.nodes.map(({ name, type }) => [name, type]))
+  // The replacement of a trigger or a pinned node has another type.
+  const copiedTypes = new Map(copy.body.nodes.map(({ name, type }) => [name, type]))
   yield* WriteGuard.use(({ checkTest }) =>
-    checkTest(subject.nodes.filter(({ name, type }) => typesThere.get(name) === type))
+    checkTest(subject.nodes.filter(({ name, type }) => copiedTypes.get(name) === type))
   )
   yield* checks.checkRunnable(subject.name, copy, release)
-  yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweeping))
+  yield* Effect.ignore(Effect.timeout(TestCopies.sweep, sweepTimeout))
 
   let isOver = false
   return yield* Effect.acquireUseRelease(
@@ -325,7 +324,7 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
         const { answer, execution, timedOut, timeout } = yield* observe({
           timeout: options.timeout,
           grantsTimeout: options.grantsTimeout === true,
-          patience: options.timeout + 30_000,
+          searchTimeout: options.timeout + 30_000,
           call: executionWatch.callWebhook(path, call),
           find: executionWatch.findCopyExecution(id, copy),
           nodeCount: copy.nodeCount,
@@ -353,9 +352,9 @@ const runCopy = Effect.fnUntraced(function*(workflowId: string, options: Options
       const removal = (isOver ? Effect.void : Effect.ignore(TestCopies.stopAll(id))).pipe(
         Effect.andThen(TestCopies.remove(id)),
         Effect.catch((error) => Effect.logWarning(`test copy ${id} could not be removed: ${error.message}`)),
-        Deadline.renewed(removing)
+        Deadline.renewed(removalSeconds)
       )
-      return Exit.hasInterrupts(exit) ? removal : whileThereIsTime(removal)
+      return Exit.hasInterrupts(exit) ? removal : withinDeadline(removal)
     }
   )
 })
@@ -366,7 +365,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     return yield* new Errors.ValidationError({
       reason: `${field} has no effect on a live workflow`,
       field,
-      hint: "Nothing ran. mode: 'copy' takes it."
+      hint: "Nothing ran. mode: 'copy' accepts it."
     })
   }
   const executions = yield* Executions
@@ -376,19 +375,17 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
     timeout: options.timeout,
     grantsTimeout: options.grantsTimeout === true,
     // It can be identified for certain only once it has ended.
-    patience: options.timeout,
+    searchTimeout: options.timeout,
     call: executionWatch.callWebhook(target.path, target.call),
     find: () => target.find,
     nodeCount: target.nodes.length,
     added: 0,
     read: executions.get
   })
-  const workflow = { id: target.id, name: target.name }
-  const { name } = target.node
   return {
-    workflow,
+    workflow: { id: target.id, name: target.name },
     execution,
-    trigger: name,
+    trigger: target.node.name,
     pinned: [],
     notRun: [],
     shortOfRuns: [],
@@ -398,7 +395,7 @@ const runLive = Effect.fnUntraced(function*(workflowId: string, options: Options
   } satisfies TestResult
 })
 
-/** Runs a workflow and returns when its execution has ended or waits, or the timeout has passed. */
+/** Runs a workflow until its execution has ended or waits, or the timeout has passed. */
 export const run = Effect.fn("WorkflowTesting.run")((workflowId: string, options: Options) =>
   options.mode === "live" ? runLive(workflowId, options) : runCopy(workflowId, options)
 )

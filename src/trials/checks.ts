@@ -1,6 +1,6 @@
-/** Checks that n8n 2.x makes when a workflow is published, and 1.x only while it runs. */
+/** Checks that n8n 2.x makes when it publishes a workflow, and 1.x only during the run. */
 import * as Effect from "effect/Effect"
-import type { Advice } from "../base/Advice.ts"
+import type { Advice, Hint } from "../base/Advice.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Visible from "../base/Visible.ts"
 import { isV1, N8nClient } from "../n8n/N8nClient.ts"
@@ -8,12 +8,14 @@ import * as Callees from "../workflows/Callees.ts"
 import * as WorkflowValidation from "../workflows/WorkflowValidation.ts"
 import type { Copy } from "./TestCopy.ts"
 
-const cannotRun = (name: string, why: string, advice: Advice) =>
-  new Errors.ValidationError({
-    reason: `'${Visible.label(name)}' cannot be run: ${why}`,
-    field: "workflowId",
-    hint: ["Nothing ran.", advice]
-  })
+/** Refusal of a workflow that cannot be run. */
+export const cannotRun = (
+  name: string,
+  { message, ...rest }: { readonly message: string; readonly field: string; readonly hint: Hint }
+) => new Errors.ValidationError({ reason: `'${Visible.label(name)}' cannot be run: ${message}`, ...rest })
+
+const notRunnable = (name: string, message: string, advice: Advice) =>
+  cannotRun(name, { message, field: "workflowId", hint: ["Nothing ran.", advice] })
 
 /** Fails for a copy whose nodes lack credentials or call workflows that do not exist. */
 export const checkRunnable = Effect.fnUntraced(function*(
@@ -25,7 +27,7 @@ export const checkRunnable = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const { missingCredentials } = yield* WorkflowValidation.validate(body, release)
   if (missingCredentials.length > 0) {
-    return yield* cannotRun(
+    return yield* notRunnable(
       name,
       missingCredentials.slice(0, 5).map(({ node, type }) => `'${node}' needs the credential ${type}.`).join(" "),
       { _tag: "SetCredentials" }
@@ -37,7 +39,7 @@ export const checkRunnable = Effect.fnUntraced(function*(
     yield* n8n.getWorkflow(id).pipe(
       Effect.catchTags({
         NotFoundError: () =>
-          cannotRun(
+          notRunnable(
             name,
             `'${node.name}' calls the workflow '${id}', which does not exist.`,
             { _tag: "ListExistingWorkflows" }

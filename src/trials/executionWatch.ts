@@ -1,4 +1,4 @@
-/** Finds the execution that a webhook call starts, and watches it until it ends. */
+/** Search for the execution that a webhook call starts, and its observation until it ends. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -11,9 +11,10 @@ import * as Errors from "../base/Errors.ts"
 import { Executions } from "../executions/Executions.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { isUnregistered, N8nClient, type WebhookAnswer, type WebhookCall } from "../n8n/N8nClient.ts"
-import * as TestCopy from "./TestCopy.ts"
+import * as entrance from "./entrance.ts"
+import type { Copy } from "./TestCopy.ts"
 
-/** How long n8n may take to register a webhook after publishing its workflow. */
+/** Wait for n8n to register a webhook after publishing its workflow. */
 const registration = Schedule.upTo(Schedule.spaced("50 millis"), { duration: "10 seconds" })
 
 /** Calls a webhook as soon as it is registered: a call before that runs nothing. */
@@ -22,10 +23,10 @@ export const callWebhook = (path: string, request: WebhookCall) =>
     Effect.repeat({ schedule: registration, while: isUnregistered })
   )
 
-/** A webhook call that may still be waiting for its answer. */
+/** Webhook call that may not be answered yet. */
 export type PendingCall = Fiber.Fiber<WebhookAnswer, Errors.N8nError>
 
-/** How long n8n may take to list an execution after the webhook has answered, in milliseconds. */
+/** Milliseconds that n8n may take to list an execution after the webhook has answered. */
 const listingDelay = 5_000
 
 const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
@@ -35,17 +36,17 @@ const nothingRan = (detail: string, answer: WebhookAnswer | undefined) =>
     errorDetails: detail.slice(0, 500),
     hint: answer !== undefined && (answer.status === 404 || answer.status === 405)
       ? { _tag: "SetWebhookUrl" }
-      : "Look at n8n's log."
+      : "Check n8n's log."
   })
 
-/** A search for an execution: its id, or running executions that may be the one. */
+/** Search for an execution: its id, or running executions that may be it. */
 export type Search = Effect.Effect<
   { readonly id?: string; readonly candidates?: ReadonlyArray<string> },
   Errors.N8nError,
   N8nClient | Executions
 >
 
-/** The status filters that together list all executions: running ones are listed only on request. */
+/** Status filters that together list all executions: running ones are listed only on request. */
 export const statusFilters = [undefined, "running"] as const
 
 /**
@@ -58,14 +59,14 @@ export const statusFilters = [undefined, "running"] as const
  */
 export const findCopyExecution = (
   workflowId: string,
-  { storesId, responds }: Pick<TestCopy.Copy, "storesId" | "responds">
+  { storesId, responds }: Pick<Copy, "storesId" | "responds">
 ) =>
 (pendingCall: PendingCall): Search =>
   Effect.gen(function*() {
     const n8n = yield* N8nClient
     if (!responds) {
       const answer = yield* Fiber.join(pendingCall).pipe(Effect.option, Effect.timeoutOption("1 second"))
-      const id = TestCopy.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
+      const id = entrance.idInResponse(Option.getOrUndefined(Option.flatten(answer))?.text ?? "")
       if (id !== undefined) return { id }
     }
     for (const status of statusFilters) {
@@ -73,11 +74,11 @@ export const findCopyExecution = (
       const execution = executions.findLast(({ mode }) => mode !== "error")
       if (execution !== undefined) return { id: String(execution.id) }
     }
-    const id = storesId ? TestCopy.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
+    const id = storesId ? entrance.idInStaticData((yield* n8n.getWorkflow(workflowId))["staticData"]) : undefined
     return id === undefined ? {} : { id }
   })
 
-/** The failure if a call that ended `since` milliseconds ago started no execution; `undefined` while it still may. */
+/** Failure of a call that ended `since` milliseconds ago; `undefined` while its execution may still start. */
 export const failureAfter = (exit: Exit.Exit<WebhookAnswer, Errors.N8nError>, since: number) => {
   if (exit._tag === "Failure") return since > listingDelay / 2 ? Effect.failCause(exit.cause) : undefined
   const { status, text } = exit.value
@@ -114,7 +115,7 @@ export const isSettled = (status: string) => ExecutionHead.isOver(status) || sta
 const statusOf = (id: string) =>
   N8nClient.use((n8n) => Effect.map(n8n.executionHead(id), ({ status }) => status ?? "unknown"))
 
-/** Polls often at first: most executions take a moment, the others minutes. */
+/** Frequent polls at first: most executions take a moment, the others minutes. */
 const polling = Schedule.modifyDelay(
   Schedule.forever,
   ({ elapsed }) => Effect.succeed(elapsed < 300 ? "40 millis" : elapsed < 3_000 ? "150 millis" : "500 millis")
@@ -146,10 +147,10 @@ export const awaitSettled = Effect.fnUntraced(function*(id: string, nodeCount: n
   )
 })
 
-/** n8n stops an execution only after the current node. */
+/** Wait for n8n to stop an execution, which it does only after the current node. */
 const stopping = { schedule: Schedule.spaced("250 millis"), times: 20 }
 
-/** Stops an execution and waits until n8n has saved it; 1.x cannot stop it, but the copy's timeout does. */
+/** Stops an execution and waits until n8n has saved it; 1.x relies on the copy's timeout. */
 export const stop = Effect.fnUntraced(function*(id: string) {
   const n8n = yield* N8nClient
   yield* Effect.ignore(n8n.stopExecution(id))

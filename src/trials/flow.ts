@@ -1,7 +1,7 @@
-/** Reachability in a workflow: the nodes that run, and the sub-nodes that they use. */
+/** Reachability in a workflow: nodes that run, and the sub-nodes that they use. */
 import type * as Connections from "../n8n/model/Connections.ts"
 
-/** The node and all nodes reachable from it through main connections. */
+/** Node and all nodes reachable from it through main connections. */
 export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: string): ReadonlySet<string> => {
   const next = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ from }) => from)
   const reached = new Set([start])
@@ -9,7 +9,7 @@ export const reachableFrom = (links: ReadonlyArray<Connections.Link>, start: str
   return reached
 }
 
-/** The node and the nodes that lead to it through main connections. */
+/** Node and all nodes that lead to it through main connections. */
 export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): ReadonlySet<string> => {
   const previous = Map.groupBy(links.filter(({ output }) => output.type === "main"), ({ to }) => to)
   const result = new Set([end])
@@ -17,7 +17,7 @@ export const leadingTo = (links: ReadonlyArray<Connections.Link>, end: string): 
   return result
 }
 
-/** The nodes and their sub-nodes (models, tools, memories), at any depth. */
+/** Nodes and their sub-nodes (models, tools, memories), at any depth. */
 export const withSubNodes = (links: ReadonlyArray<Connections.Link>, names: Iterable<string>): ReadonlySet<string> => {
   const providers = Map.groupBy(links.filter(({ output }) => output.type !== "main"), ({ to }) => to)
   const result = new Set(names)
@@ -34,7 +34,7 @@ const linkTo = (from: string, to: string): Connections.Link => {
   return { from, output: port, to, input: port }
 }
 
-/** Links each of these to the next. */
+/** Links from each of these nodes to the next. */
 export const inRow = (names: ReadonlyArray<string>): ReadonlyArray<Connections.Link> =>
   names.slice(1).map((name, index) => linkTo(names[index] ?? "", name))
 

@@ -1,4 +1,4 @@
-/** Calls the real webhook of a published workflow. */
+/** Calls of the real webhook of a published workflow. */
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import * as Errors from "../base/Errors.ts"
@@ -13,10 +13,9 @@ import * as Reference from "../workflows/Reference.ts"
 import { isSettled, type Search, statusFilters } from "./executionWatch.ts"
 import * as TriggerItems from "./TriggerItems.ts"
 
-/** The methods that n8n offers. */
 const methods: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"])
 
-/** The header that identifies the execution among others of the workflow. */
+/** Header that identifies the execution among others of the workflow. */
 const header = "x-effect-n8n-mcp-test"
 
 const refuse = (reason: string, field: string) =>
@@ -26,7 +25,7 @@ const refuse = (reason: string, field: string) =>
     hint: "Nothing ran. mode: 'copy' runs any workflow, published or not, with any trigger."
   })
 
-/** The nodes of the published version, which on 2.x may differ from the draft. */
+/** Nodes of the published version, which on 2.x may differ from the draft. */
 const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Node> => {
   const nodes = arr(obj(workflow["activeVersion"])?.["nodes"])
   return nodes.length === 0 ? workflow.nodes : nodes as ReadonlyArray<Workflow.Node>
@@ -34,7 +33,7 @@ const publishedNodes = (workflow: Workflow.Workflow): ReadonlyArray<Workflow.Nod
 
 const isWebhook = ({ disabled, type }: Workflow.Node) => type === "n8n-nodes-base.webhook" && disabled !== true
 
-/** The path of a Webhook node; n8n puts the node's webhook id before a path with parameters. */
+/** Path of a Webhook node; n8n prefixes a path with parameters with the node's webhook id. */
 const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown }): string => {
   const path = (str(obj(node.parameters)?.["path"]) ?? "").replace(/^\//, "")
   if (!path.split("/").some((part) => part.startsWith(":"))) return path
@@ -44,7 +43,7 @@ const pathOf = (node: Workflow.Node, params: { readonly [name: string]: unknown 
   return [str(node["webhookId"]) ?? "", ...filled].join("/")
 }
 
-/** The webhook call for a live test, and the search for its execution. */
+/** Webhook call of a live test, and the search for its execution. */
 export const target = Effect.fnUntraced(function*(
   workflowId: string,
   options: { readonly testData?: unknown; readonly startNode?: string | undefined; readonly timeout: number }
@@ -52,7 +51,7 @@ export const target = Effect.fnUntraced(function*(
   const n8n = yield* N8nClient
   const { place, version } = Reference.parse(workflowId)
   if (version !== undefined && version !== Reference.published) {
-    return yield* refuse("The real webhook runs what is published, no other version", "workflowId")
+    return yield* refuse("The real webhook runs only the published version", "workflowId")
   }
   if (place.kind !== "n8n") return yield* refuse("Only a workflow on n8n is live", "workflowId")
   const workflow = yield* n8n.getWorkflow(place.id)
@@ -66,14 +65,14 @@ export const target = Effect.fnUntraced(function*(
     isWebhook(node) && (startNode === undefined || node.name === startNode || node.id === startNode)
   )
   if (node === undefined) {
-    return yield* refuse(`'${Visible.label(workflow.name)}' is started by no Webhook node`, "mode")
+    return yield* refuse(`'${Visible.label(workflow.name)}' is not started by a Webhook node`, "mode")
   }
   if (Array.isArray(testData) && testData.length > 1) {
     return yield* refuse("A live webhook takes one request, not several", "testData")
   }
   const method = TriggerItems.methodOf(node)
   if (!methods.has(method)) {
-    return yield* refuse(`'${Visible.label(node.name)}' takes no method that can be called: '${method}'`, "mode")
+    return yield* refuse(`'${Visible.label(node.name)}' has a method that cannot be called: '${method}'`, "mode")
   }
   const { body, headers, params, query } = TriggerItems.request(
     method,

@@ -1,21 +1,21 @@
-/** What the code of a node may do beyond computing from its input. */
+/** Effects of a node's code beyond computing from its input. */
 import type { Parse } from "../../base/JavaScript.ts"
 import * as javascript from "./javascript.ts"
 import * as python from "./python.ts"
 
-/** What code may do beyond computing; what is not certain, it may. */
+/** Possible effects of code; those that cannot be excluded count. */
 export interface Reach {
-  /** It may send, read or write something outside the workflow. */
+  /** Whether it may send, read or write something outside the workflow. */
   readonly outside: boolean
-  /** It reads or keeps state of earlier executions. */
+  /** Whether it reads or writes state that outlives an execution. */
   readonly state: boolean
 }
 
-/** SQL over items that takes other sources, or code; n8n refuses these since 2025. */
+/** SQL over items that uses other sources or code, which n8n has refused since 2025. */
 const sqlCallsOut =
   /`|->|\b(?:attach|require|source|create|into)\b|\b(?:from|join|using)\s*[a-z_]\w*\s*\(|\b(?:from|join)\s*["'[]/i
 
-/** The reach of a parameter's value by the language of its code, named by the extension of its files. */
+/** Reach of a parameter's value, by the file extension of its language. */
 export const of = (extension: string | undefined, code: unknown, parse: Parse): Reach => {
   const isCode = extension === "js" || extension === "py" || extension === "sql"
   if (!isCode) return { outside: false, state: false }

@@ -1,6 +1,6 @@
 /**
- * What JavaScript of a node may do beyond computing: an allow-list over its syntax tree. Whatever is not on a list of
- * harmless names, and every way to reach such a name by another, counts as reaching outside.
+ * Reach of a node's JavaScript: an allow-list over its syntax tree. Every name that is not on a list of harmless names,
+ * and every way to reach such a name by another, counts as reaching outside.
  */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
@@ -9,7 +9,7 @@ import * as Scopes from "./scopes.ts"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Names of JavaScript and n8n that a program may use in any way; `a` and `b` are what a Sort node compares. */
+/** Names of JavaScript and n8n that a program may use in any way; a Sort node compares `a` and `b`. */
 const values = words(`
   undefined NaN Infinity isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI
   escape unescape structuredClone atob btoa clearTimeout clearInterval clearImmediate
@@ -21,7 +21,7 @@ const values = words(`
   addOutputData getInputConnectionData logger crypto performance
 `)
 
-/** Namespaces and classes: harmless to call and to read from, as long as no one changes them. */
+/** Namespaces and classes: harmless to call and to read from, as long as they are not changed. */
 const namespaces = words(`
   Math JSON Number String Boolean BigInt Symbol Array Map Set WeakMap WeakSet Date RegExp Intl Promise Buffer
   Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError
@@ -30,7 +30,7 @@ const namespaces = words(`
   BigInt64Array BigUint64Array Uint8ClampedArray console
 `)
 
-/** Those from which every function can be reached: only read by name, called, or compared with. */
+/** Namespaces that lead to every function: they may only be read by name, called, or compared with. */
 const guarded = words(
   "Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError"
 )
@@ -41,7 +41,7 @@ const ofObject = words(`
   create preventExtensions
 `)
 
-/** Functions that call what they are given later. */
+/** Functions that call their argument later. */
 const timers = words("setTimeout setInterval setImmediate queueMicrotask")
 
 /** n8n's helpers that only handle items and binary data. */
@@ -68,13 +68,13 @@ const callers: ReadonlyMap<string, number> = new Map([
 
 const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
 
-/** What the code of one node does, collected on the way through it. */
+/** Collector of what the code of a node does. */
 class Collector {
   outside = false
   state = false
-  /** Whether it reads a property by a name that is computed. */
+  /** Whether it reads a property by a computed name. */
   private readsAny = false
-  /** Whether it calls something of which it is not certain what it is. */
+  /** Whether it calls something unidentified. */
   private callsAny = false
   private readonly scopes: Scopes.Scopes
 
@@ -91,7 +91,7 @@ class Collector {
     return name === undefined || this.scopes.find(scope, name) !== undefined ? undefined : name
   }
 
-  /** Whether it certainly is a function of the program, or a harmless one. */
+  /** Whether the value is certainly a function of the program or a harmless one. */
   private isFunction(value: unknown, scope: Scopes.Scope, depth = 0): boolean {
     const node = obj(value)
     if (node === undefined || depth > 8) return false
@@ -128,7 +128,7 @@ class Collector {
     return false
   }
 
-  /** Whether a property with this name can only be what n8n or the language defines, or a function of the program. */
+  /** Whether only n8n, the language or the program defines functions as properties of this name. */
   private isMethod(name: string, depth = 0): boolean {
     return (this.scopes.properties.get(name) ?? []).every(({ node, scope }) =>
       !Scopes.mayBeFunction(node) || this.isFunction(node, scope, depth)
@@ -138,7 +138,7 @@ class Collector {
   private callee(value: unknown, scope: Scopes.Scope): void {
     const node = typeOf(obj(value)) === "ChainExpression" ? obj(obj(value)?.["expression"]) : obj(value)
     if (node === undefined || typeOf(node) === "Super" || this.isFunction(node, scope)) return
-    // Names that are not harmless are outside in themselves.
+    // Names that are not harmless already count as outside.
     if (this.isFree(node, scope) !== undefined) return
     const name = typeOf(node) === "MemberExpression" ? Scopes.keyOf(node) : undefined
     const receiver = obj(node["object"])
@@ -168,14 +168,14 @@ class Collector {
     ) this.callsAny = true
   }
 
-  /** A name where it is read; `parent` is what it is part of. */
+  /** Visits a name that is read, in its parent. */
   private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
     const name = this.isFree(node, scope)
     if (name === undefined || typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
     const isCallee = parent["callee"] === node
     if (staticData.has(name)) this.state = true
     else if (name === "helpers" || name === "$helpers") {
-      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+      if (!isHarmlessHelper(node, parent)) this.outside = true
     } else if (name === "require" || timers.has(name)) {
       if (!isCallee) this.outside = true
     } else if (namespaces.has(name)) {
@@ -203,18 +203,18 @@ class Collector {
     if (typeOf(target) === "ThisExpression" && scope.receiver === "global") this.ofGlobal(node, key, parent)
   }
 
-  /** Outside of classes `this` may be the global object. */
+  /** Visits a member of `this`, which outside of classes may be the global object. */
   private ofGlobal(node: Obj, key: string | undefined, parent: Obj): void {
     if (key === undefined) this.outside = true
     else if (staticData.has(key)) this.state = true
     else if (key === "helpers") {
-      if (parent["object"] !== node || !helpers.has(Scopes.keyOf(parent) ?? "")) this.outside = true
+      if (!isHarmlessHelper(node, parent)) this.outside = true
     } else if (!values.has(key) && (this.scopes.properties.get(key) === undefined || Scopes.isPlatform(key))) {
       this.outside = true
     }
   }
 
-  /** A change of what a namespace has: `Error.prepareStackTrace = …`. */
+  /** Visits the target of an assignment, which may change a namespace: `Error.prepareStackTrace = …`. */
   private target(value: unknown, scope: Scopes.Scope): void {
     let node = obj(value)
     if (typeOf(node) !== "MemberExpression") return
@@ -258,10 +258,14 @@ class Collector {
   }
 }
 
+/** Whether only a harmless one of n8n's helpers is read. */
+const isHarmlessHelper = (node: Obj, parent: Obj): boolean =>
+  parent["object"] === node && helpers.has(Scopes.keyOf(parent) ?? "")
+
 /** Methods of functions that call them. */
 const indirect = words("call apply bind")
 
-/** Whether a property's value goes on as it is, so that it could be called: not if it is only written or counted. */
+/** Whether a property's value is passed on and could be called, rather than only written or used in a computation. */
 const passesOn = (node: Obj, parent: Obj): boolean => {
   switch (typeOf(parent)) {
     case "AssignmentExpression":
@@ -280,10 +284,10 @@ const passesOn = (node: Obj, parent: Obj): boolean => {
   return true
 }
 
-/** Whether it is part of a comparison or of a class's heritage. */
+/** Whether a part of the parent is compared, or is extended by a class. */
 const isCompared = (parent: Obj): boolean => typeOf(parent) === "BinaryExpression" || typeOf(parent).startsWith("Class")
 
-/** What the code of a node may do; code that does not parse is not known, so it may do anything. */
+/** Reach of a node's code; code that does not parse may do anything. */
 export const reachOf = (code: string, parse: Parse): Reach => {
   try {
     const parsed = parse(code, "body")
@@ -293,7 +297,7 @@ export const reachOf = (code: string, parse: Parse): Reach => {
     scopes.walk(collector.visit)
     return collector.reach
   } catch (error) {
-    // It is nested too deeply.
+    // The code is nested too deeply.
     if (error instanceof RangeError) return { outside: true, state: false }
     throw error
   }

@@ -1,4 +1,4 @@
-/** What Python of a node may do beyond computing, by its words: there is no parser for it here. */
+/** Reach of a node's Python, by its words: there is no parser for it. */
 import type { Reach } from "./Reach.ts"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
@@ -11,7 +11,7 @@ const modules = words(`
   __future__
 `)
 
-/** Names that give access to code, attributes by text, files or n8n's helpers. */
+/** Names that give access to code, attributes by name, files or n8n's helpers. */
 const names = words(`
   exec eval compile open input breakpoint help getattr setattr delattr vars globals locals dir memoryview super
   helpers _helpers _evaluateExpression _self js pyodide pyodide_js micropip builtins
@@ -32,7 +32,7 @@ const special = words(`
 
 const stringStart = /([A-Za-z]{0,2})("""|'''|"|')/y
 
-/** The code without comments and texts, but with what f-strings compute; `undefined` where a text has no end. */
+/** Code without comments and strings, but with the expressions in f-strings; `undefined` if a string has no end. */
 const withoutTexts = (code: string): string | undefined => {
   let out = ""
   let at = 0
@@ -54,7 +54,7 @@ const withoutTexts = (code: string): string | undefined => {
         out += " ) "
         return true
       } else if (isInText && char === ":" && depth === 0) {
-        // What follows is a format, in which quotes are no texts.
+        // A format follows, in which quotes do not begin strings.
         while (at < code.length && code[at] !== "}") {
           if (code[at++] === "{" && !readCode(true)) return false
         }
@@ -87,7 +87,7 @@ const withoutTexts = (code: string): string | undefined => {
   return readCode(false) ? out : undefined
 }
 
-/** The imported modules; `undefined` for an import of another form. */
+/** Imported modules; `undefined` for an import of another form. */
 const imported = (code: string): ReadonlyArray<string> | undefined => {
   const all: Array<string> = []
   const statement = /(?:^|[;:\n])[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b([^;\n]*)|import[ \t]+([^;\n]+))/g
@@ -107,18 +107,18 @@ const imported = (code: string): ReadonlyArray<string> | undefined => {
 
 const isPure = (module: string) => modules.has(module.split(".")[0] ?? "")
 
-/** What the code of a node may do; what is not certain to compute only may do anything. */
+/** Reach of a node's code; code that does not certainly only compute may do anything. */
 export const reachOf = (source: string): Reach => {
-  // Python takes other forms of a letter for the letter itself.
+  // Python treats compatibility forms of a letter as the letter itself.
   const code = withoutTexts(source.normalize("NFKC").replace(/\r\n?/g, "\n").replace(/\\\n/g, " "))
   if (code === undefined) return { outside: true, state: false }
-  const found = [...code.matchAll(/(\.\s*)?\b([\p{L}_][\p{L}\p{N}_]*)/gu)]
-  const isReached = found.some(([, dot, name = ""]) =>
+  const matches = [...code.matchAll(/(\.\s*)?\b([\p{L}_][\p{L}\p{N}_]*)/gu)]
+  const isReached = matches.some(([, dot, name = ""]) =>
     name.startsWith("__") && (dot !== undefined || !special.has(name)) ||
     (dot === undefined ? names.has(name) : name.startsWith("_") || attributes.has(name))
   )
   return {
     outside: isReached || imported(code)?.every(isPure) !== true,
-    state: found.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
+    state: matches.some(([, , name]) => /^_?getWorkflowStaticData$/.test(name ?? ""))
   }
 }

@@ -1,22 +1,22 @@
-/** The scopes of a JavaScript program: which names it defines itself, and what they can be. */
+/** Scopes of a JavaScript program: the names that it defines, and their possible values. */
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 
-/** An expression, and the scope that its names are looked up in. */
+/** Expression, and the scope of its names. */
 export interface Written {
   readonly node: unknown
   readonly scope: Scope
 }
 
-/** A name that the program defines. */
+/** Name that the program defines. */
 export interface Binding {
   readonly values: Array<Written>
-  /** Whether it may be something else as well: a parameter, a part of a value. */
+  /** Whether it may have other values too: a parameter, a part of a value. */
   isOpen: boolean
-  /** A function that the language passes in: `resolve` of a promise. */
+  /** Whether it is a function that the language passes in, such as `resolve` of a promise. */
   isCallable: boolean
 }
 
-/** A function or block; `this` in it is an instance of a class of the program, or possibly the global object. */
+/** Function or block; in it, `this` is an instance of a class of the program, or possibly the global object. */
 export interface Scope {
   readonly names: Map<string, Binding>
   readonly parent: Scope | undefined
@@ -31,7 +31,7 @@ export const reflective: ReadonlySet<string> = new Set(
 
 const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
 
-/** The text of a literal or of a template without expressions. */
+/** Text of a literal or of a template without expressions. */
 export const textOf = (value: unknown): string | undefined => {
   const node = obj(value)
   if (typeOf(node) === "Literal") {
@@ -44,20 +44,20 @@ export const textOf = (value: unknown): string | undefined => {
     : undefined
 }
 
-/** The name of a property where it is written down. */
+/** Name of a property, unless it is computed. */
 export const keyOf = (node: Obj): string | undefined => {
   const property = obj(node["property"] ?? node["key"])
   return node["computed"] !== true && typeOf(property) !== "Literal" ? str(property?.["name"]) : textOf(property)
 }
 
-/** Whether a value may be a function: it is neither a literal nor the result of an operator, an object or a list. */
+/** Whether a value may be a function: it is not a literal, the result of an operator, an object or a list. */
 export const mayBeFunction = (value: unknown): boolean =>
   !/^(?:Literal|TemplateLiteral|ObjectExpression|ArrayExpression|BinaryExpression|UnaryExpression|UpdateExpression)$/
     .test(typeOf(obj(value)))
 
 const isFunctionNode = (node: Obj) => /Function/.test(typeOf(node))
 
-/** The names in a pattern; `value` is what a plain name gets. */
+/** Names in a pattern, with the value of a plain name. */
 const targets = (value: unknown, init?: unknown): ReadonlyArray<readonly [string, unknown]> => {
   const node = obj(value)
   switch (typeOf(node)) {
@@ -83,7 +83,7 @@ const children = (node: Obj): ReadonlyArray<readonly [string, Obj]> =>
     })
   )
 
-/** Identifiers that are no reference: names of properties, labels, and of what is declared. */
+/** Whether an identifier is the name of a property or a label rather than a reference. */
 const isLabel = (parent: Obj, key: string): boolean => {
   switch (typeOf(parent)) {
     case "MemberExpression":
@@ -113,16 +113,16 @@ export const isPlatform = (name: string): boolean =>
   /^(?:\$.*|require|module|exports|global|window|self|helpers|items?|execute\w*|get[A-Z]\w*|logNodeOutput)$/
     .test(name)
 
-/** What a program defines, and a way through all of it. */
+/** Definitions of a program, and a walk through it. */
 export interface Scopes {
-  /** Calls for every part of the program, apart from names that refer to nothing. */
+  /** Visits every part of the program except names that are not references. */
   readonly walk: (visit: (node: Obj, scope: Scope, parent: Obj) => void) => void
   readonly find: (scope: Scope, name: string) => Binding | undefined
-  /** What is assigned to names later, by name. */
+  /** Values assigned to names after their declaration, by name. */
   readonly assigned: ReadonlyMap<string, ReadonlyArray<Written>>
-  /** What properties with written names are given, by name. */
+  /** Values of properties with names that are not computed, by name. */
   readonly properties: ReadonlyMap<string, ReadonlyArray<Written>>
-  /** Whether a computed property can be none that leads to functions: a number, or a text with a part of its own. */
+  /** Whether a computed property is not reflective: it is a number, or contains a text that none of those has. */
   readonly isHarmlessKey: (key: unknown, scope: Scope) => boolean
 }
 
@@ -159,7 +159,6 @@ const functionScope = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
-/** The scope of what is in a node. */
 const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
   if (isFunctionNode(node)) return functionScope(node, parent, outer)
   if (!isClass(node) && !/^(?:BlockStatement|For\w*Statement|SwitchStatement|CatchClause)$/.test(typeOf(node))) {
@@ -172,7 +171,7 @@ const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
-/** What is written to names and properties anywhere in a program. */
+/** Values written to names and properties anywhere in a program. */
 interface Writes {
   readonly assigned: Map<string, Array<Written>>
   readonly properties: Map<string, Array<Written>>
@@ -240,7 +239,7 @@ const isNumber = (value: unknown, scope: Scope, assigned: Scopes["assigned"], de
   return false
 }
 
-/** The texts that are part of a value in any case. */
+/** Texts that a value certainly contains. */
 const textsIn = (value: unknown): ReadonlyArray<string> => {
   const node = obj(value)
   if (typeOf(node) === "TemplateLiteral") {
@@ -253,7 +252,7 @@ const textsIn = (value: unknown): ReadonlyArray<string> => {
   return text === undefined ? [] : [text]
 }
 
-/** Reads the scopes of a program. */
+/** Scopes of a program. */
 export const make = (program: Obj): Scopes => {
   const writes: Writes = { assigned: new Map(), properties: new Map() }
   const scopes = new Map<Obj, Scope>()
@@ -265,7 +264,7 @@ export const make = (program: Obj): Scopes => {
     for (const [, child] of children(node)) read(child, node, scope)
   }
   read(program, {}, global)
-  // A name that is assigned without a declaration becomes a global of the program's own, unless there is one already.
+  // A name that is assigned without a declaration becomes a global of the program, unless there is one already.
   for (const name of writes.assigned.keys()) {
     if (isPlatform(name) || global.names.has(name)) continue
     global.names.set(name, { values: [], isOpen: false, isCallable: false })
@@ -282,7 +281,7 @@ export const make = (program: Obj): Scopes => {
         visit(node, isClass(node) ? outer : scope, parent)
         for (const [key, child] of children(node)) {
           if (typeOf(child) === "Identifier" && isLabel(node, key)) continue
-          // What a class extends, and names of its members that are computed, are not yet part of it.
+          // The superclass and computed member names are evaluated outside the class.
           const isBefore = key === "superClass" || key === "key" && /^(?:Method|Property)Definition$/.test(typeOf(node))
           step(child, node, isBefore ? outsideClass(scope) : scope)
         }

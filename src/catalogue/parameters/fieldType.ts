@@ -6,7 +6,6 @@ import { text } from "./ParameterDisplay.ts"
 export interface Options {
   /** Whether the value must have the type without conversion. */
   readonly isStrict?: boolean
-  /** Choices of type `options`. */
   readonly choices?: ReadonlyArray<unknown>
 }
 
@@ -143,7 +142,7 @@ const types: Record<string, Type> = {
     words: "a JSON array",
     accepts: (value, { isStrict = false }) => isStrict ? Array.isArray(value) : isList(value)
   },
-  options: { words: "one of the values to choose from", accepts: (value, { choices = [] }) => choices.includes(value) },
+  options: { words: "one of its options", accepts: (value, { choices = [] }) => choices.includes(value) },
   url: { words: "a URL", accepts: isUrl },
   jwt: {
     words: "a JSON Web Token",

@@ -45,7 +45,7 @@ export const choice = (property: Property, value: unknown, path: string, scope: 
     ? suggest(Predicate.isObjectOrArray(value) ? "" : text(value).slice(0, 100), all.map(String))
     : `Give ${JSON.stringify(same)}, a ${typeof same}.`
   const stripped = Predicate.isString(value) && value.startsWith("{{") ? " n8n evaluates no expression here." : ""
-  const message = `'${property.name}' is ${inWords(value)}, which is none of the values to choose from.${stripped}`
+  const message = `'${property.name}' is ${inWords(value)}, which is not one of its options.${stripped}`
   return error(path, message, fix)
 }
 

@@ -122,8 +122,6 @@ const ofGroups = (
 const fields = (properties: ReadonlyArray<Property>): string =>
   [...new Set(properties.map(({ name }) => name))].slice(0, 8).join(", ")
 
-// ---- names
-
 /** Parameters of tool variants, and leftovers of the editor. */
 const toolNames = new Set(["descriptionType", "toolDescription"])
 const leftovers = new Set(["", "requestOptions"])
@@ -158,7 +156,7 @@ const missing = (properties: ReadonlyArray<Property>, scope: Scope, path: string
     const value = own(scope.values, property.name)
     const isEmpty = property.required === true && value !== undefined && isMissing(property, value) &&
       isShown(property.displayOptions, scope)
-    const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs all the same.`
+    const message = `'${property.displayName}' (${property.name}) is required and is empty; n8n runs it anyway.`
     return isEmpty ? warning(deeper(path, property.name), message, `Set '${property.name}'.`) : none
   })
 

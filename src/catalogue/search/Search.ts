@@ -10,25 +10,25 @@ import { joined, make as makeWords, spaced, stem, type WordLists, type Words, wo
 
 export type { Row } from "./document.ts"
 
-/** What is searched for; at least one of the words. */
+/** Search query. */
 export interface Query {
   /** Names, words, or a type. */
   readonly keyword?: string | undefined
-  /** A category or subcategory of n8n's codex, `trigger`, `action`, `http` or `database`; in whatever case. */
+  /** Category or subcategory of n8n's codex, `trigger`, `action`, `http` or `database`; case does not matter. */
   readonly category?: string | undefined
-  /** What the node is for: more words. */
+  /** Purpose of the node: more words. */
   readonly functionality?: string | undefined
   readonly limit: number
 }
 
-/** The types that match, best first. */
+/** Matching types, best first. */
 export interface Hits {
-  /** How many match in all; `nodes` has the best of them. */
+  /** Number of all matches; `nodes` has the best of them. */
   readonly count: number
   readonly nodes: ReadonlyArray<Row>
 }
 
-/** What the search is opened with. */
+/** Serialized contents of the search. */
 export interface Contents {
   readonly words: WordLists
   readonly documents: ReadonlyArray<Document>
@@ -39,7 +39,7 @@ export interface Index {
   /** @internal */
   readonly text: MiniSearch<Text & { readonly id: number }>
   readonly words: Words
-  /** Every indexed term, to tell a typo from a word. */
+  /** All indexed terms, to distinguish typos from words. */
   readonly terms: ReadonlySet<string>
 }
 
@@ -47,7 +47,7 @@ const fields: ReadonlyArray<keyof Text> = ["name", "phrases", "alias", "kind", "
 
 const boost = { name: 4, phrases: 4, operations: 0.4 }
 
-/** The search's part of the catalogue's data file. */
+/** Contents of the search in the catalogue's data file. */
 export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & TypeLists): string => {
   const { eventWords, stopWords, synonyms, weakWords } = lists
   const words = { synonyms, stopWords, weakWords, eventWords }
@@ -60,7 +60,7 @@ export const serialize = (types: ReadonlyArray<NodeType>, lists: WordLists & Typ
   return JSON.stringify(contents)
 }
 
-/** Indexes what `serialize` made, and more types. */
+/** Indexes serialized contents and more types. */
 export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): Index => {
   const contents = JSON.parse(serialized) as Contents
   const words = makeWords(contents.words)
@@ -79,13 +79,13 @@ export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): In
   return { documents, text, words, terms }
 }
 
-/** More words than anyone asks with. */
+/** Maximum number of searched words. */
 const maxWords = 24
 
 const swapsOf = (word: string) =>
   Array.from(word).slice(1).map((_, at) => word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2))
 
-/** All words of a question, and the terms to search for: those of its words that are no stop words. */
+/** All words of a question, and the terms to search for, without stop words. */
 const analyze = ({ terms, words }: Index, question: string) => {
   const isKnown = (word: string) => terms.has(word) || terms.has(stem(word))
   const all = question.slice(0, 1_000).split(/\s+/)
@@ -98,7 +98,7 @@ const analyze = ({ terms, words }: Index, question: string) => {
   return { all, searched: [...new Set(searched)].slice(0, maxWords) }
 }
 
-/** Factors of actions and triggers, by whether the question asks for a trigger. */
+/** Factors of actions and triggers by the kind that the question asks for. */
 const factors = {
   action: { action: 1, trigger: 0.6 },
   trigger: { action: 0.6, trigger: 2 }
@@ -107,15 +107,15 @@ const factors = {
 /** Whether the question is about an agent's tools. */
 const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|agent)s?$/.test(word))
 
-/** Factor of nodes that an agent can call, where it is about an agent's tools. */
+/** Factor of nodes that an agent can call, for questions about an agent's tools. */
 const toolFactor = 1.5
 
-const wantedKind = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors =>
+const kindOf = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors =>
   all.some((word, at) => words.isEvent(word) || /^t?ri+g+e+r(s|ed)?$/.test(word) && (at > 0 || all.length === 1))
     ? "trigger"
     : "action"
 
-/** How many typos a word of its length may have. */
+/** Maximum number of typos in a word, by its length. */
 const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
 
 const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
@@ -124,7 +124,7 @@ const mostUsed = (documents: ReadonlyArray<Document>): ReadonlyArray<Document> =
   documents.filter(({ outdated }) => !outdated)
     .toSorted((a, b) => b.popularity - a.popularity || a.row.name.localeCompare(b.row.name))
 
-/** What scores less than this part of the best is noise. */
+/** Fraction of the best score below which a match is noise. */
 const noise = 0.12
 
 const rank = (
@@ -138,14 +138,14 @@ const rank = (
     fuzzy: (term) => isUnknown(term) && typosOf(term),
     boostTerm
   })
-  // A term counts as much as it is rare.
+  // Rare terms count more.
   const counts = new Map<string, number>()
   for (const term of hits.flatMap(({ queryTerms }) => queryTerms)) counts.set(term, (counts.get(term) ?? 0) + 1)
   const weightOf = (term: string) => boostTerm(term) * Math.log(1 + index.documents.length / (counts.get(term) ?? 1))
   const weigh = (terms: Iterable<string>) => [...terms].reduce((sum, term) => sum + weightOf(term), 0)
   const total = weigh(counts.keys())
 
-  const factor = factors[wantedKind(index, all)]
+  const factor = factors[kindOf(index, all)]
   const forTool = isForAgent(all) ? toolFactor : 1
   const scored = hits.flatMap(({ id, queryTerms, score }) => {
     const document = index.documents[id]
@@ -160,17 +160,17 @@ const rank = (
   return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * noise).map(({ document }) => document)
 }
 
-/** Puts the documents at the place in the list, unless they are before it. */
+/** Moves the documents to the place in the list unless they are before it. */
 const lift = (list: ReadonlyArray<Document>, place: number, documents: ReadonlyArray<Document>) => [
   ...new Set([...list.slice(0, place), ...documents, ...list])
 ]
 
-/** Successors that come before an outdated node; few, so that it is among the first three itself. */
+/** Maximum number of successors before an outdated node, which keeps it among the first three. */
 const maxSuccessors = 2
 
 /**
- * Documents whose name the question is come first; if only outdated ones are named so, after their successors. The best
- * of the current ones with such an alias comes third at the latest.
+ * Ranks documents with the question as their name first, outdated ones only if there are no others, after their
+ * successors; and the best current document with it as an alias third or better.
  */
 const liftNamed = (
   { documents }: Index,
@@ -193,12 +193,12 @@ const liftNamed = (
   return lift(lift(ranked, 0, first), 2, having("aliases").filter(isCurrent).slice(0, 1))
 }
 
-/** Bytes that an answer's rows may take, for each row asked for; a few rows may be wide. */
+/** Size limit of an answer in bytes: for each requested row, and the minimum for few rows. */
 const room = { row: 140, least: 900 }
 
 const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
-/** Makes rows say less, the last first, and drops the last, until they fit. */
+/** Shortens rows, the last first, and drops the last, until they fit. */
 const fit = (rows: ReadonlyArray<Row>, bytes: number): ReadonlyArray<Row> => {
   const less: ReadonlyArray<(row: Row) => Row> = [
     ({ parameters: _, ...row }) => row,
@@ -218,14 +218,14 @@ const fit = (rows: ReadonlyArray<Row>, bytes: number): ReadonlyArray<Row> => {
 
 const fold = (name: string) => joined(name).replace(/(node)?s$/, "")
 
-/** Every category there is, the widest first. */
+/** All categories, the largest first. */
 export const categories = ({ documents }: Index): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   for (const { categories } of documents) for (const name of categories) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts].toSorted(([, a], [, b]) => b - a).map(([name]) => name)
 }
 
-/** The best matches first; without words the most used. An unknown category fails with those there are. */
+/** Best matches first; without words, the most used types. Fails for an unknown category. */
 export const search = (
   index: Index,
   { category = "", functionality = "", keyword = "", limit }: Query
@@ -243,7 +243,7 @@ export const search = (
   const question = `${keyword} ${functionality}`.trim().replace(fullType, "")
   const asks = /[\p{L}\p{N}]/u.test(question)
   const analyzed = analyze(index, question)
-  const onlyTriggers = asks && analyzed.searched.length === 0 && wantedKind(index, analyzed.all) === "trigger"
+  const onlyTriggers = asks && analyzed.searched.length === 0 && kindOf(index, analyzed.all) === "trigger"
   const ranked = asks && !onlyTriggers ? rank(index, analyzed) : mostUsed(index.documents)
   const type = keyword.trim().toLowerCase()
   const typed = index.documents.filter(({ row }) => row.id.toLowerCase() === type)

@@ -1,22 +1,22 @@
-/** A node type as the search keeps it: the words that find it, and the row that an answer shows. */
+/** Node types in the search: the words that find them, and their rows in answers. */
 import * as NodeType from "../types/NodeType.ts"
 import * as ToolVariant from "../types/ToolVariant.ts"
 import { joined, spaced, type Words } from "./words.ts"
 
-/** What an answer says of a type; the last rows of a long one say less. */
+/** Row of an answer; the last rows of a long answer are shortened. */
 export interface Row {
-  /** The type: `n8n-nodes-base.httpRequest`. */
+  /** Type: `n8n-nodes-base.httpRequest`. */
   readonly id: string
   readonly name: string
   readonly description?: string
   readonly categories?: ReadonlyArray<string>
-  /** Version that a new node gets. */
+  /** Version of new nodes. */
   readonly version: number
-  /** The few that matter: the first values of a choice, the kind of a required one. */
+  /** Most important parameters: the first values of a choice, or the types of required ones. */
   readonly parameters?: { readonly [name: string]: string | ReadonlyArray<string> }
 }
 
-/** The searched fields: stems with a space between, so that nothing has to be stemmed at run time. */
+/** Searched fields: stems separated by spaces, so that nothing has to be stemmed at run time. */
 export interface Text {
   readonly name: string
   readonly phrases: string
@@ -29,35 +29,35 @@ export interface Text {
 export interface Document {
   readonly row: Row
   readonly text: Text
-  /** The tool for AI agents that n8n makes of the type. */
+  /** Tool variant for AI agents. */
   readonly tool?: Pick<Row, "id" | "name" | "version">
-  /** Names of it and of its tool, in full and as in the type, each as one word. */
+  /** Names of the type and of its tool variant, in full and as in the type, each as one word. */
   readonly names: ReadonlyArray<string>
-  /** n8n's other names for it, each as one word. */
+  /** n8n's aliases, each as one word. */
   readonly aliases: ReadonlyArray<string>
   /** n8n's categories and subcategories, and ours. */
   readonly categories: ReadonlyArray<string>
   readonly trigger: boolean
-  /** Hidden in n8n, deprecated or a dummy: only its name finds it. */
+  /** Whether it is hidden in n8n, deprecated or a dummy: only its name finds it. */
   readonly outdated: boolean
-  /** Types to use instead, if it is deprecated. */
+  /** Successors, if it is deprecated. */
   readonly successors: ReadonlyArray<string>
   /** Popularity, 1 (most used) to 0. */
   readonly popularity: number
 }
 
 /**
- * What n8n's packages do not say about their types. `ai.` is short for `@n8n/n8n-nodes-langchain.`, no prefix for
- * `n8n-nodes-base.`; types are listed with a space between, phrases with a comma.
+ * Facts about types that n8n's packages lack. `ai.` is short for `@n8n/n8n-nodes-langchain.`, no prefix for
+ * `n8n-nodes-base.`; types are separated by spaces, phrases by commas.
  */
 export interface TypeLists {
-  /** What a type is for, in the words of those who look for it. */
+  /** Purposes of a type, in the words of people who search for it. */
   readonly phrases: { readonly [type: string]: string }
-  /** The same for several types of a kind. */
+  /** Phrases for several types of a kind. */
   readonly kinds: ReadonlyArray<{ readonly types: string; readonly phrases: string }>
-  /** The most used first. */
+  /** Types by popularity. */
   readonly mostUsed: string
-  /** Of no use in a new workflow, though not hidden in n8n. */
+  /** Types of no use in a new workflow, though not hidden in n8n. */
   readonly unwanted: string
   /** Types of categories that n8n does not have. */
   readonly categories: { readonly [name: string]: string }
@@ -68,7 +68,7 @@ const shortOf = (type: string): string =>
 
 const includes = (list: string, word: string) => list.split(" ").includes(word)
 
-/** The sentence's beginning, to a word's end. */
+/** Beginning of the first sentence, up to the end of a word. */
 export const cut = (text: string, length: number): string => {
   const sentence = text.trim().replace(/\s*\.(\s.*)?$/s, "")
   if (sentence.length <= length) return sentence
@@ -81,19 +81,8 @@ const few = (values: ReadonlyArray<string>, room: number): ReadonlyArray<string>
   return fits.length === values.length ? values : [...fits, "…"]
 }
 
-const choosing = [
-  "resource",
-  "operation",
-  "mode",
-  "action",
-  "event",
-  "events",
-  "updates",
-  "triggerOn",
-  "topic",
-  "httpMethod",
-  "method"
-]
+/** Parameters that distinguish what a node does, the most telling first. */
+const choosing = "resource operation mode action event events updates triggerOn topic httpMethod method".split(" ")
 
 const valuesOf = (
   properties: ReadonlyArray<NodeType.Property>,
@@ -129,7 +118,7 @@ const toolOf = (nodeType: NodeType.NodeType): Document["tool"] => {
     : { id, name, version: NodeType.defaultVersion(variant) }
 }
 
-/** Makes documents of types; `lists` need not know them. */
+/** Document of a type, which need not be in `lists`. */
 export const toDocument = (
   nodeType: NodeType.NodeType,
   { terms }: Words,
@@ -151,7 +140,7 @@ export const toDocument = (
   const subcategories = subcategoriesOf(codex.subcategories)
   const mostUsed = lists?.mostUsed.split(" ") ?? []
   const place = mostUsed.indexOf(short)
-  // What an action works with, its trigger waits for.
+  // The phrases of an action suit its trigger.
   const typeAndAction = [...new Set([short, short.replace(/Trigger$/, "")])]
   const kinds = lists?.kinds.filter(({ types }) => typeAndAction.some((each) => includes(types, each))) ?? []
   const choices = description.properties.filter(({ name }) => choosing.includes(name)).flatMap(NodeType.choices)

@@ -1,23 +1,23 @@
-/** Text as words to search for: camelCase taken apart, synonyms resolved, one form for the forms of a word. */
+/** Text as search words: camelCase split, synonyms resolved, words reduced to stems. */
 import { stemmer } from "stemmer"
 
-/** The lists that a question needs; each is words with a space between. */
+/** Word lists for questions, each separated by spaces. */
 export interface WordLists {
-  /** What stands for a word: abbreviations in full, Japanese in English. */
+  /** Replacements of words: abbreviations in full, Japanese in English. */
   readonly synonyms: { readonly [word: string]: string }
-  /** Words that say nothing about a node. */
+  /** Words without meaning for the search. */
   readonly stopWords: string
-  /** Words that fit any node an agent may use: they weigh little. */
+  /** Words that fit any node an agent may use, of little weight. */
   readonly weakWords: string
-  /** Words for something that happens: a trigger is wanted. */
+  /** Words for events, which ask for a trigger. */
   readonly eventWords: string
 }
 
-/** What is done with words, by their lists. */
+/** Operations on words, by the lists. */
 export interface Words {
-  /** Synonyms in place of a word that has any. */
+  /** Synonyms of a word, or the word itself. */
   readonly expand: (word: string) => ReadonlyArray<string>
-  /** The stems of a text's words, synonyms resolved, without stop words: what is indexed and searched for. */
+  /** Stems of a text's words, with synonyms resolved and without stop words: the indexed and searched terms. */
   readonly terms: (text: string) => ReadonlyArray<string>
   readonly isStopWord: (word: string) => boolean
   readonly isWeak: (term: string) => boolean
@@ -28,13 +28,13 @@ const isJapanese = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
 
 let segmenter: Intl.Segmenter | undefined
 
-// Made at first need: that takes longer than all other preparations of the search.
+// Created on first use: it takes longer than all other preparations of the search.
 const segments = (text: string): ReadonlyArray<string> =>
   [...(segmenter ??= new Intl.Segmenter("ja", { granularity: "word" })).segment(text)].map(({ segment }) => segment)
 
 const normalize = (word: string) => word.normalize("NFKD").replace(/\p{M}+|['’]/gu, "").toLowerCase()
 
-/** Lower-case words of letters and digits, accents dropped; Japanese, which has no spaces, by its dictionary. */
+/** Lower-case words of letters and digits without accents; Japanese, which has no spaces, by a dictionary. */
 export const words = (text: string): ReadonlyArray<string> =>
   (text.normalize("NFKC").match(/[\p{L}\p{M}\p{N}'’]+/gu) ?? [])
     .flatMap((word) => isJapanese.test(word) ? segments(word) : word)
@@ -44,12 +44,12 @@ export const words = (text: string): ReadonlyArray<string> =>
 export const spaced = (text: string): string =>
   text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2").replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
 
-/** All words of the text as one: `google sheets` as people write `googlesheets`. */
+/** Words of the text as one: `googlesheets` for `google sheets`. */
 export const joined = (text: string): string => words(text).join("")
 
 const stems = new Map<string, string>()
 
-/** Porter's stem, but for words too short to have one. */
+/** Porter's stem, except of words too short to have one. */
 export const stem = (word: string): string => {
   const known = stems.get(word)
   if (known !== undefined) return known
@@ -58,7 +58,7 @@ export const stem = (word: string): string => {
   return computed
 }
 
-/** Reads the lists. */
+/** Operations for the lists. */
 export const make = (lists: WordLists): Words => {
   const synonyms = new Map(Object.entries(lists.synonyms).map(([word, same]) => [normalize(word), same.split(" ")]))
   const stopWords = new Set(lists.stopWords.split(" "))

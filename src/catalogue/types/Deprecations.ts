@@ -1,21 +1,21 @@
-/** The types that n8n has deprecated, and those that took their place. */
+/** Types that n8n has deprecated, and their successors. */
 import * as Schema from "effect/Schema"
 import type { Description, NodeType } from "./NodeType.ts"
 
-/** By deprecated type, the types to use instead; none where nothing took its place. */
+/** Successors by deprecated type; empty where there are none. */
 export const Deprecations = Schema.Record(Schema.String, Schema.Array(Schema.String))
 export type Deprecations = typeof Deprecations.Type
 
 const base = (names: string) => names.split(" ").map((name) => `n8n-nodes-base.${name}`)
 
 /**
- * What the packages do not say.
+ * Deprecations that only n8n's documentation mentions.
  *
  * **Details**
  *
- * n8n's list of deprecated nodes: https://docs.n8n.io/integrations/builtin/deprecated-nodes/. Item Lists was split into a
- * node for each of its operations: https://github.com/n8n-io/n8n/pull/7760. A file node that both read and wrote was
- * split in two. The documentation that Tool Executor links to is another node's, by mistake.
+ * List of deprecated nodes: https://docs.n8n.io/integrations/builtin/deprecated-nodes/. Item Lists was split into one
+ * node per operation: https://github.com/n8n-io/n8n/pull/7760. File nodes that both read and wrote were split in two.
+ * Tool Executor links to another node's documentation by mistake.
  */
 const documented: Deprecations = {
   "n8n-nodes-base.start": base("manualTrigger"),
@@ -31,7 +31,7 @@ const documented: Deprecations = {
   "@n8n/n8n-nodes-langchain.toolExecutor": []
 }
 
-/** Remarks that stand on the node whatever its parameters are. */
+/** Notices that the node shows regardless of its parameters. */
 const noticesOf = ({ properties }: Description) =>
   properties.flatMap(({ displayName, displayOptions, type }) =>
     (type === "notice" || type === "callout") && displayOptions === undefined ? [displayName] : []
@@ -39,7 +39,7 @@ const noticesOf = ({ properties }: Description) =>
 
 const isDeprecation = /\bdeprecated\b|newer version of this node type|no longer maintained|do not use this node/i
 
-/** How n8n's remarks name the node to use instead. */
+/** Patterns of n8n's remarks that name the successor. */
 const namedInstead = [
   /\bcalled the ['‘"]([^'’"]+)['’"] node/,
   /\buse (?:the )?['‘"]([^'’"]+)['’"] node/i,
@@ -49,16 +49,16 @@ const namedInstead = [
 
 const typeInstead = /do not use this node.*?`((?:@n8n\/)?n8n-nodes-[\w.-]+)`/i
 
-/** The last part of the documentation's address, which is that of the successor: `n8n-nodes-base.scheduletrigger`. */
+/** Last part of the documentation's URL, which is the successor's: `n8n-nodes-base.scheduletrigger`. */
 const documentationOf = ({ codex }: Description) =>
   /([^/]+)\/?$/.exec(codex?.resources?.primaryDocumentation?.[0]?.url ?? "")?.[1]
 
 const foldedName = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, "")
 
-/** As documentation addresses name it. */
+/** Name of the type in documentation URLs. */
 const inAddress = (type: string) => foldedName(type.replace(/^@n8n\//, ""))
 
-/** Reads what the packages say of their types, and adds what only n8n's documentation says. */
+/** Deprecations from the remarks in the packages and from n8n's documentation. */
 export const deprecations = (types: ReadonlyArray<NodeType>): Deprecations => {
   const current = types.filter(({ descriptions }) => descriptions[0]?.hidden !== true)
   const byName = new Map(

@@ -1,23 +1,23 @@
-/** Evaluates the expressions in node types, such as those that make a node's ports. */
+/** Evaluation of the expressions in node types, such as those that compute a node's ports. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Interpreter from "../../base/Interpreter.ts"
 import type { Evaluate } from "./Ports.ts"
 
-/** The 256 inputs of a Merge take a third of it. */
+/** Step limit of one expression; the 256 inputs of a Merge take a third of it. */
 const perExpression = 50_000
 
-/** Enough for ten thousand nodes whose ports depend on parameters. */
+/** Step limit of a workflow: enough for ten thousand nodes whose ports depend on parameters. */
 const perWorkflow = 20_000_000
 
 const programs = new Map<string, Result.Result<Interpreter.Program, Interpreter.Problem>>()
 
 /**
- * Evaluates with a budget for all expressions together; make one for each workflow.
+ * Evaluator with one budget for all its expressions; create one per workflow.
  *
  * **Details**
  *
- * A type's package is data: its expressions see copies of nothing but the parameters and the version, and change neither.
+ * A type's package is untrusted data: its expressions see only copies of the parameters and the version.
  */
 export const make: Effect.Effect<Evaluate> = Effect.map(Interpreter.load, ({ compile }): Evaluate => {
   let left = perWorkflow

@@ -1,4 +1,4 @@
-/** A type of node in few words: what it is for, and the parameters that apply, the required ones first. */
+/** Brief description of a node type: its purpose, and the parameters that apply, required ones first. */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { defined, type Obj } from "../../base/Json.ts"
@@ -6,73 +6,61 @@ import * as Parameters from "../parameters/Parameters.ts"
 import { type ConditionalPort, conditionalPorts } from "./conditionalPorts.ts"
 import * as NodeExample from "./example.ts"
 import * as NodeType from "./NodeType.ts"
+import { type Background, notesOf, versionsFor } from "./notes.ts"
 import * as ParameterView from "./ParameterView.ts"
 import * as Ports from "./Ports.ts"
-import * as Releases from "./Releases.ts"
 
-/** A question about a type. */
+/** Question about a type. */
 export interface Ask {
   readonly version?: number | undefined
   readonly resource?: string | undefined
   readonly operation?: string | undefined
-  /** Names; those of inner parameters behind their outer one's and a dot. */
+  /** Names; inner parameters as `outer.inner`. */
   readonly parameters?: ReadonlyArray<string> | undefined
 }
 
-/** A part of the question that the type does not have, and the values that it has. */
+/** Part of the question that the type lacks, with the valid values. */
 export interface Lacking {
   readonly field: keyof Ask
   readonly value: string
   readonly candidates: ReadonlyArray<string>
-  /** Of an operation that was asked for with a resource: that resource, and operations of others that may be meant. */
+  /** Requested resource, and similar operations of other resources, if an operation is missing from it. */
   readonly of?: { readonly resource: string; readonly elsewhere: ReadonlyArray<string> }
-}
-
-/** What is known of the n8n that the answer is for, and of the type besides its descriptions. */
-export interface Background {
-  /** n8n's release that the types are of. */
-  readonly release: string
-  readonly releases: Releases.Releases
-  /** The release of the n8n that is connected, where it is known. */
-  readonly connected?: string | undefined
-  /** Of a deprecated type, those to use instead. */
-  readonly successors?: ReadonlyArray<string> | undefined
 }
 
 const optional = Schema.optionalKey
 
-/** The answer. */
+/** Answer. */
 export const Details = Schema.Struct({
   type: Schema.String,
   name: Schema.String,
   description: optional(Schema.String),
-  /** What to know before the node is used. */
+  /** Facts to know before using the node. */
   notes: optional(Schema.Array(Schema.String)),
   version: Schema.Finite,
   versions: Schema.Array(Schema.Finite),
-  /** It starts workflows. */
   trigger: optional(Schema.Boolean),
-  /** n8n no longer offers it. */
+  /** Whether n8n no longer offers it. */
   hidden: optional(Schema.Boolean),
-  /** The type of its variant for AI agents. */
+  /** Type of its variant for AI agents. */
   tool: optional(Schema.String),
   credentials: optional(Schema.Array(Schema.Struct({
     type: Schema.String,
     required: optional(Schema.Boolean),
     when: optional(Schema.String)
   }))),
-  /** Ports, each with the condition that brings it. */
+  /** Ports, each with its condition. */
   inputs: optional(Schema.Array(Schema.String)),
   outputs: optional(Schema.Array(Schema.String)),
-  /** Names of fields of the items it puts out: `{}` marks objects, `[]` lists. */
+  /** Field names of its output items; `{}` marks objects, `[]` lists. */
   itemFields: optional(Schema.String),
   /** Resources and their operations, unless the question selects one. */
   operations: optional(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   resources: optional(Schema.Array(Schema.String)),
   parameters: Schema.Record(Schema.String, ParameterView.Parameter),
-  /** Names of further parameters that apply; a last `… 12 more` counts the rest. */
+  /** Names of further parameters that apply; a final `… 12 more` counts the rest. */
   more: optional(Schema.Array(Schema.String)),
-  /** Parameters that other settings bring, each with its condition. */
+  /** Parameters that apply with other settings, each with its condition. */
   otherwise: optional(Schema.Record(Schema.String, Schema.String)),
   example: optional(Schema.Struct({
     type: Schema.String,
@@ -94,7 +82,7 @@ const size = (value: unknown) => JSON.stringify(value).length
 const named = (properties: ReadonlyArray<NodeType.Property>, name: string) =>
   properties.filter((property) => property.name === name)
 
-/** The values of `resource` or `operation` that go with the selected ones. */
+/** Values of `resource` or `operation` that fit the selected ones. */
 const selectable = (description: NodeType.Description, version: number, name: string, selected: Obj) =>
   Parameters.applying(description, { typeVersion: version, parameters: selected })
     .filter((property) => property.name === name && property.type === "options")
@@ -108,7 +96,7 @@ const operationsOf = (description: NodeType.Description, version: number) => {
   )
 }
 
-/** Operations of other resources with that name, or about the resource: GitHub lists issues as `getIssues` of `repository`. */
+/** Similar operations of other resources: GitHub lists issues with `getIssues` of `repository`. */
 const elsewhere = (
   byResource: { readonly [resource: string]: ReadonlyArray<string> },
   resource: string,
@@ -120,7 +108,7 @@ const elsewhere = (
       .map((each) => `${other}: ${each}`)
   )
 
-/** The selected resource and operation; an operation that only one resource has needs no resource. */
+/** Selected resource and operation; the resource of an operation is found if it is not given. */
 const selection = (
   description: NodeType.Description,
   version: number,
@@ -147,7 +135,7 @@ const selection = (
   })
 }
 
-/** Shows as many as fit in a line each; then, from the first, in more lines while there is room. */
+/** Shows as many parameters as fit in one line each; then, from the first, in more lines while there is room. */
 const fitParameters = (properties: ReadonlyArray<NodeType.Property>, about: ParameterView.About, room: number) => {
   let left = room
   const views = new Map<string, ParameterView.Parameter>()
@@ -173,7 +161,7 @@ const fitParameters = (properties: ReadonlyArray<NodeType.Property>, about: Para
   return { parameters: Object.fromEntries(views), more, left }
 }
 
-/** The parameters that other settings than resource and operation would bring, and these settings. */
+/** Parameters that depend on settings other than resource and operation, with their conditions. */
 const otherwise = (
   properties: ReadonlyArray<NodeType.Property>,
   applying: ReadonlyArray<NodeType.Property>,
@@ -196,7 +184,7 @@ const otherwise = (
   return Object.keys(conditions).length === 0 ? undefined : conditions
 }
 
-/** Every parameter of that name, inner ones by `outer.inner`. */
+/** All parameters with that name; inner ones by `outer.inner`. */
 const find = (properties: ReadonlyArray<NodeType.Property>, path: string): ReadonlyArray<NodeType.Property> => {
   const direct = named(properties, path)
   if (direct.length > 0 || !path.includes(".")) return direct
@@ -210,7 +198,7 @@ const find = (properties: ReadonlyArray<NodeType.Property>, path: string): Reado
   })
 }
 
-/** The first that fit, and how many do not. */
+/** First names that fit, and the number of the rest. */
 const fitNames = (names: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
   if (size(names) <= room) return names
   const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= room - 20)
@@ -219,7 +207,7 @@ const fitNames = (names: ReadonlyArray<string>, room: number): ReadonlyArray<str
 
 const levels = ["whole", "lines", "line"] as const
 
-/** As fully as fits; a parameter for which there is no room is only named. */
+/** Shows each parameter as fully as fits; those without room are only named. */
 const fitWhole = (
   entries: ReadonlyArray<readonly [name: string, property: NodeType.Property]>,
   about: ParameterView.About,
@@ -229,7 +217,7 @@ const fitWhole = (
   const more: Array<string> = []
   let left = room - namesRoom
   for (const [index, [name, property]] of entries.entries()) {
-    // Each may take what those before it have left, but for a line for each of those that follow.
+    // Each may take what the previous ones left, minus one line for each that follows.
     const share = left - Math.min(left / 2, (entries.length - index - 1) * lineRoom)
     const views = levels.map((level) => ParameterView.view(property, level, about))
     const view = views.find((each) => size(each) + name.length + 4 <= share)
@@ -276,7 +264,7 @@ const whole = (
 const label = ({ index, name, required, type }: Ports.Port, count: number) =>
   `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name ? ` ${name}` : ""}${required ? " (required)" : ""}`
 
-/** More conditional ports are not listed. */
+/** Maximum number of conditional ports. */
 const mostConditional = 8
 
 const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
@@ -299,7 +287,7 @@ const labels = (
   ]
 }
 
-/** The output that `onError` adds to every node but triggers. */
+/** Output that `onError` adds to every node except triggers. */
 const errorOutput = (outputs: ReadonlyArray<Ports.Port>) => {
   const count = outputs.filter(({ type }) => type === "main").length
   return count === 0 ? [] : [`main[${count}] error when the node has onError: "continueErrorOutput": {…input, error}`]
@@ -314,57 +302,7 @@ const credentialsOf = ({ credentials = [] }: NodeType.Description) =>
     })
   )
 
-/** n8n's advice takes no more of an answer. */
-const longestAdvice = 300
-
-const toolNote =
-  "An agent knows the node by its name (letters, digits, _) and its description; its model fills in a value that is " +
-  "={{ $fromAI('orderId', 'what it is', 'string') }} (or 'number', 'boolean', 'json')."
-
-/** What the n8n that is connected has of the type, as far as releases are known to differ. */
-const onConnected = (type: string, version: number, { connected, release, releases }: Background) => {
-  if (connected === undefined) return []
-  if (Releases.isTypeLacked(releases, type, connected)) {
-    return [`n8n ${connected}, which is connected, lacks this type.`]
-  }
-  if (Releases.isLacked(releases, type, version, connected)) {
-    return [`n8n ${connected}, which is connected, lacks version ${version}.`]
-  }
-  return Releases.isNewer(connected, release)
-    ? [`n8n ${connected}, which is connected, may have newer versions: these are of n8n ${release}.`]
-    : []
-}
-
-const onDeprecation = ({ successors }: Background) =>
-  successors === undefined
-    ? []
-    : [successors.length === 0 ? "Deprecated, without a successor." : `Deprecated: use ${successors.join(", ")}.`]
-
-const notesOf = (
-  { builderHint, credentials = [] }: NodeType.Description,
-  version: number,
-  { background, isTool, type }: { readonly type: string; readonly isTool: boolean; readonly background: Background }
-) => {
-  const advice = ParameterView.advice(builderHint?.searchHint, longestAdvice)
-  const notes = [
-    ...onConnected(type, version, background),
-    ...onDeprecation(background),
-    ...isTool ? [toolNote] : [],
-    ...credentials.slice(0, 1).map(({ name }) => `Beside parameters: credentials: {"${name}": {id, name}}.`),
-    ...advice === undefined ? [] : [advice]
-  ]
-  return notes.length === 0 ? undefined : notes
-}
-
-/** The versions that the connected n8n has, or all where it has none. */
-const versionsFor = (nodeType: NodeType.NodeType, { connected, releases }: Background) => {
-  const all = NodeType.versions(nodeType)
-  if (connected === undefined) return all
-  const there = all.filter((version) => !Releases.isLacked(releases, nodeType.type, version, connected))
-  return there.length === 0 ? all : there
-}
-
-/** Parameters that change what is put out: n8n's schemas are of the whole items. */
+/** Parameters that simplify the output: n8n's schemas describe the whole items. */
 const simplifies = /^simpl(?:e|ify)/
 
 const itemFieldsOf = (

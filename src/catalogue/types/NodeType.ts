@@ -1,26 +1,26 @@
 /**
- * What n8n knows of a type of node, as its packages describe it in `dist/types/nodes.json`. Keys that nothing here
- * reads (icons, routing, …) are dropped when a description is decoded.
+ * Node types as n8n's packages describe them in `dist/types/nodes.json`. Decoding drops the keys that nothing here
+ * reads (icons, routing, …).
  */
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey
 
-/** For each name the values that will do; a value or a condition such as `{_cnd: {gte: 2}}`. */
+/** Accepted values by name; conditions such as `{_cnd: {gte: 2}}` too. */
 const Rules = Schema.Record(Schema.String, Schema.Array(Schema.Unknown))
 
 /**
- * When a parameter is there at all: all rules of `show` hold, and none of `hide`.
+ * Conditions under which a parameter is visible: all rules of `show` are met, and none of `hide`.
  *
  * **Details**
  *
- * A rule's name is that of a parameter beside this one, a path from the root with a slash before it, `@version` (the
- * node's typeVersion) or `@tool` (whether the node is the tool variant of its type).
+ * The name of a rule is a parameter beside this one, a path from the root with a leading slash, `@version` (the node's
+ * typeVersion) or `@tool` (whether the node is the tool variant of its type).
  */
 export const DisplayOptions = Schema.Struct({ show: optional(Rules), hide: optional(Rules) })
 export type DisplayOptions = typeof DisplayOptions.Type
 
-/** One way to name a resource: from a list, by id, by URL. */
+/** Way to select a resource: from a list, by id, by URL. */
 export const Mode = Schema.Struct({
   name: Schema.String,
   displayName: optional(Schema.String),
@@ -34,7 +34,7 @@ export const Mode = Schema.Struct({
 })
 export type Mode = typeof Mode.Type
 
-/** A value to choose, of `options` and `multiOptions`. */
+/** Choice of `options` and `multiOptions`. */
 export const Choice = Schema.Struct({
   name: Schema.String,
   value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]),
@@ -44,7 +44,7 @@ export const Choice = Schema.Struct({
 export type Choice = typeof Choice.Type
 
 /**
- * Parameters that belong together, in a `fixedCollection`: an object, or a list of them with `typeOptions.multipleValues`.
+ * Group of parameters in a `fixedCollection`: an object, or a list of objects with `typeOptions.multipleValues`.
  */
 export interface Group {
   readonly name: string
@@ -52,40 +52,7 @@ export interface Group {
   readonly values: ReadonlyArray<Property>
 }
 
-/**
- * One parameter.
- *
- * **Details**
- *
- * `options` holds choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
- * repeat: parameters of one name are shown under different conditions.
- */
-export interface Property {
-  readonly name: string
-  readonly displayName: string
-  readonly type: string
-  readonly default?: unknown
-  readonly description?: string
-  readonly hint?: string
-  readonly placeholder?: string
-  readonly required?: boolean
-  readonly displayOptions?: DisplayOptions
-  readonly options?: ReadonlyArray<Choice | Group | Property>
-  readonly modes?: ReadonlyArray<Mode>
-  readonly typeOptions?: { readonly [key: string]: unknown }
-  readonly validateType?: string
-  readonly noDataExpression?: boolean
-  readonly ignoreValidationDuringExecution?: boolean
-  readonly allowArbitraryValues?: boolean
-  readonly isNodeSetting?: boolean
-  readonly credentialTypes?: ReadonlyArray<string>
-  /** The value names fields of the items: one, or several with commas. */
-  readonly requiresDataPath?: string
-  /** n8n's advice to those who build workflows with a model. */
-  readonly builderHint?: { readonly propertyHint?: string }
-}
-
-const Property: Schema.Codec<Property> = Schema.Struct({
+const propertyFields = {
   name: Schema.String,
   displayName: Schema.String,
   type: Schema.String,
@@ -95,7 +62,6 @@ const Property: Schema.Codec<Property> = Schema.Struct({
   placeholder: optional(Schema.String),
   required: optional(Schema.Boolean),
   displayOptions: optional(DisplayOptions),
-  options: optional(Schema.Array(Schema.suspend(() => Option))),
   modes: optional(Schema.Array(Mode)),
   typeOptions: optional(Schema.Record(Schema.String, Schema.Unknown)),
   validateType: optional(Schema.String),
@@ -104,8 +70,27 @@ const Property: Schema.Codec<Property> = Schema.Struct({
   allowArbitraryValues: optional(Schema.Boolean),
   isNodeSetting: optional(Schema.Boolean),
   credentialTypes: optional(Schema.Array(Schema.String)),
+  /** Marks a value that names fields of the items: one, or several with commas. */
   requiresDataPath: optional(Schema.String),
+  /** n8n's advice to those who build workflows with a model. */
   builderHint: optional(Schema.Struct({ propertyHint: optional(Schema.String) }))
+}
+
+/**
+ * Parameter of a node type.
+ *
+ * **Details**
+ *
+ * `options` contains choices (`options`, `multiOptions`), parameters (`collection`) or groups (`fixedCollection`). Names
+ * repeat: parameters with the same name are visible under different conditions.
+ */
+export interface Property extends Schema.Struct.Type<typeof propertyFields> {
+  readonly options?: ReadonlyArray<Choice | Group | Property>
+}
+
+const Property: Schema.Codec<Property> = Schema.Struct({
+  ...propertyFields,
+  options: optional(Schema.Array(Schema.suspend(() => Option)))
 })
 
 const Group: Schema.Codec<Group> = Schema.Struct({
@@ -116,19 +101,19 @@ const Group: Schema.Codec<Group> = Schema.Struct({
 
 const Option: Schema.Codec<Choice | Group | Property> = Schema.Union([Property, Group, Choice])
 
-/** The values to choose from. */
+/** Choices of a parameter. */
 export const choices = ({ options }: Property): ReadonlyArray<Choice> =>
   (options ?? []).filter((option): option is Choice => "value" in option)
 
-/** The parameters of a `collection`. */
+/** Parameters in a `collection`. */
 export const members = ({ options }: Property): ReadonlyArray<Property> =>
   (options ?? []).filter((option): option is Property => "type" in option)
 
-/** The groups of a `fixedCollection`. */
+/** Groups of a `fixedCollection`. */
 export const groups = ({ options }: Property): ReadonlyArray<Group> =>
   (options ?? []).filter((option): option is Group => "values" in option)
 
-/** An input or output; a mere string is its connection type. */
+/** Input or output; a string is its connection type. */
 const Port = Schema.Union([
   Schema.String,
   Schema.Struct({
@@ -145,7 +130,7 @@ const Port = Schema.Union([
 ])
 export type Port = typeof Port.Type
 
-/** The ports, or n8n's JavaScript (`={{ … }}`) that makes them of `$parameter` and `$nodeVersion`. */
+/** Ports, or the expression (`={{ … }}`) that computes them from `$parameter` and `$nodeVersion`. */
 const Ports = Schema.Union([Schema.String, Schema.Array(Port)])
 export type Ports = typeof Ports.Type
 
@@ -157,16 +142,16 @@ const Credential = Schema.Struct({
 })
 export type Credential = typeof Credential.Type
 
-/** A description of a type of node, for one or several of its versions. */
+/** Description of a node type for one or several of its versions. */
 export const Description = Schema.Struct({
-  /** As the package has it, without the package: `httpRequest`. */
+  /** Name without the package: `httpRequest`. */
   name: Schema.String,
   displayName: Schema.String,
   description: optional(Schema.String),
   /** `trigger`, `transform`, `input`, `output`, `schedule`, `organization`. */
   group: Schema.Array(Schema.String),
   version: Schema.Union([Schema.Finite, Schema.Array(Schema.Finite)]),
-  /** The version that a new node gets; the highest where it is absent. */
+  /** Version of new nodes; the highest if absent. */
   defaultVersion: optional(Schema.Finite),
   defaults: optional(Schema.Struct({ name: optional(Schema.String) })),
   inputs: Ports,
@@ -176,13 +161,13 @@ export const Description = Schema.Struct({
   requiredInputs: optional(Schema.Unknown),
   credentials: optional(Schema.Array(Credential)),
   properties: Schema.Array(Property),
-  /** Whether there is a variant for AI agents, of the same type with `Tool` behind it. */
+  /** Whether there is a variant for AI agents, named after the type with the suffix `Tool`. */
   usableAsTool: optional(Schema.Unknown),
   hidden: optional(Schema.Boolean),
   polling: optional(Schema.Boolean),
   webhooks: optional(Schema.Array(Schema.Struct({ name: optional(Schema.String) }))),
   maxNodes: optional(Schema.Finite),
-  /** Where the package has the schemas of what the node puts out, if not beside the node. */
+  /** Path of the schemas of the node's output in the package, if not beside the node. */
   schemaPath: optional(Schema.String),
   /** n8n's advice to those who build workflows with a model. */
   builderHint: optional(Schema.Struct({ searchHint: optional(Schema.String) })),
@@ -197,29 +182,29 @@ export const Description = Schema.Struct({
 })
 export type Description = typeof Description.Type
 
-/** A type of node with all its versions. */
+/** Node type with all its versions. */
 export interface NodeType {
-  /** As workflows name it: `n8n-nodes-base.httpRequest`. */
+  /** Name in workflows: `n8n-nodes-base.httpRequest`. */
   readonly type: string
-  /** Newest first; no version is in two of them. */
+  /** Newest first; each version is in only one of them. */
   readonly descriptions: ReadonlyArray<Description>
-  /** By resource and operation, `message/getAll`, the fields of the items that the newest version puts out. */
+  /** Fields of the newest version's output items by resource and operation (`message/getAll`). */
   readonly itemFields?: Readonly<Record<string, string>>
 }
 
-/** The versions that a description is for. */
+/** Versions of a description. */
 export const versionsOf = ({ version }: Description): ReadonlyArray<number> =>
   typeof version === "number" ? [version] : version
 
-/** Every version of the type, ascending. */
+/** All versions of the type, ascending. */
 export const versions = ({ descriptions }: NodeType): ReadonlyArray<number> =>
   [...new Set(descriptions.flatMap(versionsOf))].toSorted((a, b) => a - b)
 
-/** The version that a new node gets. */
+/** Version of new nodes. */
 export const defaultVersion = (nodeType: NodeType): number =>
   nodeType.descriptions.find((description) => description.defaultVersion !== undefined)?.defaultVersion ??
     versions(nodeType).at(-1) ?? 1
 
-/** The description for a version; `undefined` where there is none. */
+/** Description of a version, if there is one. */
 export const at = ({ descriptions }: NodeType, version: number): Description | undefined =>
   descriptions.find((description) => versionsOf(description).includes(version))

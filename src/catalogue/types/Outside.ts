@@ -1,4 +1,4 @@
-/** Which nodes reach outside the workflow or keep state, so that a rehearsal must not run them. */
+/** Detection of nodes that reach outside the workflow or keep state, which a rehearsal must not run. */
 import type { Parse } from "../../base/JavaScript.ts"
 import { obj } from "../../base/Json.ts"
 import type { Node } from "../../n8n/model/Workflow.ts"
@@ -7,15 +7,15 @@ import * as ParameterPlaces from "../parameters/ParameterPlaces.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import * as NodeType from "./NodeType.ts"
 
-/** The node that answers the workflow's own caller. */
+/** Node that answers the workflow's own caller. */
 const respond = "n8n-nodes-base.respondToWebhook"
 
-/** Starts GraphicsMagick, which loads what images refer to. */
+/** Node that starts GraphicsMagick, which loads files and URLs that images refer to. */
 const editImage = "n8n-nodes-base.editImage"
 
 const removeDuplicates = "n8n-nodes-base.removeDuplicates"
 
-/** The packages whose classification of their nodes is trusted. */
+/** Whether the type is from n8n's packages, whose classification is trusted. */
 const isOfN8n = (type: string) => /^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain)\./.test(type)
 
 const listed = (record: unknown, key: string): ReadonlyArray<string> => {
@@ -23,7 +23,7 @@ const listed = (record: unknown, key: string): ReadonlyArray<string> => {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : []
 }
 
-/** By n8n's own classification: it changes or routes items and does nothing else. */
+/** Whether n8n classifies the node as one that only changes or routes items. */
 const staysInside = ({ codex, group }: NodeType.Description): boolean => {
   const core = listed(codex?.subcategories, "Core Nodes")
   if (core.includes("Data Transformation")) return true
@@ -32,7 +32,7 @@ const staysInside = ({ codex, group }: NodeType.Description): boolean => {
   return (codex?.categories ?? []).includes("AI") && !listed(codex?.subcategories, "AI").includes("Tools")
 }
 
-/** It calls another workflow or agent, or lends itself to an agent as a tool. */
+/** Whether the node calls another workflow or agent, or is an agent's tool. */
 const callsAnother = ({ descriptions }: NodeType.NodeType): boolean =>
   descriptions.some(({ outputs, properties }) =>
     properties.some(({ type }) => type === "workflowSelector" || type === "agentSelector") ||
@@ -47,7 +47,7 @@ const needsCredential = (description: NodeType.Description, version: number, nod
   )
 }
 
-/** Memories and stores of n8n's own process keep what runs gave them, and so does the history of duplicates. */
+/** Whether the node keeps data in n8n's own process (memories, vector stores) or in the history of duplicates. */
 const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
   const ai = listed(codex?.subcategories, "AI")
   const operation = obj(node.parameters)?.["operation"] ?? "removeDuplicateInputItems"
@@ -57,13 +57,13 @@ const keepsState = ({ codex }: NodeType.Description, node: Node): boolean => {
 
 /**
  * Whether a node's output depends on more than its input, or its run has an effect: it needs or has a credential, keeps
- * state of earlier executions, or is not one of those that n8n's packages class as transforming or routing items (HTTP,
+ * state of earlier executions, or is not one that n8n's packages classify as transforming or routing items (HTTP,
  * files, commands, other workflows, waiting for a person or a time).
  *
  * **Details**
  *
- * A type that is not known or not n8n's does, and so does code that is not certain to compute only. Whether the
- * sub-nodes of an AI node do is a question to each of them.
+ * So do unknown types, types of other packages, and code that does not certainly only compute. The sub-nodes of an AI
+ * node are checked separately.
  */
 export const reachesOutside = (nodeType: NodeType.NodeType | undefined, node: Node, parse: Parse): boolean => {
   if (nodeType === undefined || !isOfN8n(node.type)) return true

@@ -1,55 +1,55 @@
-/** A parameter as a model sees it: in a line, in some lines, or whole. */
+/** Parameters as a model sees them: in one line, in some lines, or whole. */
 import * as Schema from "effect/Schema"
 import { defined, obj } from "../../base/Json.ts"
 import { operations } from "../parameters/Operators.ts"
 import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
 
-/** One parameter. */
+/** Description of a parameter. */
 export interface Parameter {
-  /** n8n's: `string`, `options`, `collection`, `resourceLocator`, … */
+  /** n8n's type: `string`, `options`, `collection`, `resourceLocator`, … */
   readonly type: string
   readonly required?: boolean
-  /** It holds a list of what is described. */
+  /** Whether the value is a list of what is described. */
   readonly list?: boolean
   readonly default?: Schema.Json
-  /** The values to choose from; whole: value to meaning. */
+  /** Choices; at level `whole`, meanings by value. */
   readonly options?: Schema.Json
-  /** How many options there are, where not all are shown. */
+  /** Number of options if not all are shown. */
   readonly optionCount?: number
-  /** They come from the service, with the credential. */
+  /** Whether n8n loads the options from the service. */
   readonly dynamic?: boolean
-  /** What a value looks like, for kinds that hold an object. */
+  /** Form of values that are objects. */
   readonly shape?: string
-  /** The operations of a filter's conditions, by the operator's type. */
+  /** Operations of a filter's conditions by the operator's type. */
   readonly operators?: Readonly<Record<string, string>>
-  /** The ways to give a resource locator, `{__rl: true, mode, value}`. */
+  /** Modes of a resource locator, `{__rl: true, mode, value}`. */
   readonly modes?: ReadonlyArray<string>
-  /** What it holds: names, or names to parameters; of a `fixedCollection` by group. */
+  /** Inner parameters: names, or parameters by name; in a `fixedCollection` by group. */
   readonly fields?: ReadonlyArray<string> | { readonly [name: string]: Parameter | NonNullable<Parameter["fields"]> }
   readonly description?: string
   /** n8n's advice to those who build workflows with a model. */
   readonly hint?: string
   readonly placeholder?: string
-  /** What must hold for it to apply. */
+  /** Condition under which it applies. */
   readonly when?: string
 }
 
 const wire = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Json)])
 
-/** On the wire only the type is promised: the whole schema would stand in every list of tools. */
+/** Only the type is in the wire schema: the whole would be repeated in every list of tools. */
 export const Parameter = wire as Schema.Codec<unknown> as Schema.Codec<Parameter, typeof wire.Encoded>
 
-/** What tells which of a type's parameters a node has. */
+/** Version and variant, which determine a node's parameters. */
 export type About = Pick<Scope, "version" | "isTool">
 
-/** How much is shown. */
+/** Level of detail. */
 export type Level = "line" | "lines" | "whole"
 
 const most = { line: 25, lines: 40, whole: Infinity } as const
 const longest = { line: 0, lines: 120, whole: 600 } as const
 
-/** Without markup, and no longer than `length`. */
+/** Text without markup, of at most `length` characters. */
 export const plain = (text: string | undefined, length: number): string | undefined => {
   const words = (text ?? "")
     .replace(/<a [^>]*>\s*(more info|learn more|see|read)[^<]*<\/a>\.?/gi, "")
@@ -74,13 +74,13 @@ const rules = (conditions: DisplayOptions["show"], word: string) =>
     `${name.replace(/^\//, "")} ${word} ${values.map(condition).join(" or ")}`
   )
 
-/** Remarks and buttons are no parameters. */
+/** Property types that are not parameters: remarks and buttons. */
 const remarks = new Set(["notice", "callout", "button", "curlImport", "hidden"])
 
 const aboutNode = (conditions: DisplayOptions["show"]) =>
   Object.fromEntries(Object.entries(conditions ?? {}).filter(([name]) => name.startsWith("@")))
 
-/** The parameters or choices that nodes of a version have, whatever else must hold for them. */
+/** Parameters or choices of nodes of a version, regardless of their other conditions. */
 export const ofVersion = <A extends { readonly displayOptions?: DisplayOptions; readonly type?: string }>(
   properties: ReadonlyArray<A>,
   about: About
@@ -93,18 +93,18 @@ export const ofVersion = <A extends { readonly displayOptions?: DisplayOptions; 
     )
   )
 
-/** What a placeholder shows, if it is a value and not a remark. */
+/** Value in a placeholder, unless it is a remark. */
 export const exampleOf = ({ placeholder, type }: Property | { placeholder?: string; type: string }): string => {
   const text = placeholder?.replace(/^e\.?g\.?:?\s*/i, "").trim() ?? ""
   const isRemark = /^(add|select|choose|enter|drag|your)\b|\.{3}$|…$/i.test(text) || text.length > 80
   return isRemark || type.toLowerCase().endsWith("collection") ? "" : text
 }
 
-/** `mode is "rules", @version is >= 3.1`. */
+/** Conditions in words: `mode is "rules", @version is >= 3.1`. */
 export const when = ({ hide, show }: DisplayOptions): string | undefined =>
   [...rules(show, "is"), ...rules(hide, "is not")].join(", ") || undefined
 
-/** A longer default is left out. */
+/** Maximum length of a default. */
 const longestDefault = 200
 
 const worthTelling = (value: unknown): Schema.Json | undefined => {
@@ -129,7 +129,7 @@ const optionsOf = (property: Property, level: Level, about: About) => {
   return { options: shown, ...(shown.length < values.length ? { optionCount: values.length } : {}) }
 }
 
-/** Parameters of one name differ by when they apply: a number tells them apart. */
+/** Name with a number, for parameters that share it under different conditions. */
 export const numbered = (name: string, index: number): string => index === 0 ? name : `${name} (${index + 1})`
 
 type Fields = NonNullable<Parameter["fields"]>
@@ -151,7 +151,7 @@ const fieldsOf = (property: Property, level: Level, about: About): Parameter["fi
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
 }
 
-/** What the values of a kind look like. */
+/** Forms of values by type. */
 const shapes: Readonly<Record<string, string>> = {
   resourceLocator: "{__rl: true, mode, value}",
   workflowSelector: "{__rl: true, mode: \"id\", value}",
@@ -168,11 +168,11 @@ const shapes: Readonly<Record<string, string>> = {
 
 const operators = Object.fromEntries(Object.entries(operations).map(([type, names]) => [type, names.join(" ")]))
 
-/** Sentences that speak of n8n's own code for building workflows, which is not at hand here. */
+/** Sentences about n8n's own SDK for building workflows, which does not apply here. */
 const isAboutCode =
   /SDK|expr\(|\w\(\)|\.(?:on|to|out|node)[A-Z(]|subnodes|@example|@builderHint|model-list lookup|[Gg]ateway credits/
 
-/** n8n's advice to models that build workflows: the first sentences that hold here, no longer than `length`. */
+/** First sentences of n8n's advice to models that apply here, of at most `length` characters. */
 export const advice = (hint: string | undefined, length: number): string | undefined => {
   const sentences = (plain(hint, Infinity) ?? "").split(/(?<=[.!?])\s+(?=[A-Z`'"])/)
     .filter((sentence) => !isAboutCode.test(sentence))

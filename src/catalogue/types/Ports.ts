@@ -1,76 +1,68 @@
-/** The inputs and outputs of a node: what its type says, for its version and parameters. */
+/** Inputs and outputs of a node, by its type, version and parameters. */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { defined, type Obj } from "../../base/Json.ts"
+import { defined, num, type Obj, obj, str } from "../../base/Json.ts"
 import type * as Connections from "../../n8n/model/Connections.ts"
 import type { Description, Ports } from "./NodeType.ts"
 
-/** One input or output; `index` counts those of its type. */
+/** Input or output; `index` counts those of its type. */
 export interface Port extends Connections.Port {
-  /** As a person sees it: `true`, `Chat Model`, `error`. */
+  /** Label in the editor: `true`, `Chat Model`, `error`. */
   readonly name?: string
   readonly required?: boolean
   readonly maxConnections?: number
-  /** The types of node that may be connected here, and those that may not. */
+  /** Node types that may be connected here, and those that may not. */
   readonly only?: ReadonlyArray<string>
   readonly never?: ReadonlyArray<string>
 }
 
 /**
- * Evaluates one of n8n's own expressions, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` where it fails.
+ * Evaluates an expression of n8n's own, `={{ … }}` over `$parameter` and `$nodeVersion`; `undefined` if it fails.
  */
 export type Evaluate = (
   expression: string,
   scope: { readonly parameters: Obj; readonly version: number }
 ) => unknown
 
-/** What the ports of a node depend on; its parameters are complete: with defaults. */
+/** Properties of a node that determine its ports; the parameters include defaults. */
 export interface Node {
   readonly parameters: Obj
   readonly version: number
   readonly onError?: string | undefined
 }
 
-const PortList = Schema.Array(Schema.NullOr(Schema.Union([
-  Schema.String,
-  Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
-])))
+const decodeFilter = Schema.decodeUnknownOption(Schema.Struct({
+  nodes: Schema.optionalKey(Schema.Array(Schema.String)),
+  excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
+}))
 
-const Extra = {
-  name: Schema.decodeUnknownOption(Schema.String),
-  required: Schema.decodeUnknownOption(Schema.Boolean),
-  maxConnections: Schema.decodeUnknownOption(Schema.Finite),
-  filter: Schema.decodeUnknownOption(Schema.Struct({
-    nodes: Schema.optionalKey(Schema.Array(Schema.String)),
-    excludedNodes: Schema.optionalKey(Schema.Array(Schema.String))
-  }))
-}
-
-const valueOf = <A>(option: { readonly _tag: "None" } | { readonly _tag: "Some"; readonly value: A }) =>
-  option._tag === "Some" ? option.value : undefined
-
-/** Whether the type's ports may depend on the parameter of that name. */
+/** Whether the type's ports may depend on the parameter. */
 export const dependOn = ({ inputs, outputs }: Description, name: string): boolean =>
   [inputs, outputs].some((ports) => typeof ports === "string" && ports.split(/\W+/).includes(name))
 
-/** More than any node has: with more, the ports count as unknown. */
+/** Maximum number of ports; a node with more has unknown ports. */
 const maxPorts = 256
 
-const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined =>
-  Array.isArray(value) && value.length > maxPorts ?
-    undefined :
-    valueOf(Schema.decodeUnknownOption(PortList)(value))?.flatMap((port) => {
-      if (port === null) return []
-      if (typeof port === "string") return [{ type: port }]
-      const filter = valueOf(Extra.filter(port["filter"]))
-      return [defined({
-        type: port.type,
-        name: valueOf(Extra.name(port["displayName"])) || undefined,
-        required: valueOf(Extra.required(port["required"])),
-        maxConnections: valueOf(Extra.maxConnections(port["maxConnections"])),
-        only: filter?.nodes,
-        never: filter?.excludedNodes
-      })]
-    })
+const portOf = (value: unknown): Omit<Port, "index"> | undefined => {
+  if (typeof value === "string") return { type: value }
+  const { displayName, filter, maxConnections, required, type } = obj(value) ?? {}
+  if (typeof type !== "string") return undefined
+  const allowed = Option.getOrUndefined(decodeFilter(filter))
+  return defined({
+    type,
+    name: str(displayName) || undefined,
+    required: typeof required === "boolean" ? required : undefined,
+    maxConnections: num(maxConnections),
+    only: allowed?.nodes,
+    never: allowed?.excludedNodes
+  })
+}
+
+const decode = (value: unknown): ReadonlyArray<Omit<Port, "index">> | undefined => {
+  if (!Array.isArray(value) || value.length > maxPorts) return undefined
+  const ports = value.filter((each) => each !== null).map(portOf)
+  return ports.every((port) => port !== undefined) ? ports : undefined
+}
 
 const counted = (ports: ReadonlyArray<Omit<Port, "index">>): ReadonlyArray<Port> => {
   const counts = new Map<string, number>()
@@ -95,7 +87,7 @@ const portsOf = (declared: Ports, { parameters, version }: Node, evaluate: Evalu
   return ports === undefined ? undefined : counted(ports)
 }
 
-/** The inputs; `undefined` where they are unknown. */
+/** Inputs; `undefined` if they are unknown. */
 export const inputs = (
   description: Description,
   node: Node,
@@ -105,7 +97,7 @@ export const inputs = (
   return ports === undefined ? undefined : named(ports, description.inputNames)
 }
 
-/** The outputs, the error output included; `undefined` where they are unknown. */
+/** Outputs, including the error output; `undefined` if they are unknown. */
 export const outputs = (
   description: Description,
   node: Node,

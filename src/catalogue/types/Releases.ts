@@ -1,17 +1,17 @@
-/** What earlier releases of n8n lack, and what later ones lack: its API tells of no node type whether it is there. */
+/** Differences between the node types of n8n's releases: n8n's API does not list its types. */
 import * as Schema from "effect/Schema"
 import { type NodeType, versions } from "./NodeType.ts"
 
-/** As far as a few releases show it. */
+/** Differences between a few releases. */
 export const Releases = Schema.Struct({
-  /** `type` or `type@version`, and the last of those releases that does not have it. */
+  /** Last of these releases without the type, by `type` or `type@version`. */
   lacking: Schema.Record(Schema.String, Schema.String),
-  /** Types that are no more, and the last of those releases that has them. */
+  /** Last of these releases with a type that was removed. */
   removed: Schema.Record(Schema.String, Schema.String)
 })
 export type Releases = typeof Releases.Type
 
-/** The types of one release. */
+/** Types of a release. */
 export interface Release {
   /** `2.10` */
   readonly release: string
@@ -21,7 +21,7 @@ export interface Release {
 const namesOf = ({ types }: { readonly types: ReadonlyArray<NodeType> }) =>
   new Set(types.flatMap((each) => [each.type, ...versions(each).map((version) => `${each.type}@${version}`)]))
 
-/** What the types of earlier releases, oldest first, and those of now do not share. */
+/** Differences between earlier releases, oldest first, and the current types. */
 export const differences = (earlier: ReadonlyArray<Release>, types: ReadonlyArray<NodeType>): Releases => {
   const now = namesOf({ types })
   const lacking: Record<string, string> = {}
@@ -34,7 +34,7 @@ export const differences = (earlier: ReadonlyArray<Release>, types: ReadonlyArra
   return { lacking, removed }
 }
 
-/** Whether one release, `2.10` or `2.10.3`, came after another; patches do not count. */
+/** Whether one release (`2.10` or `2.10.3`) came after another, ignoring patches. */
 export const isNewer = (one: string, other: string): boolean => {
   const [[major = 0, minor = 0], [otherMajor = 0, otherMinor = 0]] = [one, other].map((each) =>
     each.split(".").map(Number)
@@ -42,16 +42,12 @@ export const isNewer = (one: string, other: string): boolean => {
   return major > otherMajor || major === otherMajor && minor > otherMinor
 }
 
-const isAnyLacked = ({ lacking }: Releases, names: ReadonlyArray<string>, release: string): boolean =>
-  names.some((name) => {
-    const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined
-    return last !== undefined && !isNewer(release, last)
-  })
+/** Whether n8n of this release certainly lacks all versions of the type. */
+export const isTypeLacked = ({ lacking }: Releases, name: string, release: string): boolean => {
+  const last = Object.hasOwn(lacking, name) ? lacking[name] : undefined
+  return last !== undefined && !isNewer(release, last)
+}
 
-/** Whether an n8n of this release surely lacks the type, or this version of it. */
+/** Whether n8n of this release certainly lacks this version of the type. */
 export const isLacked = (releases: Releases, type: string, version: number, release: string): boolean =>
-  isAnyLacked(releases, [type, `${type}@${version}`], release)
-
-/** Whether an n8n of this release surely lacks all versions of the type. */
-export const isTypeLacked = (releases: Releases, type: string, release: string): boolean =>
-  isAnyLacked(releases, [type], release)
+  isTypeLacked(releases, type, release) || isTypeLacked(releases, `${type}@${version}`, release)

@@ -1,13 +1,12 @@
 /**
- * The tools for AI agents that n8n makes of ordinary nodes: of `n8n-nodes-base.slack` it makes
- * `n8n-nodes-base.slackTool`, which an agent calls, and `n8n-nodes-base.slackHitlTool`, which asks a person before
- * another tool is called. No package lists them.
+ * Tools for AI agents that n8n derives from ordinary nodes: `n8n-nodes-base.slackTool`, which an agent calls, and
+ * `n8n-nodes-base.slackHitlTool`, which asks a person before another tool is called. No package lists them.
  */
 import { choices, type Description, type NodeType, type Port, type Property } from "./NodeType.ts"
 
 const agentTool: Port = { type: "ai_tool", displayName: "Tool" }
 
-/** Before the first parameter that is no mere remark. */
+/** Inserts parameters after the last callout. */
 const insert = (properties: ReadonlyArray<Property>, added: ReadonlyArray<Property>) => {
   const from = properties.findLastIndex(({ type }) => type === "callout") + 1
   return properties.toSpliced(from, 0, ...added)
@@ -22,7 +21,7 @@ const toolDescription = ({ description = "", properties }: Description): Readonl
     type: "string",
     default: description,
     required: true,
-    description: "What the agent is told of the tool"
+    description: "Description that the agent reads"
   }
   if (!named("resource") && !named("operation")) return insert(properties, [text])
   const kind: Property = {
@@ -92,13 +91,13 @@ const suffixes = [["HitlTool", approval], [
   (description: Description) => description.usableAsTool ? tool(description) : undefined
 ]] as const
 
-/** The type that a tool variant is based on. */
+/** Base type of a tool variant. */
 export const baseOf = (type: string): string | undefined => {
   const entry = suffixes.find(([suffix]) => type.endsWith(suffix))
   return entry === undefined ? undefined : type.slice(0, -entry[0].length)
 }
 
-/** The tool of a type, as n8n makes it; `undefined` where it makes none. */
+/** Tool variant of a type; `undefined` if n8n does not derive it. */
 export const variant = (type: string, base: NodeType): NodeType | undefined => {
   const make = suffixes.find(([suffix]) => type === base.type + suffix)?.[1]
   const descriptions = base.descriptions.flatMap((description) => make?.(description) ?? [])

@@ -1,14 +1,14 @@
-/** The ports that a node would have with other values of its parameters, each with the condition that brings it. */
+/** Ports that a node would have with other parameter values, each with its condition. */
 import type { Obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as Ports from "./Ports.ts"
 
-/** A port, and what brings it: `hasOutputParser is true`. */
+/** Port and its condition: `hasOutputParser is true`. */
 export interface ConditionalPort {
   readonly port: Ports.Port
   readonly condition: string
-  /** Whether it takes the place of the ports that the node has otherwise. */
+  /** Whether it replaces the ports that the node has otherwise. */
   readonly isInstead: boolean
 }
 
@@ -21,13 +21,13 @@ interface Setting {
   readonly parameters: Obj
 }
 
-/** More values of one parameter are not tried. */
+/** Maximum number of values that are tried for a parameter. */
 const mostValues = 12
 
-/** More values are counted rather than named. */
+/** Maximum number of values that are named; the rest are counted. */
 const mostNamed = 3
 
-/** What the types' expressions compare the parameter with. */
+/** Literals with which the port expressions compare the parameter. */
 const comparedWith = ({ inputs, outputs }: Description, name: string): ReadonlyArray<string> =>
   [inputs, outputs].flatMap((ports) =>
     typeof ports === "string"
@@ -42,14 +42,14 @@ const otherValues = (description: Description, property: Property, current: unkn
   if (type !== "options") return []
   const values = choices(property).map(({ value }) => value)
   const others = (values.length === 0 ? comparedWith(description, name) : values).filter((value) => value !== current)
-  // One more input or output says how the next ones come.
+  // One more input or output shows how the rest are added.
   return typeof others[0] === "number" ? others.slice(0, 1) : others.slice(0, mostValues)
 }
 
-/** What is selected rather than set. */
+/** Parameters that the question selects. */
 const selectors = new Set(["resource", "operation"])
 
-/** The node's parameters with one of them changed, for each that its ports may depend on. */
+/** Variants of the node's parameters, each with a change that its ports may depend on. */
 const settings = (description: Description, { parameters, version }: Ports.Node): ReadonlyArray<Setting> =>
   Parameters.applying(description, { typeVersion: version, parameters }).flatMap((property): ReadonlyArray<Setting> => {
     const { name } = property
@@ -78,7 +78,7 @@ const inWords = (path: string, values: ReadonlyArray<unknown>): string => {
   return `${path} is ${named}${values.length > mostNamed ? ` or ${values.length - mostNamed} others` : ""}`
 }
 
-/** Of the inputs or outputs, as `read` says, of a node with these parameters, without defaults. */
+/** Conditional inputs or outputs, depending on `read`; the node's parameters are without defaults. */
 export const conditionalPorts = (
   description: Description,
   node: Ports.Node,

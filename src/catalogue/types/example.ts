@@ -1,11 +1,11 @@
-/** The parameters of a node in common use, derived from its type's description. */
+/** Typical parameters of a node, derived from its type's description. */
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as Ports from "./Ports.ts"
-import { isBody, isCode, isEmpty, sample } from "./samples.ts"
+import { type Context, isBody, isCode, isEmpty, sample } from "./samples.ts"
 
-/** What people choose where n8n's default is another: the first of these that the parameter offers. */
+/** Common choices that differ from n8n's defaults; the first that the parameter offers is used. */
 const preferences: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   method: ["POST"],
   httpMethod: ["POST"],
@@ -26,22 +26,17 @@ const preferred = (property: Property, values: Obj): unknown => {
   return candidates.find((each) => offered.some(({ value }) => value === each))
 }
 
-/** Texts that a node is there to send, store or show, though n8n takes it without. */
+/** Optional texts that a node exists to send, store or show. */
 const texts: ReadonlySet<string> = new Set(
   "path name title subject text textContent content body bodyContent message html prompt command".split(" ")
 )
 
-/** Lists that a node is there for, and that are empty by default. */
-const lists: ReadonlySet<string> = new Set([
-  "formFields",
-  "categories",
-  "fields",
-  "fieldsUi",
-  "columnsUi",
-  "extractionValues"
-])
+/** Lists that are essential to a node although they are empty by default. */
+const lists: ReadonlySet<string> = new Set(
+  "formFields categories fields fieldsUi columnsUi extractionValues".split(" ")
+)
 
-/** Whether the node is there for it, although n8n does not require it. */
+/** Whether the parameter is essential to the node although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {
   const { default: initial, name, type, typeOptions, validateType } = property
   return typeOptions?.["minRequiredFields"] !== undefined ||
@@ -52,7 +47,7 @@ const isPurpose = (property: Property): boolean => {
     isCode(property) || isBody(property)
 }
 
-/** Members of a collection that belong to common use. */
+/** Commonly used members of collections. */
 const commonMembers: ReadonlySet<string> = new Set(["systemMessage"])
 
 const commonOf = (property: Property, context: Context) =>
@@ -62,28 +57,21 @@ const commonOf = (property: Property, context: Context) =>
     )
   )
 
-/** Settings that most nodes have, and that say nothing about what a node is for. */
+/** Settings of most nodes, unrelated to the purpose of any. */
 const incidental = /^(?:authentication|options|resource|operation|descriptionType|toolDescription|simple|notice)$/
 
-/** Whether the agent's model fills something in. */
+/** Whether the agent's model fills in part of the value. */
 const isFilledByAgent = (value: unknown) => JSON.stringify(value)?.includes("$fromAI") === true
 
-/** Kinds of parameters in which it can. */
+/** Whether the agent's model can fill in parameters of this type. */
 const isForAgent = (type: string) => type === "string" || type === "fixedCollection"
 
-/** How many parameters a node shows that requires none. */
+/** Maximum number of default parameters in the example of a node without required ones. */
 const mostDefaults = 4
 
 const isPlain = ({ type }: Property) => ["string", "number", "options", "boolean", "dateTime"].includes(type)
 
-/** The node that an example is for. */
-interface Context {
-  readonly version: number
-  readonly isTool: boolean
-  readonly evaluate: Ports.Evaluate
-}
-
-/** The parameters whose values decide that these are shown. */
+/** Parameters whose values decide whether these are visible. */
 const deciding = (properties: ReadonlyArray<Property>): ReadonlySet<string> =>
   new Set(properties.flatMap(({ displayOptions }) => Object.keys(displayOptions?.show ?? {})))
 
@@ -96,11 +84,11 @@ const inOrder = (properties: ReadonlyArray<Property>, parameters: Obj): Obj => {
 }
 
 /**
- * Parameters that n8n accepts: the selected ones, those that are required, and those that the node is there for.
+ * Parameters that n8n accepts: the selected ones, the required ones, and those essential to the node.
  *
  * **Details**
  *
- * A parameter that is filled in can bring others, and these can be required: it goes on until nothing new appears.
+ * A parameter can make others visible, and these can be required: filling in continues until nothing new appears.
  */
 export const parameters = (description: Description, selected: Obj, context: Context): Obj => {
   const { version: typeVersion } = context
@@ -167,6 +155,6 @@ export const parameters = (description: Description, selected: Obj, context: Con
   })
 }
 
-/** Whether an agent calls nodes of this type. */
+/** Whether agents call nodes of this type. */
 export const isAgentTool = ({ outputs }: Description): boolean =>
   Array.isArray(outputs) && outputs.some((port) => port === "ai_tool" || obj(port)?.["type"] === "ai_tool")

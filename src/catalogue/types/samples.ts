@@ -1,11 +1,11 @@
-/** Sample values of parameters: n8n's default or placeholder, else one by the parameter's kind. */
+/** Sample values of parameters: n8n's default or placeholder, otherwise a value for the type. */
 import { type Obj, obj, str } from "../../base/Json.ts"
 import { isShown } from "../parameters/ParameterDisplay.ts"
 import { choices, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { exampleOf, plain } from "./ParameterView.ts"
 import type { Evaluate } from "./Ports.ts"
 
-/** The node that the samples are for. */
+/** Node that the samples are for. */
 export interface Context {
   readonly version: number
   /** Whether an agent calls the node and fills in its values. */
@@ -18,7 +18,7 @@ export const isEmpty = (value: unknown): boolean =>
 
 const field = (name: string) => `={{ $json.${name} }}`
 
-/** A call of n8n's `$fromAI`: the agent's model fills the value in. */
+/** Call of n8n's `$fromAI`: the agent's model fills in the value. */
 const fromAI = ({ description, displayName, name }: Property) => {
   const meaning = plain(description, 60) ?? displayName
   return `={{ $fromAI('${name}', '${meaning.replace(/['\\{}]/g, "")}', 'string') }}`
@@ -27,10 +27,8 @@ const fromAI = ({ description, displayName, name }: Property) => {
 const text = (property: Property, { isTool }: Context) =>
   isTool && property.noDataExpression !== true && !isForAgent(property) ? fromAI(property) : field(property.name)
 
-/** What the agent reads before it calls the tool. */
+/** Whether the parameter is the tool's description, which the agent reads. */
 const isForAgent = ({ name }: Property) => name === "description" || name === "toolDescription"
-
-// ---- the table by kind
 
 const condition = {
   id: "1",
@@ -39,7 +37,7 @@ const condition = {
   operator: { type: "string", operation: "equals" }
 }
 
-/** With its `options`, as the editor writes it: without them, older versions of the nodes fail. */
+/** Filter with `options`, as the editor writes it: older versions of the nodes fail without them. */
 const filter = ({ typeOptions }: Property, { evaluate, version }: Context, options: Obj = {}) => {
   const declared = obj(typeOptions?.["filter"])?.["version"] ?? 1
   const filterVersion = str(declared) === undefined ? declared : evaluate(String(declared), { parameters: {}, version })
@@ -56,7 +54,7 @@ const assignments = {
 
 const mapper = { mappingMode: "autoMapInputData", value: null }
 
-/** What an agent fills in, one value for each input of the workflow that it calls. */
+/** Resource mapper for an agent: one value for each input of the called workflow. */
 const mapperForAgent = {
   mappingMode: "defineBelow",
   value: { orderId: "={{ $fromAI('orderId', 'the id of the order', 'string') }}" },
@@ -65,7 +63,6 @@ const mapperForAgent = {
 
 const weekdays = [{ field: "weeks", weeksInterval: 1, triggerAtDay: [1, 2, 3, 4, 5], triggerAtHour: 9 }]
 
-/** Whether the group is that of a schedule's rules. */
 const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
 
 const code: Readonly<Record<string, string>> = {
@@ -73,16 +70,15 @@ const code: Readonly<Record<string, string>> = {
   pythonCode: "return [{\"json\": {**item[\"json\"], \"seen\": True}} for item in _items]"
 }
 
-/** What an agent is told of a tool. */
 const about = "Looks up an order by its id"
 
-/** Whether the parameter holds a program. */
+/** Whether the value is a program. */
 export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
 
-/** Whether the parameter holds the JSON of a body, of items or of a schema. */
+/** Whether the value is the JSON of a body, of items or of a schema. */
 export const isBody = ({ name, type }: Property): boolean => type === "json" && /body|schema|json|payload/i.test(name)
 
-/** A value beside the name of a field is that of the same field; the agent's model fills in its own. */
+/** Sample of a parameter in a list: the value of the field named beside it, or `$fromAI` for an agent. */
 const inList = (property: Property, { isTool }: Context) =>
   label(property) ?? (!isValue(property) ? undefined : isTool ? fromAI(property) : field("name"))
 
@@ -90,7 +86,7 @@ const addressForAgent = "=https://api.example.com/orders/{{ $fromAI('orderId', '
 
 const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
 
-/** What names an entry of a list: a field, a column, a category. */
+/** Sample name of an entry in a list: a field, a column, a category. */
 const label = ({ name }: Property): string | undefined =>
   /category|option$/i.test(name) ? "urgent" : /(?:name|label|key|column|fieldId)$/i.test(name) ? "name" : undefined
 
@@ -98,7 +94,7 @@ const body = "={{ JSON.stringify({ id: $json.id, name: $json.name }) }}"
 
 const bodyForAgent = "={{ JSON.stringify({ status: $fromAI('status', 'the new status', 'string') }) }}"
 
-/** Longer defaults are shown in short: a page of HTML says no more than its heading. */
+/** Maximum length of a default; a whole page of HTML would say no more than its heading. */
 const longestDefault = 400
 
 const byEditor: Readonly<Record<string, string>> = {
@@ -106,10 +102,8 @@ const byEditor: Readonly<Record<string, string>> = {
   sqlEditor: "SELECT id, name FROM customers"
 }
 
-/** What the parameter is edited with says what it holds. */
 const ofEditor = ({ typeOptions }: Property): string | undefined => byEditor[str(typeOptions?.["editor"]) ?? ""]
 
-/** JSON without spaces that only format it. */
 const compact = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json))
@@ -128,8 +122,6 @@ const ofDefault = (property: Property, context: Context): unknown => {
 
 const isAlphanumeric = ({ validateType }: Property) => validateType === "string-alphanumeric"
 
-// ----
-
 const fits = (mode: Mode, value: string) =>
   (mode.validation ?? []).every(({ properties, type }) => {
     if (type !== "regex" || properties?.regex === undefined) return true
@@ -140,7 +132,7 @@ const fits = (mode: Mode, value: string) =>
     }
   })
 
-/** A list is chosen from in the editor; names, ids and addresses can be written. */
+/** Sample of a resource locator; modes other than the list can be written by hand. */
 const locator = ({ default: initial, modes = [], name }: Property, { isTool }: Context) => {
   if (str(obj(initial)?.["value"])) return { __rl: true, ...obj(initial) }
   const writable = modes.filter((mode) => mode.name !== "list")
@@ -148,14 +140,14 @@ const locator = ({ default: initial, modes = [], name }: Property, { isTool }: C
     writable.find((each) => each.name === "id") ?? writable[0] ?? modes[0]
   if (mode === undefined) return { __rl: true, mode: "id", value: field(name) }
   const value = exampleOf({ type: "string", ...mode })
-  // Which table or channel is for the builder to say, not for the agent's model.
+  // The builder chooses the table or channel, not the agent's model.
   const literal = [value, ...isTool ? [`my_${name}`] : []].find((each) => each !== "" && fits(mode, each))
   return { __rl: true, mode: mode.name, value: literal ?? field(name) }
 }
 
 const required = (property: Property): Property => ({ ...property, required: true })
 
-/** Those of a group that are shown while the others have their defaults. */
+/** Members of a group that are visible with the defaults of the others. */
 const shownOf = (values: ReadonlyArray<Property>, { isTool, version }: Context) => {
   const defaults = Object.fromEntries(values.map((each) => [each.name, each.default]))
   const scope = { values: defaults, root: {}, version, isTool }
@@ -172,7 +164,7 @@ const requiredOf = (properties: ReadonlyArray<Property>, context: Context, depth
     )
   )
 
-/** What a condition or an assignment of a list is about, though n8n takes an empty one. */
+/** Whether the parameter is the value of a condition or an assignment, which n8n accepts empty. */
 const isValue = ({ name, type }: Property) => type === "string" && /value$/i.test(name)
 
 const group = (property: Property, { name, values }: Group, context: Context, depth: number) => {
@@ -183,7 +175,7 @@ const group = (property: Property, { name, values }: Group, context: Context, de
   return { [name]: property.typeOptions?.["multipleValues"] === true ? [{ ...value, ...more }] : { ...value, ...more } }
 }
 
-/** A default with samples in place of empty texts and of conditions that compare nothing. */
+/** Default with samples instead of empty texts and empty conditions. */
 const filled = (property: Property, value: unknown, context: Context): unknown => {
   if (property.type === "filter") return filter(property, context, obj(obj(value)?.["options"]) ?? {})
   if (property.type !== "fixedCollection") return value
@@ -209,7 +201,7 @@ const filled = (property: Property, value: unknown, context: Context): unknown =
   )
 }
 
-/** A value that n8n accepts, as close to common use as its description allows. */
+/** Value that n8n accepts, as typical as the description allows. */
 export const sample = (property: Property, context: Context, depth = 0): unknown => {
   const { name, type } = property
   if (!isEmpty(property.default) && !/^resource|Selector$/.test(type)) return ofDefault(property, context)

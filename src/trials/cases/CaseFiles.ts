@@ -1,4 +1,4 @@
-/** The files of cases: found, read, and written back. */
+/** Files of test cases: search, reading and updates. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -12,7 +12,7 @@ import * as JsonText from "../../workflows/files/JsonText.ts"
 import { isIgnored } from "../../workflows/files/WorkflowFiles.ts"
 import * as TestCase from "./TestCase.ts"
 
-/** How the name of a case's file ends. */
+/** Suffix of the files of cases. */
 export const suffix = ".test.json"
 
 const refuse = (reason: string, hint: string, errorDetails?: string) =>
@@ -20,10 +20,10 @@ const refuse = (reason: string, hint: string, errorDetails?: string) =>
 
 const unreadable = (path: string) => ({ reason }: PlatformError.PlatformError) =>
   reason._tag === "NotFound"
-    ? refuse(`There is no file or folder '${path}'`, "Give folders and files of cases.")
-    : refuse(`'${path}' cannot be read`, "Look at its permissions.", reason.message)
+    ? refuse(`There is no file or folder '${path}'`, "Pass folders or files of cases.")
+    : refuse(`'${path}' cannot be read`, "Check its permissions.", reason.message)
 
-/** The files of cases in and below a folder; `node_modules`, dot folders and links to folders are passed by. */
+/** Files of cases in and below a folder, without `node_modules`, dot folders and links to folders. */
 const below = (folder: string): Effect.Effect<
   ReadonlyArray<string>,
   PlatformError.PlatformError,
@@ -33,34 +33,34 @@ const below = (folder: string): Effect.Effect<
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const names = (yield* fs.readDirectory(folder)).filter((name) => !isIgnored(name)).toSorted()
-    const found = yield* Effect.forEach(names, (name) => {
+    const files = yield* Effect.forEach(names, (name) => {
       const file = path.join(folder, name)
       if (name.endsWith(suffix)) return Effect.succeed([file])
       return Effect.flatMap(fs.lstat(file), ({ type }) => type === "Directory" ? below(file) : Effect.succeed([]))
     })
-    return found.flat()
+    return files.flat()
   })
 
-/** A place that was asked for. */
+/** Requested place. */
 export interface Place {
-  /** A folder itself, or that of a file: absolute. */
+  /** Absolute path of the folder, or of the file's folder. */
   readonly folder: string
   readonly files: ReadonlyArray<string>
 }
 
-/** The cases at these paths, which are folders or files, each once. */
+/** Cases at these paths, which are folders or files, without duplicates. */
 export const find = Effect.fn("CaseFiles.find")(function*(paths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const places = yield* Effect.forEach(paths, (given) => {
-    const at = path.resolve(given)
+  const places = yield* Effect.forEach(paths, (requested) => {
+    const at = path.resolve(requested)
     return fs.stat(at).pipe(
       Effect.flatMap(({ type }) =>
         type === "Directory"
           ? Effect.map(below(at), (files): Place => ({ folder: at, files }))
           : Effect.succeed<Place>({ folder: path.dirname(at), files: [at] })
       ),
-      Effect.mapError(unreadable(given))
+      Effect.mapError(unreadable(requested))
     )
   })
   return {
@@ -69,7 +69,7 @@ export const find = Effect.fn("CaseFiles.find")(function*(paths: ReadonlyArray<s
   }
 })
 
-/** A case as it is in its file. */
+/** Case with its file. */
 export interface CaseFile {
   readonly path: string
   readonly text: string
@@ -84,7 +84,7 @@ const notCase = (faults: ReadonlyArray<TestCase.Fault>) =>
     hint: "Nothing ran."
   })
 
-/** Reads a case; fails with all that is wrong with it. */
+/** Reads a case; fails with all its faults. */
 export const read = Effect.fn("CaseFiles.read")(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(fs.readFileString(path), unreadable(path))
@@ -96,7 +96,7 @@ export const read = Effect.fn("CaseFiles.read")(function*(path: string) {
   return { path, text, value: obj(value) ?? {}, testCase: decoded.success } satisfies CaseFile
 })
 
-/** Writes what a case expects into its file, which keeps its layout and its comments; false where it says so already. */
+/** Writes an expectation into its case's file, preserving layout and comments; false if the file does not change. */
 export const write = Effect.fn("CaseFiles.write")(function*({ path, text, value }: CaseFile, expect: object) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -105,7 +105,7 @@ export const write = Effect.fn("CaseFiles.write")(function*({ path, text, value 
   const changed = Effect.gen(function*() {
     const file = yield* fs.realPath(path)
     if ((yield* fs.readFileString(file)) !== text) {
-      return yield* refuse("It was changed while it ran", "Nothing was written; run it again.")
+      return yield* refuse("The file was changed during the test", "Nothing was written; run the case again.")
     }
     const { mode } = yield* fs.stat(file)
     const temporary = paths.join(paths.dirname(file), `.effect-n8n-mcp-${randomBytes(6).toString("hex")}.tmp`)
@@ -115,6 +115,6 @@ export const write = Effect.fn("CaseFiles.write")(function*({ path, text, value 
   return yield* Effect.catchTag(
     changed,
     "PlatformError",
-    ({ reason }) => Effect.fail(refuse("It cannot be written", "Look at its permissions.", reason.message))
+    ({ reason }) => Effect.fail(refuse("It cannot be written", "Check its permissions.", reason.message))
   )
 })

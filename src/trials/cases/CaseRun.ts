@@ -1,4 +1,4 @@
-/** Runs a case, and tells what came of it. */
+/** Runs of test cases. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
@@ -13,33 +13,33 @@ import type { Difference } from "./Expected.ts"
 import type { TestCase } from "./TestCase.ts"
 import * as Verdict from "./Verdict.ts"
 
-/** How cases are run. */
+/** Options of a run. */
 export interface Options {
-  /** Instead of comparing, writes what came into the cases. */
+  /** Whether to write the results into the cases instead of comparing. */
   readonly update: boolean
   readonly redacts: boolean
 }
 
-/** What came of a case. */
+/** Outcome of a case. */
 export type Outcome = {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string
   readonly milliseconds: number
 } & (Compared | CannotRun)
 
-/** A case that ran. */
+/** Outcome of a case that ran. */
 export interface Compared {
   readonly _tag: "Passed" | "Failed" | "Updated"
   readonly executionId: string
-  /** None of a case that passed; of an updated one those that there were. */
+  /** Differences; empty for a case that passed, and those before the update for one that was updated. */
   readonly differences: ReadonlyArray<Difference>
-  /** Why the execution failed, without secrets; there where it was not expected to. */
+  /** Unexpected failure of the execution, without secrets. */
   readonly failure: ExecutionSummary.Failure | undefined
-  /** The nodes that reach outside and for which the replayed execution has no data. */
+  /** Nodes that reach outside and for which the replayed execution has no data. */
   readonly notRun: ReadonlyArray<string>
 }
 
-/** A case that did not run to its end. */
+/** Outcome of a case that did not complete. */
 export interface CannotRun {
   readonly _tag: "Error"
   readonly error: Errors.N8nError
@@ -47,13 +47,13 @@ export interface CannotRun {
 
 const defaultTimeout = 60_000
 
-/** A path in a case starts at its folder. */
+/** Workflow of a case; a path is relative to the case's folder. */
 const referenceIn = Effect.fnUntraced(function*(file: string, workflow: string) {
   const path = yield* Path.Path
   return Reference.parse(workflow).place.kind === "file" ? path.resolve(path.dirname(file), workflow) : workflow
 })
 
-/** Refuses names of nodes that the workflow does not have: they would pass as nodes that gave nothing. */
+/** Refuses names of missing nodes, which would count as nodes without output. */
 const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: TestCase) {
   const expected = Object.keys(expect?.nodes ?? {})
   if (expected.length === 0) return
@@ -62,7 +62,7 @@ const checkNames = Effect.fnUntraced(function*(workflowId: string, { expect }: T
   const unknown = expected.find((name) => !names.has(name))
   if (unknown === undefined) return
   return yield* new Errors.ValidationError({
-    reason: `expect.nodes names '${unknown}', which is no node`,
+    reason: `expect.nodes names '${unknown}', which is not a node`,
     field: "expect.nodes",
     hint: `${Nearest.suggestion(unknown, names)} Nothing ran.`
   })
@@ -102,7 +102,7 @@ const tested = Effect.fnUntraced(function*(file: string, { redacts, update }: Op
   } satisfies Compared as Compared
 })
 
-/** Runs one case; whatever goes wrong is its outcome. */
+/** Runs one case; a failure is its outcome. */
 export const run = Effect.fn("CaseRun.run")(function*(path: string, options: Options) {
   const started = yield* Clock.currentTimeMillis
   const outcome = yield* Effect.catch(

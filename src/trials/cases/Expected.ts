@@ -1,28 +1,28 @@
 /**
- * Expected values and real ones. Pure.
+ * Expected and actual values. Pure.
  *
  * **Details**
  *
- * Of an object the keys that are expected are compared and no others; a list has to be as long as expected. The text
- * `*` stands for any value that is there, `/regular expression/` (with the flags `i`, `m`, `s` and `u`) for a text that
- * it matches, and a text that begins with a backslash for what follows that, as it is.
+ * Only the expected keys of an object are compared; a list must be as long as expected. The text `*` matches any
+ * existing value, `/regular expression/` (with the flags `i`, `m`, `s` and `u`) a text, and a text that begins with a
+ * backslash the rest of it literally.
  */
 import { arr, obj, own } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import { marker } from "../../base/Redact.ts"
 
-/** A value, and as it may be shown: without secrets. */
+/** Value, and its form without secrets. */
 export interface Seen {
   readonly value: unknown
   readonly shown: unknown
 }
 
-/** One place where the real value is not as expected, without secrets; `undefined` is a value that is not there. */
+/** Place where the actual value is not as expected, without secrets; `undefined` is a missing value. */
 export interface Difference {
-  /** Where in the case: `expect.nodes.Sum.items[0].total`. */
+  /** Path in the case: `expect.nodes.Sum.items[0].total`. */
   readonly path: string
   readonly expected: unknown
-  /** Of an object or list only what the expectation is about. */
+  /** Of an object or list, only the part that is expected. */
   readonly actual: unknown
 }
 
@@ -30,7 +30,7 @@ const any = "*"
 
 const patternParts = /^\/(.+)\/([imsu]*)$/s
 
-/** The regular expression that an expected text is, if it is one; throws a SyntaxError where it is a wrong one. */
+/** Regular expression of an expected text, if it is one; throws a SyntaxError if it is invalid. */
 export const pattern = (text: string): RegExp | undefined => {
   const [, source, flags] = patternParts.exec(text) ?? []
   return source === undefined ? undefined : new RegExp(source, flags)
@@ -43,13 +43,13 @@ const matchesText = (expected: string, actual: unknown): boolean => {
   return regExp === undefined ? actual === expected : typeof actual === "string" && regExp.test(actual)
 }
 
-/** What an expectation holds for exactly this text. */
+/** Expectation of exactly this text. */
 const asExpected = (text: string): string =>
   text === any || text.startsWith("\\") || patternParts.test(text) ? `\\${text}` : text
 
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
-/** The part under a key; one whose key is itself a secret is shown as such. */
+/** Part under a key; if the key itself is a secret, the part is shown as one. */
 export const at = ({ shown, value }: Seen, key: string | number): Seen => {
   const inner = own(value, key)
   const isAbsent = inner === undefined || inner === null
@@ -69,7 +69,7 @@ export const matches = (expected: unknown, actual: unknown): boolean => {
     Object.entries(members).every(([key, each]) => matches(each, own(actual, key)))
 }
 
-/** What an expectation of exactly this value holds; what is not shown as it is, such as a secret, may be any value. */
+/** Expectation of exactly this value; parts that are not shown, such as secrets, may have any value. */
 export const exactly = (actual: Seen): unknown => {
   const { shown, value } = actual
   if (typeof value === "string") return shown === value ? asExpected(value) : any
@@ -82,8 +82,8 @@ export const exactly = (actual: Seen): unknown => {
 }
 
 /**
- * The expectation, changed so that it holds: what holds already stays as it is, wildcards included, and nothing is
- * expected of keys of which nothing was; a key that is not there goes.
+ * Expectation changed so that the value meets it: parts that are met stay, including wildcards; keys that are not
+ * expected are not added, and missing keys are removed.
  */
 export const updated = (expected: unknown, actual: Seen): unknown => {
   const { value } = actual
@@ -99,7 +99,7 @@ export const updated = (expected: unknown, actual: Seen): unknown => {
   return Object.fromEntries(keys.map((key) => [key, updated(members[key], at(actual, key))]))
 }
 
-/** The value as far as the expectation is about it. */
+/** Part of the value that the expectation covers. */
 const concerned = (expected: unknown, actual: Seen): unknown => {
   const { shown, value } = actual
   if (isList(expected) && isList(value)) {
@@ -119,7 +119,7 @@ const keysOf = (expected: unknown, actual: unknown): ReadonlyArray<string | numb
   return members === undefined || obj(actual) === undefined ? undefined : Object.keys(members)
 }
 
-/** Every place where the value is not as expected. */
+/** Places where the value is not as expected. */
 export const differences = (expected: Seen, actual: Seen, path: string): ReadonlyArray<Difference> => {
   if (matches(expected.value, actual.value)) return []
   const keys = keysOf(expected.value, actual.value)
@@ -130,7 +130,7 @@ export const differences = (expected: Seen, actual: Seen, path: string): Readonl
     )
 }
 
-/** The faults in what is expected: regular expressions that are none. */
+/** Faults in an expectation: invalid regular expressions. */
 export const faults = (
   expected: unknown,
   path: string
@@ -142,7 +142,7 @@ export const faults = (
     } catch (error) {
       return [{
         path,
-        message: `${(error as Error).message}; a text that only looks like one is written with a backslash before it`
+        message: `${(error as Error).message}; put a backslash before a text that only looks like a regular expression`
       }]
     }
   }

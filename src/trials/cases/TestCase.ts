@@ -1,4 +1,4 @@
-/** A case: a workflow, what it is tested with, and what is expected of it. Pure. */
+/** Test cases: a workflow, its test data, and its expected result. Pure. */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -7,32 +7,32 @@ import { member } from "../../base/JsonPath.ts"
 import * as Nearest from "../../base/Nearest.ts"
 import * as Expected from "./Expected.ts"
 
-/** An item: `{json: …}`, or its fields alone. */
+/** Item: `{json: …}`, or its fields alone. */
 const Item = Schema.Record(Schema.String, Schema.Json)
 
-/** What is expected of a node, over all its runs and outputs, in their order. */
+/** Expected output of a node, over all its runs and outputs, in their order. */
 export const ExpectedNode = Schema.Struct({
-  /** How many items it gives; 0 also where it does not run. */
+  /** Number of items; 0 also if the node does not run. */
   count: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** The first items, as far as they are listed; `*` is any. */
+  /** First items; `*` is any item. */
   items: Schema.optionalKey(Schema.Array(Schema.Union([Item, Schema.Literal("*")])))
 })
 export type ExpectedNode = typeof ExpectedNode.Type
 
-/** What is expected. */
+/** Expected result. */
 export const Expectation = Schema.Struct({
-  /** `success` where it is absent. */
+  /** Status; `success` if absent. */
   status: Schema.optionalKey(Schema.Literals(["success", "error", "waiting", "canceled", "crashed"])),
   nodes: Schema.optionalKey(Schema.Record(Schema.String, ExpectedNode))
 })
 export type Expectation = typeof Expectation.Type
 
-/** One case. `timeout` is in milliseconds. */
+/** Test case. `timeout` is in milliseconds. */
 export const TestCase = Schema.Struct({
-  /** An n8n id, a draft, or a path from the folder of the case. */
+  /** Id on n8n, draft, or path relative to the case's folder. */
   workflow: Schema.NonEmptyString,
   testData: Schema.optionalKey(Schema.Json),
-  /** An execution whose data it is tested with. */
+  /** Execution that provides the test data. */
   replay: Schema.optionalKey(Schema.Union([Schema.NonEmptyString, Schema.Int])),
   pins: Schema.optionalKey(
     Schema.Record(
@@ -47,7 +47,7 @@ export const TestCase = Schema.Struct({
 })
 export type TestCase = typeof TestCase.Type
 
-/** What is wrong with a case, and where in it. */
+/** Fault in a case, and its path. */
 export interface Fault {
   readonly path: string
   readonly message: string
@@ -58,7 +58,7 @@ const keysOf = (schema: { readonly fields: object }) => Object.keys(schema.field
 const unknownKeys = (value: Obj | undefined, keys: ReadonlyArray<string>, path: string): ReadonlyArray<Fault> =>
   Object.keys(value ?? {}).filter((key) => !keys.includes(key)).map((key) => ({
     path: member(path, key),
-    message: `there is no such key. ${Nearest.suggestion(key, keys)}`
+    message: `unknown key. ${Nearest.suggestion(key, keys)}`
   }))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -71,7 +71,7 @@ const pathOf = (steps: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }
     ""
   )
 
-/** Decodes a case; all that is wrong with it is told at once. */
+/** Decodes a case; fails with all its faults. */
 export const fromJson = (value: unknown): Result.Result<TestCase, ReadonlyArray<Fault>> => {
   const root = obj(value)
   if (root === undefined) return Result.fail([{ path: "", message: "A case is a JSON object" }])

@@ -1,4 +1,4 @@
-/** What came of a case, held against what it expects. Pure. */
+/** Comparison of a case's execution with its expectation. Pure. */
 import { mapValues, type Obj, obj } from "../../base/Json.ts"
 import { member } from "../../base/JsonPath.ts"
 import * as Redact from "../../base/Redact.ts"
@@ -6,13 +6,13 @@ import * as Execution from "../../executions/Execution.ts"
 import * as Expected from "./Expected.ts"
 import type { Expectation, ExpectedNode, TestCase } from "./TestCase.ts"
 
-/** Makes of a value what may be shown of it. */
+/** Conversion of a value to its form without secrets. */
 export type Redaction = <A>(value: A) => A
 
-/** Secrets are `[redacted]`, or everything is shown. */
+/** Redaction of secrets as `[redacted]`, or none. */
 export const redaction = (redacts: boolean): Redaction => redacts ? Redact.redact : (value) => value
 
-/** The first items that a node gave, run by run and output by output. */
+/** First output items of a node, run by run and output by output. */
 const itemsOf = (execution: Execution.Execution, node: string, limit: number, redact: Redaction) => {
   const items: Array<Expected.Seen> = []
   if (limit === 0) return items
@@ -36,10 +36,10 @@ const itemKeys: ReadonlySet<string> = new Set(["json", "binary", "error", "paire
 const isWrapped = (expected: unknown): expected is Obj =>
   obj(obj(expected)?.["json"]) !== undefined && Object.keys(obj(expected) ?? {}).every((key) => itemKeys.has(key))
 
-/** The part of an item that is compared: its fields, unless what is expected has them under `json`. */
+/** Compared part of an item: its fields, unless they are expected under `json`. */
 const compared = (expected: unknown, item: Expected.Seen) => isWrapped(expected) ? item : Expected.at(item, "json")
 
-/** Which input item an item comes from is not compared. */
+/** Expectation without links to input items, which are not compared. */
 const unlinked = (expected: unknown): unknown => {
   if (!isWrapped(expected)) return expected
   const { pairedItem: _, ...rest } = expected
@@ -51,15 +51,15 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
   [name, { count, items = [] }]: readonly [string, ExpectedNode]
 ): ReadonlyArray<Expected.Difference> => {
   const path = member("expect.nodes", name)
-  const came = itemsOf(execution, name, items.length, redact)
-  const cameCount = countOf(execution, name)
+  const actual = itemsOf(execution, name, items.length, redact)
+  const actualCount = countOf(execution, name)
   return [
-    ...(count === undefined || count === cameCount
+    ...(count === undefined || count === actualCount
       ? []
-      : [{ path: `${path}.count`, expected: count, actual: cameCount }]),
+      : [{ path: `${path}.count`, expected: count, actual: actualCount }]),
     ...items.flatMap((expected, index) => {
       const at = `${path}.items[${index}]`
-      const item = came[index]
+      const item = actual[index]
       if (item === undefined) return [{ path: at, expected: redact(expected), actual: undefined }]
       const value = unlinked(expected)
       return Expected.differences({ value, shown: redact(value) }, compared(expected, item), at)
@@ -67,7 +67,7 @@ const ofNode = (execution: Execution.Execution, redact: Redaction) =>
   ]
 }
 
-/** Every place where an execution is not as expected. */
+/** Places where an execution is not as expected. */
 export const differences = (
   { nodes = {}, status = "success" }: Expectation,
   execution: Execution.Execution,
@@ -77,7 +77,7 @@ export const differences = (
   ...Object.entries(nodes).flatMap(ofNode(execution, redact))
 ]
 
-/** A timestamp's milliseconds: of a text in ISO 8601, or of a number that is one. */
+/** Milliseconds of a timestamp: a text in ISO 8601, or a number. */
 const timeOf = (value: unknown): number =>
   typeof value === "number"
     ? value
@@ -85,10 +85,10 @@ const timeOf = (value: unknown): number =>
     ? Date.parse(value)
     : NaN
 
-/** How far n8n's clock within a run may be from the times that it notes of it: milliseconds. */
+/** Tolerance in milliseconds between times within a run and the run's recorded times. */
 const slack = 1_000
 
-/** Takes out what is another value in the next run: the execution's id, and times within the run. */
+/** Removes values that differ in the next run: the execution's id, and times within the run. */
 const withoutFresh = ({ id, startedAt, stoppedAt }: Execution.Execution) => {
   const from = Date.parse(startedAt ?? "") - slack
   const to = Date.parse(stoppedAt ?? "") + slack
@@ -107,7 +107,7 @@ const withoutFresh = ({ id, startedAt, stoppedAt }: Execution.Execution) => {
   return <A>(value: A) => open(value) as A
 }
 
-/** How many items a new expectation lists: a case is for people to read. */
+/** Maximum number of items in a new expectation: people read cases. */
 const maxItems = 10
 
 const updatedNode = (
@@ -118,12 +118,12 @@ const updatedNode = (
 ): Obj => {
   const { count, items } = expected
   const isOpen = count === undefined && items === undefined
-  const came = itemsOf(execution, name, items?.length ?? (isOpen ? maxItems : 0), redact)
+  const actual = itemsOf(execution, name, items?.length ?? (isOpen ? maxItems : 0), redact)
   return {
     ...expected,
     ...(count === undefined && !isOpen ? {} : { count: countOf(execution, name) }),
     ...(items === undefined && !isOpen ? {} : {
-      items: came.map((item, index) => {
+      items: actual.map((item, index) => {
         const before = items?.[index]
         if (before === undefined) return Expected.exactly(Expected.at(item, "json"))
         const after = Expected.updated(unlinked(before), compared(before, item))
@@ -134,13 +134,13 @@ const updatedNode = (
 }
 
 /**
- * What a case expects, changed so that this execution is as expected.
+ * Expectation of a case, changed so that this execution meets it.
  *
  * **Details**
  *
- * What holds already stays, wildcards included. Of a node without any expectation, and of the last node where the case
- * has none at all, all items are expected, but no more than ten are listed. Times within the run and its id are left
- * open: the next run has others.
+ * Parts that are met stay, including wildcards. A node without any expectation, or the last node if the case has none
+ * at all, expects all its items, of which at most ten are listed. The execution's id and times within the run are
+ * omitted, because they differ in the next run.
  */
 export const updated = (
   { expect }: Pick<TestCase, "expect">,
@@ -152,9 +152,9 @@ export const updated = (
   const last = Execution.lastToRun(execution)
   const isOpen = expect?.status === undefined && Object.keys(expect?.nodes ?? {}).length === 0
   const nodes = isOpen && last !== undefined ? { [last]: {} } : expect?.nodes
-  const saysStatus = isOpen || expect?.status !== undefined || execution.status !== "success"
+  const hasStatus = isOpen || expect?.status !== undefined || execution.status !== "success"
   return {
-    ...(saysStatus ? { status: execution.status } : {}),
+    ...(hasStatus ? { status: execution.status } : {}),
     ...(nodes === undefined ? {} : {
       nodes: Object.fromEntries(
         Object.entries(nodes).map(([name, node]) => [name, updatedNode(execution, name, node, shown)])

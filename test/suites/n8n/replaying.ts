@@ -294,7 +294,7 @@ export const replaying = (it: It) => {
         const alone = yield* test(id, { startNode: "Double", endNode: "Double", testData: [{ v: 5 }] })
         assert.deepStrictEqual(jsons(alone.data), [{ v: 10 }])
         const wrong = (more: object) => Effect.map(Effect.flip(test(id, more)), ({ message }) => message)
-        assert.match(yield* wrong({ pins: { Apy: [] } }), /pins name 'Apy', which is no node/)
+        assert.match(yield* wrong({ pins: { Apy: [] } }), /pins name 'Apy', which is not a node/)
         assert.match(yield* wrong({ pins: { Last: [] }, endNode: "Double" }), /'Last', which does not run/)
         assert.match(yield* wrong({ startNode: "Last", endNode: "Double" }), /'Last' does not lead to 'Double'/)
         assert.match(yield* wrong({ endNode: "Nope" }), /no node 'Nope' to end at/)

@@ -207,13 +207,16 @@ describe("test_workflow", () => {
         assert.include(JSON.stringify(created?.body), JSON.stringify("return [{\"json\":{\"v\":1}}]").slice(1, -1))
         const wrong = (more: Obj) => Effect.map(Effect.flip(test(more)), ({ message }) => message)
         const count = requests.filter(({ method }) => method === "POST").length
-        assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is no node/)
+        assert.match(yield* wrong({ pins: { Apy: [] } }).pipe(process()), /pins name 'Apy', which is not a node/)
         assert.match(yield* wrong({ pins: { Rest: [] }, endNode: "Out" }).pipe(process()), /'Rest', which does not run/)
         assert.match(yield* wrong({ startNode: "Rest", endNode: "Out" }).pipe(process()), /does not lead to 'Out'/)
         assert.match(yield* wrong({ replay: "88" }).pipe(process()), /Execution '88' not found/)
         assert.match(yield* wrong({ replay: "88", mode: "live" }).pipe(process()), /no effect on a live workflow/)
         assert.match(yield* wrong({ pins: { Api: "ran" } }).pipe(process()), /pins/)
-        assert.match(yield* wrong({ pins: { Api: [1] } }).pipe(process()), /pins of 'Api' have a value that is no item/)
+        assert.match(
+          yield* wrong({ pins: { Api: [1] } }).pipe(process()),
+          /pins of 'Api' contain a value that is not an item/
+        )
         assert.lengthOf((yield* api.requests).filter(({ method }) => method === "POST"), count)
       })))
 

@@ -59,7 +59,7 @@ describe("the files of cases", () => {
       assert.deepStrictEqual(yield* fs.readDirectory(folder), ["a.test.json"])
 
       const error = yield* Effect.flip(CaseFiles.write(read, { status: "error" }))
-      assert.strictEqual(error.message, "It was changed while it ran")
+      assert.strictEqual(error.message, "The file was changed during the test")
     }).pipe(Effect.scoped, Effect.provide(platform)))
 
   it.effect("that hold no case say where and why", () =>
@@ -73,7 +73,7 @@ describe("the files of cases", () => {
       assert.strictEqual(yield* message("json.test.json"), "It is not JSON: value expected at line 2, column 15")
       assert.strictEqual(
         yield* message("keys.test.json"),
-        "workflows: there is no such key. Did you mean 'workflow'?\nworkflow: Missing key"
+        "workflows: unknown key. Did you mean 'workflow'?\nworkflow: Missing key"
       )
       assert.match(yield* message("none.test.json"), /^There is no file/)
     }).pipe(Effect.scoped, Effect.provide(platform)))

@@ -36,9 +36,9 @@ describe("a case", () => {
         expect: { stats: "error", nodes: { "Sum up": { itmes: [], count: -1, items: ["x", { a: "/(/" }] } } }
       }).map((fault) => fault.split(/\. |; /)[0]),
       [
-        "testdata: there is no such key",
-        "expect.stats: there is no such key",
-        "expect.nodes[\"Sum up\"].itmes: there is no such key",
+        "testdata: unknown key",
+        "expect.stats: unknown key",
+        "expect.nodes[\"Sum up\"].itmes: unknown key",
         "workflow: Missing key",
         "pins.Mail: Expected array | \"run\"",
         "pins[\"Store it\"][0]: Expected object | array",
@@ -48,7 +48,7 @@ describe("a case", () => {
         "expect.nodes[\"Sum up\"].items[1].a: Invalid regular expression: /(/: Unterminated group"
       ]
     )
-    assert.deepStrictEqual(faults({ workflow: "x", pin: {} }), ["pin: there is no such key. Did you mean 'pins'?"])
+    assert.deepStrictEqual(faults({ workflow: "x", pin: {} }), ["pin: unknown key. Did you mean 'pins'?"])
     assert.match(
       String(faults({ workflow: "x", expect: { status: "failed" } })),
       /expect\.status: Expected "success" \|/

@@ -55,7 +55,7 @@ describe("test", () => {
           "✗ a/d.test.json",
           "✗ b.test.json"
         ])
-        assert.include(stdout, "expect.nodes names 'Ou', which is no node")
+        assert.include(stdout, "expect.nodes names 'Ou', which is not a node")
         assert.match(stdout, /is not under the files root/)
         assert.match(stdout, /N8N_URL and N8N_API_KEY/)
         assert.match(stdout, /\n3 cases: 3 could not run \(\d+\.\d s\)\n$/)
