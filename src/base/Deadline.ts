@@ -52,7 +52,7 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
     errorDetails: `no answer within ${seconds} s`,
     hint: mayWrite
       ? "n8n is slow or stuck. What was being written may have taken effect: read it before you write again."
-      : "n8n is slow or stuck: ask for less at once, or look at its log."
+      : "n8n is slow or stuck: request less in one call, or check its log."
   })
 
 /**

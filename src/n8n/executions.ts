@@ -37,7 +37,7 @@ export interface ReadOptions {
   readonly ignoreDataSizeLimit?: boolean
 }
 
-/** Reads the body of an execution; called again if the body breaks off and the request is retried. */
+/** Reads the body of an execution; called again if the connection breaks and the request is retried. */
 export type ConsumeExecution<A> = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target
@@ -67,7 +67,7 @@ export interface Service {
   /**
    * All executions that meet the conditions, newest first, a page at a time as they are asked for.
    *
-   * **Example** (What failed since yesterday)
+   * **Example** (Failures since yesterday)
    *
    * ```ts
    * import { N8nClient } from "effect-n8n-mcp"
@@ -113,7 +113,7 @@ const executionTarget = (operation: string, id: string): Errors.ResourceTarget =
   resourceId: id
 })
 
-/** The most pages that one call scans for a filter that n8n does not have, and their size. */
+/** Maximum number of pages that one call scans for a filter that n8n does not have, and their size. */
 const scanPages = 20
 const scanPage = 250
 
@@ -160,7 +160,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       Effect.mapError((error) => error._tag === "ApiError" ? fromStatusRefusal(error, query.status ?? "") : error)
     )
 
-  /** Pages through executions, newest first, up to the first that is too old. */
+  /** Pages through executions, newest first, until one is too old. */
   const scan = Effect.fnUntraced(function*({ filter = Effect.succeed, limit, ...query }: Query) {
     const { startedAfter, startedBefore, ...queryWithoutTimes } = query
     const from = Date.parse(startedAfter ?? "") || -Infinity
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         },
         executionTarget("get execution", id),
         (response, target) =>
-          // What is large takes long by its nature, where somebody is told that it goes on.
+          // A large execution may take long, if the caller sees the progress.
           Effect.andThen(Deadline.grantIfHeard(dataTimeout * 1000), consume(response.stream, target))
       ).pipe(Effect.withSpan("N8nClient.readExecution")),
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>

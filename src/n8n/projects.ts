@@ -1,4 +1,4 @@
-/** Projects and their folders (need a licence). n8n does not say which folder a workflow is in. */
+/** Projects and their folders (need a licence). n8n does not report which folder a workflow is in. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -34,7 +34,7 @@ export type Folder = typeof Folder.Type
 const Projects = pageOf(Project)
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })
 
-/** The project endpoints; without the licence they fail with an error that `isUnlicensed` knows. */
+/** The project endpoints; without the licence they fail with an error that `isUnlicensed` recognizes. */
 export interface Service {
   /** All projects, a page at a time as they are asked for. */
   readonly streamProjects: Stream.Stream<Project, Errors.RequestError>
