@@ -55,8 +55,7 @@ interface Entry {
 
 const defaults = { maxCachedBytes: 64_000_000, maxBodyBytes: 512_000_000 }
 
-/** Number of failures cached. */
-const maxFailures = 5_000
+const maxCachedFailures = 5_000
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
 
@@ -195,7 +194,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
           const failure = execution === undefined ? yield* downloadFailure(id) : failureOf(execution)
           failures.set(key, failure)
           for (const oldest of failures.keys()) {
-            if (failures.size <= maxFailures) break
+            if (failures.size <= maxCachedFailures) break
             failures.delete(oldest)
           }
           return failure

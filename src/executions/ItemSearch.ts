@@ -62,7 +62,6 @@ export const outputs = (
       )
     )
 
-/** Maximum number of sample items. */
 const maxSamples = 12
 
 /** First item of each node, the last to run first, as readers see them. */
@@ -179,7 +178,6 @@ const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 /** Characters of JSON, and milliseconds, after which a pass yields. */
 const yieldEvery = { characters: 1_000_000, millis: 20 }
 
-/** Whether any item has a redacted value. */
 const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, slots: Options["slots"]) {
   for (const { slot } of slots) {
     for (const segment of execution.segments(slot)) {
@@ -204,7 +202,6 @@ export interface Options {
   readonly redacts: boolean
 }
 
-/** Whether a problem concerns one item only. */
 const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type"
 
 /** Finds the items that meet a condition. Fails with a problem of the expression itself. */

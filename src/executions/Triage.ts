@@ -6,6 +6,7 @@ import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import { type ExecutionQuery, N8nClient } from "../n8n/N8nClient.ts"
+import { maxPage } from "../n8n/pages.ts"
 import { Executions } from "./Executions.ts"
 import * as FailureGroups from "./FailureGroups.ts"
 import * as WorkflowNames from "./WorkflowNames.ts"
@@ -13,10 +14,6 @@ import * as WorkflowNames from "./WorkflowNames.ts"
 /** Seconds; a call has to answer within 50. */
 const timeout = 45
 
-/** n8n's largest page. */
-const maxPage = 250
-
-/** Number of failures that are read concurrently. */
 const concurrency = 4
 
 const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || status === "crashed"

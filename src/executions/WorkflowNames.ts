@@ -9,7 +9,6 @@ import { deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 /** Placeholder for a name that could not be read. */
 export const unknown = "Unknown Workflow"
 
-/** Number of names that are requested concurrently. */
 const concurrency = 4
 
 type Listed = ReadonlyArray<ExecutionHead.Listed>

@@ -38,7 +38,6 @@ const Section = Schema.Struct({
   nextVersions: Schema.optionalKey(Schema.Array(Schema.Unknown))
 })
 
-/** The findings of one category. */
 const Report = Schema.Struct({ risk: Schema.String, sections: Schema.Array(Section) })
 
 /** The findings of one category, and what they put at risk. */

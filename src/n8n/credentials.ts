@@ -6,7 +6,7 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson } from "./requests.ts"
+import { getJson, type Requests, sendJson, targetOf } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
@@ -15,7 +15,6 @@ export type Credential = typeof Credential.Type
 
 const Credentials = pageOf(Credential)
 
-/** Result of a credential test; `message` is n8n's or the service's own, with secrets redacted. */
 const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
 
 /** Result of a credential test, with the message of n8n or the service, secrets redacted. */
@@ -77,15 +76,10 @@ export interface Service {
 
 const listTarget: Errors.Target = { operation: "list credentials" }
 
-const credentialTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Credential",
-  resourceId: id
-})
+const credentialTarget = targetOf("Credential")
 
 const path = (id: string) => `/credentials/${encodeURIComponent(id)}`
 
-/** Texts in a value, wherever they are. */
 const texts = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string"
     ? [value]

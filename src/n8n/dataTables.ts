@@ -5,9 +5,8 @@ import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { getJson, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
-/** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
 /** The type of a column's values; `date` values are ISO 8601. */
@@ -171,17 +170,9 @@ const Cleared = Schema.Struct({ deletedCount: Schema.Int })
 
 const listTarget: Errors.Target = { operation: "list data tables" }
 
-const tableTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Data table",
-  resourceId: id
-})
+const tableTarget = targetOf("Data table")
 
-const columnTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Column",
-  resourceId: id
-})
+const columnTarget = targetOf("Column")
 
 const path = (id: string) => `/data-tables/${encodeURIComponent(id)}`
 

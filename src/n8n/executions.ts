@@ -8,8 +8,8 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
-import { pageOf, pages } from "./pages.ts"
-import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson } from "./requests.ts"
+import { maxPage, pageOf, pages } from "./pages.ts"
+import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, targetOf } from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */
 export interface Query {
@@ -107,15 +107,10 @@ const target: Errors.Target = { operation: "list executions" }
 
 const path = (id: string) => `/executions/${encodeURIComponent(id)}`
 
-const executionTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Execution",
-  resourceId: id
-})
+const executionTarget = targetOf("Execution")
 
-/** Maximum number of pages that one call scans for a filter that n8n does not have, and their size. */
+/** Maximum number of pages that one call scans for a filter that n8n does not have. */
 const scanPages = 20
-const scanPage = 250
 
 /** n8n's own cursor: continue after this id. */
 const Cursor = Schema.StringFromBase64.pipe(
@@ -171,7 +166,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     const results: Array<ExecutionHead.Listed> = []
     let cursor = query.cursor
     for (let pages = 0; pages < scanPages; pages++) {
-      const { executions, nextCursor } = yield* page({ ...conditions, cursor, limit: scanPage })
+      const { executions, nextCursor } = yield* page({ ...conditions, cursor, limit: maxPage })
       const matches = yield* filter(executions.filter(isInTime))
       results.push(...matches.slice(0, limit - results.length))
       const last = results.at(-1)
@@ -199,7 +194,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     streamExecutions: (query = {}) =>
       pages(target, (cursor) =>
         Effect.map(
-          listExecutions({ ...query, limit: scanPage, cursor }),
+          listExecutions({ ...query, limit: maxPage, cursor }),
           ({ executions, nextCursor }) => [executions, nextCursor] as const
         )),
     executionHead: Effect.fn("N8nClient.executionHead")((id: string) =>

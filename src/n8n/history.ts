@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { pageOf } from "./pages.ts"
+import { maxPage, pageOf } from "./pages.ts"
 import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 
@@ -17,13 +17,9 @@ export type Version = typeof Version.Type
 
 const Versions = pageOf(Version)
 
-/** n8n's largest page; its default is 100. */
-const maxVersions = 250
-
 /** n8n's ids of versions are UUIDs. */
 const versionId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The nodes and connections of a version. */
 const VersionContent = Schema.StructWithRest(
   Schema.Struct({
     nodes: Workflow.Workflow.schema.fields.nodes,
@@ -52,7 +48,7 @@ export interface Service {
 export const make = (requests: Requests): Service => ({
   workflowHistory: Effect.fn("N8nClient.workflowHistory")((
     id: string,
-    { limit = maxVersions }: { readonly limit?: number } = {}
+    { limit = maxPage }: { readonly limit?: number } = {}
   ) =>
     getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
       limit

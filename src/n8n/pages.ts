@@ -6,7 +6,6 @@ import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
 
-/** A token without spaces. */
 const Cursor = Schema.String.check(Schema.isPattern(/^[!-~]{1,4096}$/))
 
 /** The schema of a page of a list; `nextCursor` is the cursor of the next page. */

@@ -7,7 +7,6 @@ import type * as Errors from "../base/Errors.ts"
 import { elements, maxPage, pageOf } from "./pages.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-/** A project: `personal`, which is one user's, or `team`. */
 const Project = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -15,7 +14,7 @@ const Project = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** A project. */
+/** A project: `personal`, which is one user's, or `team`. */
 export type Project = typeof Project.Type
 
 /** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */

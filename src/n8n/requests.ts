@@ -50,9 +50,8 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
 }
 
-/** The timeout of a read with its retries, in seconds. */
+/** Timeouts with retries, in seconds. */
 const readTimeout = 45
-/** The timeout of a write, in seconds. */
 const writeTimeout = 30
 /** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
 export const dataTimeout = 180
@@ -130,6 +129,13 @@ export interface Requests {
   /** The base address of production webhooks, ending in a slash. */
   readonly webhooks: URL
 }
+
+/** Makes the targets of requests about one resource of a type. */
+export const targetOf = (resourceType: string) => (operation: string, resourceId: string): Errors.ResourceTarget => ({
+  operation,
+  resourceType,
+  resourceId
+})
 
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
@@ -307,7 +313,6 @@ const execute = (
       : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
   })
 
-/** Seconds of a request with its retries. */
 const timeoutOf = ({ method, seconds }: Request, timeout: Duration.Input | undefined) => {
   if (seconds !== undefined && seconds !== dataTimeout) return seconds
   const usual = seconds ?? (isRead(method) ? readTimeout : writeTimeout)

@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import type * as Errors from "../base/Errors.ts"
 
-/** The request of a method. */
 interface Sent {
   readonly method: string
   readonly url: URL

@@ -79,7 +79,6 @@ export const history = Effect.fn("tables.history")(function*(table: string) {
 export const readAll = (tableId: string) =>
   N8nClient.use((n8n) => Stream.runCollect(Stream.take(n8n.streamRows(tableId), maxRows + 1)))
 
-/** Maximum number of rows in one request. */
 const batch = 100
 
 const own = (row: Obj) => without(row, (_, key) => systemColumns.some(([name]) => name === key))

@@ -234,7 +234,6 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
   return refuse(scope, node, "has no filter of n8n's")
 }
 
-/** Maximum length of an expression. */
 const maxSource = 4_000
 
 /** Converts an expression to a filter. */

@@ -58,8 +58,7 @@ export interface Done {
   readonly hint?: string
 }
 
-/** Maximum number of rows in a preview. */
-const shownRows = 5
+const maxPreviewRows = 5
 
 /** Returns an argument that the operation requires. */
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
@@ -146,8 +145,8 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     return {
       table,
       count: after.length,
-      before: before.slice(0, shownRows),
-      after: after.slice(0, shownRows)
+      before: before.slice(0, maxPreviewRows),
+      after: after.slice(0, maxPreviewRows)
     } satisfies Done
   }
   if (before.length === 0 && !isUpsert) return { table, count: 0 } satisfies Done
@@ -175,7 +174,7 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const rows = (yield* Effect.forEach(filters, (filter) => n8n.previewRowDeletion(table.id, filter))).flat()
   yield* outside(rows, condition)
   const total = rows.length
-  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, shownRows) } satisfies Done
+  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, maxPreviewRows) } satisfies Done
   yield* askToDelete(
     input.confirm,
     `Delete ${counted(total, "row")} of table ${table.id} ('${Visible.label(table.name)}')`,
@@ -238,7 +237,7 @@ const shape = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   if (input.op === "addColumn") {
     const columns = Object.entries(yield* need(input, "columns", "Write {\"qty\": \"number\"}."))
     if (!input.dryRun) {
-      yield* Effect.forEach(columns, ([name, type]) => n8n.addColumn(table.id, { name, type: type }))
+      yield* Effect.forEach(columns, ([name, type]) => n8n.addColumn(table.id, { name, type }))
     }
     return { table, count: columns.length } satisfies Done
   }

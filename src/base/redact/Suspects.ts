@@ -21,7 +21,6 @@ const isSuspect = (json: string): boolean => {
   return isSecretName(text) || redactText(text) !== text
 }
 
-/** Keys and short values repeat. */
 const isKnownSuspect = memoize(isSuspect)
 const longestKnown = 60
 

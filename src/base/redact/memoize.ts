@@ -1,4 +1,3 @@
-/** Maximum number of cached results. */
 const capacity = 1_000
 
 /** Memoizes a pure function of a string; the cache is cleared when it is full. */
