@@ -1,4 +1,4 @@
-/** Deadlines of calls: clients give up after a minute, and then the model learns nothing. */
+/** Deadlines of calls: clients give up after a minute, and the model then gets no answer. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -61,7 +61,7 @@ const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
 
 const tooLarge = (id: string, size: string, max: number) =>
   new Errors.ValidationError({
-    reason: `Execution '${id}' holds ${size}, more than the bound of ${megabytes(max)}`,
+    reason: `Execution '${id}' contains ${size}, more than the limit of ${megabytes(max)}`,
     field: "id",
     hint: { _tag: "RaiseExecutionLimit" }
   })

@@ -8,7 +8,8 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
-import { maxPage, pageOf, pages } from "./pages.ts"
+import { maxPage } from "./model/Limits.ts"
+import { pageOf, pages } from "./pages.ts"
 import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, targetOf } from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */

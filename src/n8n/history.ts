@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
+import { maxPage } from "./model/Limits.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { maxPage, pageOf } from "./pages.ts"
+import { pageOf } from "./pages.ts"
 import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
 import { path, workflowTarget } from "./workflows.ts"
 

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
+import { maxPage } from "./model/Limits.ts"
 
 const Cursor = Schema.String.check(Schema.isPattern(/^[!-~]{1,4096}$/))
 
@@ -44,9 +45,6 @@ export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly nextCursor?: string | null
 }
-
-/** The largest page of n8n. */
-export const maxPage = 250
 
 /** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
 export const elements = <A, E extends Errors.N8nError>(

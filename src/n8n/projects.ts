@@ -4,7 +4,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { elements, maxPage, pageOf } from "./pages.ts"
+import { maxPage } from "./model/Limits.ts"
+import { elements, pageOf } from "./pages.ts"
 import { getJson, type Requests } from "./requests.ts"
 
 const Project = Schema.Struct({

@@ -269,7 +269,7 @@ const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Ta
     reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
     ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
     hint:
-      "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
+      "Nothing was sent. An id consists of letters and digits, as in lists; a webhook's path must not contain '.' or '..' as a part."
   })
 
 /**

@@ -8,10 +8,11 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
+import { maxPages, pageOf, pages } from "./pages.ts"
 import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requests, sendJson } from "./requests.ts"
 
 /**

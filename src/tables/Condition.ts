@@ -216,7 +216,7 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
       const type = node.operator === "&&" ? "and" : "or"
       const sides = [translate(scope, node.left), translate(scope, node.right)]
       return sides.some((side) => side.type !== undefined && side.type !== type)
-        ? refuse(scope, node, "mixes && and ||: n8n takes one of them")
+        ? refuse(scope, node, "mixes && and ||: n8n supports only one of them in a filter")
         : { type, filters: sides.flatMap(({ filters }) => filters) }
     }
     case "BinaryExpression":

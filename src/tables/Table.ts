@@ -67,7 +67,9 @@ const isSecret = (column: string) => Redact.places({ [column]: "x" }).length > 0
 /** Refuses a condition on a column of secrets. */
 export const checkAskable = (column: string, field: string, redacts: boolean) =>
   redacts && isSecret(column)
-    ? Effect.fail(invalid(field, `'${column}' holds secrets, which are not asked about`, "Use another column."))
+    ? Effect.fail(
+      invalid(field, `'${column}' contains secrets and cannot be used in a condition`, "Use another column.")
+    )
     : Effect.void
 
 /** A condition on rows. */

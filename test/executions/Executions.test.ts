@@ -288,7 +288,7 @@ describe("reading an execution", () => {
       const error = yield* Effect.flip(get(1))
       assert.instanceOf(error, Errors.ValidationError)
       assert.strictEqual(error.field, "id")
-      assert.match(error.message, /^Execution '1' holds .*MB, more than the bound of 1 MB$/)
+      assert.match(error.message, /^Execution '1' contains .*MB, more than the limit of 1 MB$/)
     }).pipe(Effect.provide(Executions.layer({ maxBodyBytes: 1_000_000 }))))
 
   it.effect.each([

@@ -208,7 +208,7 @@ export const print = (document: Document): string => {
   return `/** The operations of n8n's public API as its own description has them; written by the n8n suite with \`-u\`. */
 ${types.join("")}
 /**
- * What each operation takes and answers.
+ * Input and result of each operation.
  *
  * @category models
  * @since 0.1.0
