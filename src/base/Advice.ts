@@ -56,6 +56,6 @@ export type Advice = typeof Advice.Type
 
 const Part = Schema.Union([Schema.String, Advice])
 
-/** What to do next: a sentence, a piece of advice, or a list of both. */
+/** Advice on the next step: a sentence, a known piece of advice, or a list of both. */
 export const Hint = Schema.Union([Part, Schema.Array(Part)])
 export type Hint = typeof Hint.Type

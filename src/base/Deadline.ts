@@ -1,4 +1,4 @@
-/** Deadlines of calls: clients give up after a minute, and then the model learns nothing. */
+/** Deadlines of calls: clients give up after a minute, and the model then gets no answer. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -52,7 +52,7 @@ const late = ({ waitingFor }: Deadline, seconds: number, mayWrite: boolean) =>
     errorDetails: `no answer within ${seconds} s`,
     hint: mayWrite
       ? "n8n is slow or stuck. What was being written may have taken effect: read it before you write again."
-      : "n8n is slow or stuck: ask for less at once, or look at its log."
+      : "n8n is slow or stuck: request less in one call, or check its log."
   })
 
 /**

@@ -63,8 +63,9 @@ export type Reason = typeof Reason.Type
  *
  * **Details**
  *
- * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is n8n's own message, with secrets redacted. `cause` is what the
- * connection failed with, such as an error with the `code` `ECONNREFUSED`; it never contains the request and its key.
+ * `statusCode` is set if n8n answered, and 409 of a `VersionConflict`, which is found by reading; `errorDetails` is
+ * n8n's own message, with secrets redacted. `cause` is what the connection failed with, such as an error with the
+ * `code` `ECONNREFUSED`; it never contains the request and its key.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   ...target,

@@ -31,7 +31,9 @@ export interface Limits {
 /** Whether an item matches. */
 export interface Predicate {
   (item: Obj): Result.Result<boolean, Problem>
-  /** The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`. */
+  /**
+   * The places of an item that the expression names outright, each with those it lies in: `customer`, `customer.id`.
+   */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 

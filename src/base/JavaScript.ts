@@ -27,7 +27,7 @@ export const parser: Effect.Effect<Parse> = Effect.map(
       const [first] = program.body
       return as === "body" || first?.type === "ExpressionStatement"
         ? { program: { ...program } }
-        : { mistake: first === undefined ? "There is nothing in it" : "It is a statement, not a value", at: 0 }
+        : { mistake: first === undefined ? "It is empty" : "It is a statement, not a value", at: 0 }
     } catch (error) {
       // A stack overflow is not a fault of the code.
       if (!(error instanceof SyntaxError) || !("pos" in error)) return undefined

@@ -38,7 +38,7 @@ export const equals = (left: unknown, right: unknown): boolean => {
       keys.every((key) => Object.hasOwn(right, key) && equals(own(left, key), own(right, key)))
 }
 
-/** The object without the entries for which `isDropped` holds. */
+/** The object without the entries for which `isDropped` is true. */
 export const without = (value: Obj, isDropped: (inner: unknown, key: string) => boolean): Obj =>
   Object.fromEntries(Object.entries(value).filter(([key, inner]) => !isDropped(inner, key)))
 

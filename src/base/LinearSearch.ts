@@ -1,6 +1,6 @@
 /** A search in texts that takes linear time whatever is searched for. */
 
-/** The host's own search takes quadratic time beyond 250 characters of what is searched for. */
+/** The host's own search takes quadratic time beyond 250 characters of the search text. */
 const maxNative = 200
 
 /** For each beginning of the needle the length of the longest border, as in Knuth, Morris and Pratt's search. */

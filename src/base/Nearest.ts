@@ -19,13 +19,13 @@ const maxChars = 100
  */
 export const nearest = (name: string, candidates: Iterable<string>, limit = 3): ReadonlyArray<string> => {
   if (name.length > maxChars) return []
-  const wanted = fold(name)
+  const sought = fold(name)
   return [...new Set(candidates)]
     .filter(({ length }) => length <= maxChars)
     .map((candidate) => {
       const folded = fold(candidate)
-      const contained = wanted.length > 1 && folded.length > 1 && (folded.includes(wanted) || wanted.includes(folded))
-      const typos = distance(wanted, folded) / Math.max(wanted.length, folded.length, 1)
+      const contained = sought.length > 1 && folded.length > 1 && (folded.includes(sought) || sought.includes(folded))
+      const typos = distance(sought, folded) / Math.max(sought.length, folded.length, 1)
       const score = contained ? typos / 2 : typos
       return { candidate, score: sortWords(candidate) === sortWords(name) ? Math.min(score, reordered) : score }
     })

@@ -1,10 +1,10 @@
-/** Kinds of a credential's fields: a secret, a part of where the secret goes, or neither. Pure. */
+/** Kinds of credential fields: a secret, part of the secret's destination, or neither. Pure. */
 import { obj, str } from "../base/Json.ts"
 import * as Redact from "../base/Redact.ts"
 
 /**
- * A field's kind. A `destination` decides where, or how safely, a secret is sent; what is not known to be harmless counts
- * as one, and what is not known at all as a secret.
+ * Kind of a field. A `destination` decides where, or how safely, a secret is sent. A field that is not known to be
+ * harmless counts as a destination, an unknown one as a secret.
  */
 export type Kind = "secret" | "destination" | "plain"
 
@@ -17,7 +17,7 @@ export interface Field {
   readonly choices: ReadonlyArray<unknown>
 }
 
-/** Names of people, lists of rights and labels, which may have any characters. */
+/** Names of people, lists of scopes and labels, which may contain any characters. */
 const free = new Set([
   "username",
   "user",
@@ -31,7 +31,7 @@ const free = new Set([
   "userenabledscopes"
 ])
 
-/** Texts that neither are secret nor say where a secret goes; a test looks for them in the hosts of n8n's URLs. */
+/** Texts that are neither secrets nor destinations; a test searches the hosts of n8n's URLs for them. */
 const harmless = new Set([
   ...free,
   "clientid",
@@ -57,14 +57,14 @@ const harmless = new Set([
   "tablenameprefix"
 ])
 
-/** Secrets that n8n's editor shows in the clear. */
+/** Secrets that n8n's editor shows in plain text. */
 const shownSecret =
   /passphrase|certificate$|^(tls|ssl)?(ca|cert|key)$|connectionstring|signature|walletcontent|tokendata|private_?key/i
 
-/** Switches and choices that decide where a secret goes, or whether it is encrypted on its way. */
+/** Switches and choices that decide where a secret is sent, or whether it is encrypted in transit. */
 const decisive = /url|host|domain|server|endpoint|ssl|tls|secure|unauthorized|insecure|environment|proxy|tunnel/i
 
-/** n8n adds them to types of every kind. */
+/** Fields that n8n adds to types of every kind. */
 const allowed = new Set(["allowedHttpRequestDomains", "allowedDomains"])
 
 const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boolean | undefined): Kind => {
@@ -75,13 +75,13 @@ const kindOf = (name: string, type: string, hasChoices: boolean, isSecret: boole
   return harmless.has(name.toLowerCase()) ? "plain" : "destination"
 }
 
-/** Whether a text may not be the value of a plain field: its characters could end or begin a part of a URL. */
+/** Whether a text has characters that could delimit a part of a URL, and may not be the value of a plain field. */
 export const couldBeAddress = ({ choices, kind, name }: Field, text: string): boolean =>
   kind === "plain" && choices.length === 0 && !free.has(name.toLowerCase()) && /[/?#@:\\\s]/.test(text)
 
 /**
- * The fields that n8n takes for a type, as `GET /credentials/schema/{type}` describes them; `known` is which of them are
- * secrets, by the catalogue.
+ * Fields of a type from the properties in `GET /credentials/schema/{type}`; `known` is the catalogue's data on which of
+ * them are secrets.
  */
 export const fields = (
   properties: { readonly [name: string]: unknown },

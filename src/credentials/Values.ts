@@ -1,4 +1,6 @@
-/** The values of a new credential: secrets come from the operator's environment or from a person, never from a model. */
+/**
+ * The values of a new credential: secrets come from the operator's environment or from a person, never from a model.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -12,21 +14,23 @@ import { NodeCatalogue } from "../catalogue/NodeCatalogue.ts"
 import { N8nClient } from "../n8n/N8nClient.ts"
 import * as CredentialFields from "./Fields.ts"
 
-/** The variables whose values may become secrets of credentials, as the operator listed them; `undefined` if not set. */
+/**
+ * Environment variables that the operator allows as secrets of credentials; `undefined` if not set.
+ */
 export const CredentialEnv = Context.Reference<ReadonlyMap<string, Redacted.Redacted<string> | undefined>>(
   "effect-n8n-mcp/CredentialEnv",
   { defaultValue: () => new Map() }
 )
 
-/** What a person types in a shell to make a credential of the type. */
+/** Shell command with which a person creates a credential of the type. */
 const byHand = (type: string) => `effect-n8n-mcp credential create ${/^\w+$/.test(type) ? type : "TYPE"}`
 
-/** Which host a credential's secret may be sent to by an HTTP Request node. */
+/** Field with the hosts to which an HTTP Request node may send the secret. */
 const domains = "allowedHttpRequestDomains"
 
 const invalid = (field: string, reason: string, hint: string) => new Errors.ValidationError({ reason, field, hint })
 
-/** The fields of a type, as the connected n8n takes them. `GET /credentials/schema/{type}`. */
+/** Fields of a type on the connected n8n. `GET /credentials/schema/{type}`. */
 export const fieldsOf = Effect.fnUntraced(function*(type: string) {
   const catalogue = yield* NodeCatalogue
   const known = yield* Effect.orElseSucceed(catalogue.credentials, () => ({} as Obj & Record<string, never>))
@@ -42,7 +46,7 @@ export const fieldsOf = Effect.fnUntraced(function*(type: string) {
 
 type Fields = ReadonlyArray<CredentialFields.Field>
 
-/** `user, password (secret), host (where it goes)`. */
+/** Describes fields: `user, password (secret), host (where it goes)`. */
 export const inWords = (fields: Fields): string =>
   fields.map(({ choices, kind, name }) =>
     `${name}${kind === "secret" ? " (secret)" : kind === "destination" ? " (where it goes)" : ""}${
@@ -50,7 +54,7 @@ export const inWords = (fields: Fields): string =>
     }`
   ).join(", ")
 
-/** What is no name of a field may be a value in the wrong place: it is not repeated. */
+/** Name of a field for a message; anything else may be a misplaced secret and is not repeated. */
 const shownName = (name: string) => /^[\w.-]{1,40}$/.test(name) ? Redact.redactText(name) : "…"
 
 /** Refuses a field that the type does not have. */
@@ -75,7 +79,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
   if (name === undefined || Object.keys(reference ?? {}).length !== 1) {
     return yield* invalid(
       `values.${field}`,
-      `${field} is a secret, and a secret is never given as it is`,
+      `${field} is a secret and must not be passed as plain text`,
       `It was not sent, and is not repeated here. Give {"env": "NAME"}${
         env.size === 0 ? "" : ` (${[...env.keys()].join(", ")})`
       }, or ask the user to run in a shell: ${byHand(type)}`
@@ -92,7 +96,7 @@ const secretOf = Effect.fnUntraced(function*(type: string, field: string, value:
   return secret ?? (yield* invalid(
     `values.${field}`,
     `The variable ${name} is not set`,
-    "The operator sets it where the server is started."
+    "The operator sets it in the environment of the server."
   ))
 })
 
@@ -100,13 +104,13 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
   const { choices, name } = field
   const refuse = (reason: string, hint: string) => invalid(`values.${name}`, reason, hint)
   if (obj(value)?.["env"] !== undefined) {
-    return yield* refuse(`${name} is no secret: variables are for secrets`, "Give its value as it is.")
+    return yield* refuse(`${name} is not a secret: only secrets are read from variables`, "Give the value itself.")
   }
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
-    return yield* refuse(`${name} takes a ${field.type}`, "Give a text, a number or true or false.")
+    return yield* refuse(`${name} expects a ${field.type}`, "Give a text, a number or true or false.")
   }
   if (typeof value === "string" && value.startsWith("=")) {
-    return yield* refuse(`${name} is an expression`, "An expression is not taken: give the value itself.")
+    return yield* refuse(`${name} is an expression`, "Expressions are not supported here: give the value itself.")
   }
   if (typeof value === "string" && CredentialFields.couldBeAddress(field, value)) {
     return yield* refuse(`${name} takes no spaces and none of / ? # @ : \\`, "Give a plain name or id.")
@@ -116,20 +120,20 @@ const literalOf = Effect.fnUntraced(function*(field: CredentialFields.Field, val
     typeof value === "string" && (Redact.redactText(value) !== value || Redact.places({ [name]: value }).length > 0)
   ) {
     return yield* refuse(
-      `${name} holds what looks like a secret`,
+      `${name} contains what looks like a secret`,
       "It was not sent, and is not repeated here. A secret goes into a field for secrets, as {\"env\": \"NAME\"}."
     )
   }
   if (choices.length > 0 && !choices.includes(value)) {
-    return yield* refuse(`${name} is none of ${choices.join(", ")}`, "Choose one of them, or leave it out.")
+    return yield* refuse(`${name} is not one of ${choices.join(", ")}`, "Choose one of them, or leave it out.")
   }
   return value
 })
 
-/** The longest question that a client shows whole. */
+/** Maximum length of a question that clients show in full. */
 const maxQuestion = 500
 
-/** Asks the person; a client that cannot ask gets no secret sent to where the model says. */
+/** Asks the user whether to send a secret to a destination of the model's choice; fails if the client cannot ask. */
 const askAbout = Effect.fnUntraced(function*(
   name: string,
   type: string,
@@ -164,14 +168,14 @@ const askAbout = Effect.fnUntraced(function*(
 export interface New {
   readonly type: string
   readonly name: string
-  /** By field: what is no secret as it is, a secret as `{"env": "NAME"}`. */
+  /** Values by field; a secret is written as `{"env": "NAME"}`. */
   readonly values: Obj
 }
 
 /** Whether the type is connected in a browser. */
 const isOAuth = (fields: Fields) => fields.some(({ name }) => name === "oauthTokenData")
 
-/** What there is still to do or to know about a new credential. */
+/** Remaining steps and restrictions for a new credential. */
 const notesOn = (fields: Fields, restricted: boolean) => [
   ...(isOAuth(fields) ? ["A person has to connect it in n8n: open it there and sign in."] : []),
   ...(restricted
@@ -186,8 +190,8 @@ const notesOn = (fields: Fields, restricted: boolean) => [
  *
  * **Details**
  *
- * Where a secret goes is for a person to say: a field that decides it is sent with a secret only after a yes. Without a
- * word on hosts, no HTTP Request node may use the credential.
+ * A person decides where a secret is sent: a destination field is sent with a secret only after a yes. Unless hosts are
+ * named, no HTTP Request node may use the credential.
  */
 export const create = Effect.fn("CredentialValues.create")(function*({ name, type, values }: New) {
   const n8n = yield* N8nClient
@@ -196,14 +200,14 @@ export const create = Effect.fn("CredentialValues.create")(function*({ name, typ
   if (Object.keys(values).length === 0) {
     return yield* invalid("values", "values is empty", `The fields of ${type}: ${inWords(fields)}.`)
   }
-  const given = fields.filter((field) => Object.hasOwn(values, field.name))
-  const secretFields = given.filter(({ kind }) => kind === "secret")
+  const present = fields.filter((field) => Object.hasOwn(values, field.name))
+  const secretFields = present.filter(({ kind }) => kind === "secret")
   const secrets = yield* Effect.forEach(
     secretFields,
     (field) => Effect.map(secretOf(type, field.name, values[field.name]), (secret) => [field, secret] as const)
   )
   const literals = yield* Effect.forEach(
-    given.filter(({ kind }) => kind !== "secret"),
+    present.filter(({ kind }) => kind !== "secret"),
     (field) => Effect.map(literalOf(field, values[field.name]), (value) => [field, value] as const)
   )
   const destinations = literals.filter(([{ kind }]) => kind === "destination")

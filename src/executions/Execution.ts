@@ -1,8 +1,8 @@
 /**
  * Execution as n8n stores it: the runs of each node, with their sources, outputs and errors.
  *
- * This module owns the format of run data. `data.resultData.runData` is `{[nodeName]: run[]}`: a node in a loop has many.
- * A run names neither its node's type nor its parameters (these are in `workflowData`) nor its input (that is the
+ * This module owns the format of run data. `data.resultData.runData` is `{[nodeName]: run[]}`: a node in a loop has
+ * many. A run names neither its node's type nor its parameters (these are in `workflowData`) nor its input (that is the
  * output of the nodes its `source` names).
  */
 import * as Schema from "effect/Schema"
@@ -270,11 +270,11 @@ export const slice = (
   const items: Array<Item> = []
   let skip = offset
   for (const { count, slot } of parts) {
-    const wanted = Math.min(limit - items.length, count - skip)
-    if (wanted > 0) {
-      const page = execution.items(slot, skip, wanted)
+    const missing = Math.min(limit - items.length, count - skip)
+    if (missing > 0) {
+      const page = execution.items(slot, skip, missing)
       items.push(...page.map(item))
-      if (page.length < wanted) break
+      if (page.length < missing) break
     }
     skip = Math.max(0, skip - count)
   }

@@ -9,7 +9,7 @@ import { N8nClient } from "../n8n/N8nClient.ts"
 
 const polling = Schedule.spaced("1 second")
 
-/** Milliseconds of waiting, which leave time to read the data within the 50 seconds of a call. */
+/** Maximum wait, which leaves time to read the data within the 50 seconds of a call. */
 const maxSeconds = 40
 
 /**

@@ -119,7 +119,9 @@ export type NextStep =
     readonly _tag: "FindItem"
     readonly nodeName: string
     readonly inputCount: number
-    /** Field that some items lack: for an error about null the one that the fewest lack, else one that the error names. */
+    /**
+     * Field that some items lack: for an error about null the one that the fewest lack, else one that the error names.
+     */
     readonly field: string | undefined
   }
   | { readonly _tag: "Workflow"; readonly reason: "NoData" | "NoNodeRan" }

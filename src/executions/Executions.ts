@@ -43,7 +43,7 @@ export class Executions extends Context.Service<Executions, Service>()("effect-n
 /** Limits in bytes. */
 export interface Options {
   /** Memory for the cache. Default: 64 MB. */
-  readonly maxKeptBytes?: number | undefined
+  readonly maxCachedBytes?: number | undefined
   /** Maximum size of an execution's JSON. Default: 512 MB. */
   readonly maxBodyBytes?: number | undefined
 }
@@ -53,16 +53,15 @@ interface Entry {
   readonly size: number
 }
 
-const defaults = { maxKeptBytes: 64_000_000, maxBodyBytes: 512_000_000 }
+const defaults = { maxCachedBytes: 64_000_000, maxBodyBytes: 512_000_000 }
 
-/** Number of failures cached. */
-const maxFailures = 5_000
+const maxCachedFailures = 5_000
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000)} MB`
 
 const tooLarge = (id: string, size: string, max: number) =>
   new Errors.ValidationError({
-    reason: `Execution '${id}' holds ${size}, more than the bound of ${megabytes(max)}`,
+    reason: `Execution '${id}' contains ${size}, more than the limit of ${megabytes(max)}`,
     field: "id",
     hint: { _tag: "RaiseExecutionLimit" }
   })
@@ -91,7 +90,7 @@ const read =
       return { execution, blocks, isWithheld: reader.isWithheld }
     })
 
-/** Reads a body as far as the error. */
+/** Reads a body up to the error. */
 const readFailure = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target
@@ -119,7 +118,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
   Layer.effect(
     Executions,
     Effect.map(TestRuns, (testRuns) => {
-      const maxKeptBytes = options.maxKeptBytes ?? defaults.maxKeptBytes
+      const maxCachedBytes = options.maxCachedBytes ?? defaults.maxCachedBytes
       const maxBodyBytes = options.maxBodyBytes ?? defaults.maxBodyBytes
       // A Map iterates in the order of insertion: the first key is the least recently used.
       const entries = new Map<string, Entry>()
@@ -140,11 +139,11 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
 
       const remember = (key: string, entry: Entry) => {
         forget(key)
-        if (entry.size > maxKeptBytes) return
+        if (entry.size > maxCachedBytes) return
         entries.set(key, entry)
         total += entry.size
         for (const oldest of entries.keys()) {
-          if (total <= maxKeptBytes) break
+          if (total <= maxCachedBytes) break
           forget(oldest)
         }
       }
@@ -195,7 +194,7 @@ export const layer = (options: Options = {}): Layer.Layer<Executions> =>
           const failure = execution === undefined ? yield* downloadFailure(id) : failureOf(execution)
           failures.set(key, failure)
           for (const oldest of failures.keys()) {
-            if (failures.size <= maxFailures) break
+            if (failures.size <= maxCachedFailures) break
             failures.delete(oldest)
           }
           return failure

@@ -71,7 +71,7 @@ export const ofError = (error: unknown, node: string | undefined): Failure => {
   return { ...(node === undefined ? {} : { node }), message, ...(saysMore ? { description } : {}) }
 }
 
-/** Groups of failed executions, largest first. `failed` is ordered newest first. */
+/** Groups failed executions, largest group first. `failed` is ordered newest first. */
 export const group = (failed: ReadonlyArray<Failed>): ReadonlyArray<Group> =>
   [
     ...Map.groupBy(

@@ -1,10 +1,10 @@
 /**
- * What a workflow did to its items between two nodes: the items of one paired with those of the other, and the places
- * in which they differ. Pure but for giving way to others.
+ * Comparison of the items of two nodes: pairs of items, and the paths at which they differ. Pure, but yields to other
+ * fibers.
  *
  * **Details**
  *
- * Items are read from the kept bytes as they are needed; of one side only keys or positions stay in memory.
+ * Items are read from the cached bytes as needed; only keys or positions of one side stay in memory.
  */
 import * as Effect from "effect/Effect"
 import { defined, int, obj, str } from "../base/Json.ts"
@@ -23,16 +23,16 @@ export interface Side {
   readonly count: number
 }
 
-/** How items of both sides were paired. */
+/** Way in which items of both sides were paired. */
 export type PairedBy = "key" | "pairedItem" | "place"
 
-/** Items that have no partner: how many, and the first of them by position or key. */
+/** Items without a partner: their number, and the first ones by position or key. */
 export interface Unpaired {
   readonly count: number
   readonly first: ReadonlyArray<number | string>
 }
 
-/** The comparison. `paths` has what changed rarest first, `examples` of the rarest. */
+/** Result of a comparison. `paths` begins with the rarest change, `examples` are of the rarest. */
 export interface Comparison {
   readonly pairedBy: PairedBy
   readonly same: number
@@ -41,39 +41,39 @@ export interface Comparison {
   readonly examples: ReadonlyArray<Example>
   readonly onlyInFrom: Unpaired
   readonly onlyInTo: Unpaired
-  /** Items of `from` that have several partners. */
+  /** Items of `from` with several partners. */
   readonly duplicated?: Unpaired
-  /** Items that have no value at the key. */
+  /** Number of items without a value at the key. */
   readonly withoutKey?: { readonly from: number; readonly to: number }
-  /** Values of the key that several items of `from` share: these are paired in their order. */
+  /** Number of key values shared by several items of `from`, which are paired in order. */
   readonly sharedKeys?: number
-  /** A field that would pair the items, where they are paired otherwise and it differs in many pairs. */
+  /** Field that would probably be a better key: it differs in most pairs, and its values only changed places. */
   readonly likelyKey?: string
-  /** Which of the compared `fields` no item has, by their position. */
+  /** Positions in `fields` of the paths that no item has. */
   readonly missing?: ReadonlyArray<number>
 }
 
-/** What is compared, and how. */
+/** Items to compare, and how. */
 export interface Options {
   readonly from: Side
   readonly to: Side
   readonly key?: ReadonlyArray<JsonPath.Step> | undefined
-  /** Paths that are compared; all where there are none. */
+  /** Paths to compare; all if empty. */
   readonly fields: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
-  /** Paths that are not compared. */
+  /** Paths to ignore. */
   readonly ignore: ReadonlyArray<ReadonlyArray<JsonPath.Step>>
-  /** Examples to give. */
+  /** Maximum number of examples. */
   readonly limit: number
   readonly redacts: boolean
 }
 
-/** An item as it is stored, and its JSON. */
+/** An item as stored, and its JSON. */
 interface Read {
   readonly stored: unknown
   readonly json: () => Both
 }
 
-/** The items of a segment; whether they may hold secrets is looked up once, when the first is shown. */
+/** Items of a segment; whether they may contain secrets is checked once, when the first is shown. */
 const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Read> => {
   let redact = redacts ? undefined : <A>(value: A) => value
   return segment.items().map((stored) => ({
@@ -86,12 +86,12 @@ const itemsOf = (segment: Execution.Segment, redacts: boolean): ReadonlyArray<Re
   }))
 }
 
-/** A pass lets others run every so many items. */
-const breath = 2_000
+/** Number of items after which a pass yields. */
+const yieldEvery = 2_000
 
 const none: Both = { stored: undefined, shown: undefined }
 
-/** Items of a slot by position; those that lie near each other are parsed once. */
+/** Returns a reader of items by position, which parses neighbouring items once. */
 const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: boolean) => {
   const recent: Array<{ readonly first: number; readonly items: ReadonlyArray<Read> }> = []
   return (index: number): Both => {
@@ -107,15 +107,13 @@ const reader = (execution: Execution.Execution, slot: Execution.Slot, redacts: b
   }
 }
 
-// ---- which item is which
-
-/** For each item of `to` the positions of its partners in `from`, none where there is none. */
+/** Position in `from` of the partner of an item of `to`. */
 type Partner = (index: number) => number | undefined
 
 const asKey = (value: unknown) =>
   value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
 
-/** An item's key as it is shown; items whose key is redacted are named by their position. */
+/** Key of an item for readers; `undefined` if it is redacted. */
 const labelOf = (key: Both) => key.stored === key.shown ? asKey(key.shown) : undefined
 
 const eachItem = Effect.fnUntraced(function*(
@@ -124,14 +122,14 @@ const eachItem = Effect.fnUntraced(function*(
   redacts: boolean,
   visit: (item: Read, index: number) => void
 ) {
-  let unrested = 0
+  let sinceYield = 0
   for (const segment of execution.segments(slot)) {
     for (const [place, item] of itemsOf(segment, redacts).entries()) {
       visit(item, segment.first + place)
-      unrested++
+      sinceYield++
     }
-    if (unrested > breath) {
-      unrested = 0
+    if (sinceYield > yieldEvery) {
+      sinceYield = 0
       yield* Effect.yieldNow
     }
   }
@@ -172,7 +170,9 @@ const byKey = Effect.fnUntraced(function*(
   return { partner: (index: number) => partners[index], labels, withoutKey, sharedKeys }
 })
 
-/** Where a link leads that is not to the run's own input: a loop's later batches come from what entered it first. */
+/**
+ * Target of a link that leads elsewhere than to the run's own input: later batches of a loop come from its first input.
+ */
 const sourceOf = (execution: Execution.Execution, overwrite: unknown): Side | undefined => {
   const { previousNode, previousNodeOutput = 0, previousNodeRun = 0 } = obj(overwrite) ?? {}
   const [node, index, run] = [str(previousNode), int(previousNodeOutput), int(previousNodeRun)]
@@ -183,7 +183,9 @@ const sourceOf = (execution: Execution.Execution, overwrite: unknown): Side | un
     : { slot: { node, run, side: "output", port: { type: "main", index } }, count: output.count }
 }
 
-/** n8n's own links from an item to those it was made of, over any number of nodes; `undefined` where they lead nowhere. */
+/**
+ * Follows n8n's own links from items to their origins, over any number of nodes.
+ */
 const byLinks = Effect.fnUntraced(
   function*(execution: Execution.Execution, { from, to }: Pick<Options, "from" | "to">) {
     const slotKey = ({ node, port, run }: Execution.Slot) => JSON.stringify([node, run, port.type, port.index])
@@ -234,19 +236,17 @@ const byLinks = Effect.fnUntraced(
   }
 )
 
-/** For each item of `to` the position of the item of `from` that n8n's links lead to, where they do. */
+/** Position in `from` of the origin of each item of `to` by n8n's links; `undefined` without one. */
 export const origins = (execution: Execution.Execution, sides: Pick<Options, "from" | "to">) =>
   Effect.map(
     byLinks(execution, sides),
     ({ partner }) => Array.from({ length: sides.to.count }, (_, index) => partner(index))
   )
 
-// ---- what differs
-
 const startsWith = (path: ReadonlyArray<JsonPath.Step>, steps: ReadonlyArray<JsonPath.Step>) =>
   steps.every((step, index) => String(path[index]) === String(step))
 
-/** Maximum number of items without a partner that are named. */
+/** Maximum number of items without a partner to list. */
 const first = 5
 
 const unpaired = () => ({ count: 0, first: [] as Array<number | string> })
@@ -273,30 +273,30 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   const missing = new Set(fields.keys())
   const before = reader(execution, from.slot, redacts)
   const differencesOf = (a: Both, b: Both) => {
-    const found: Array<Difference> = []
-    if (fields.length === 0) differences(a, b, "", found)
+    const all: Array<Difference> = []
+    if (fields.length === 0) differences(a, b, "", all)
     for (const [position, field] of fields.entries()) {
       const [left, right] = [at(a, field), at(b, field)]
       if (left.stored === undefined && right.stored === undefined) continue
       missing.delete(position)
-      differences(left, right, ItemFields.written(field), found)
+      differences(left, right, ItemFields.written(field), all)
     }
     return ignore.length === 0
-      ? found
-      : found.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
+      ? all
+      : all.filter(({ path }) => !ignore.some((steps) => startsWith(JsonPath.parse(path) ?? [], steps)))
   }
   yield* eachItem(execution, to.slot, redacts, ({ json }, index) => {
     const label = keyed?.labels[index]
     const other = partner(index)
     if (other === undefined) return note(onlyInTo, label ?? index)
     partners[other] = (partners[other] ?? 0) + 1
-    const found = differencesOf(before(other), json())
-    if (found.length === 0) {
+    const changes = differencesOf(before(other), json())
+    if (changes.length === 0) {
       counts.same++
       return
     }
     counts.changed++
-    counted.add(found, index, label)
+    counted.add(changes, index, label)
   })
 
   const onlyInFrom = unpaired()
@@ -306,7 +306,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
       const what = key === undefined ? index : labelOf(at(before(index), key)) ?? index
       note(count === 0 ? onlyInFrom : duplicated, what)
     }
-    if (index % breath === 0) yield* Effect.yieldNow
+    if (index % yieldEvery === 0) yield* Effect.yieldNow
   }
   const pairs = counts.same + counts.changed
   const result: Comparison = defined({
@@ -325,7 +325,7 @@ export const compare = Effect.fnUntraced(function*(execution: Execution.Executio
   return result
 })
 
-/** The output of a node that a comparison looks at: of its last run the first that holds items. */
+/** Output of a node to compare: the first one with items in its last run. */
 export const sideOf = (execution: Execution.Execution, node: string): Side | undefined => {
   const run = execution.runs.get(node)?.at(-1)
   const port = run?.outputs.find(({ count }) => count > 0) ?? run?.outputs[0]

@@ -57,7 +57,6 @@ export const note = (paths: ReadonlyArray<string>, jsons: ReadonlyArray<unknown>
   return `No ${items} has ${paths.join(", ")}${advice}.`
 }
 
-/** Value for a sentence. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? "undefined"
   return text.length > 40 ? `${text.slice(0, 40)}…` : text

@@ -1,4 +1,4 @@
-/** One pass over the items of an execution: which of them meet a condition. Nothing of the pass stays in memory. */
+/** Search for items of an execution that meet a condition, in one pass that retains only the matches. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -10,44 +10,44 @@ import * as Redact from "../base/Redact.ts"
 import * as Execution from "./Execution.ts"
 import * as ItemFields from "./ItemFields.ts"
 
-/** What an item has to meet. Both see the item as a reader is shown it. */
+/** Condition on items, which sees an item as readers do, with secrets redacted. */
 export interface Condition {
-  /** Text that stands in a key or a value, whatever the case. */
+  /** Text to find in a key or a value, ignoring case. */
   readonly text?: string | undefined
   readonly where?: Interpreter.Predicate | undefined
 }
 
-/** An item that met the condition, and where it was. */
+/** Item that meets the condition, with its place. */
 export interface Match {
   readonly slot: Execution.Slot
-  /** The position in its slot. */
+  /** Position in its slot. */
   readonly index: number
-  /** The position in all slots together. */
+  /** Position across all slots. */
   readonly position: number
   readonly item: Execution.Item
 }
 
-/** What the pass found; `matches` are in the order of the slots. */
+/** Result of a search; `matches` are in the order of the slots. */
 export interface Found {
   readonly matched: number
   readonly scanned: number
-  /** Items that the expression does not fit, such as a method that a value lacks: no match. */
+  /** Number of items on which the expression failed, such as for a missing method; they do not match. */
   readonly failed: number
-  /** Why the first of these failed. */
+  /** Problem of the first of these. */
   readonly failure: Interpreter.Problem | undefined
-  /** Places that the expression names and no item has. */
+  /** Paths in the expression that no item has. */
   readonly absent: ReadonlyArray<string>
-  /** Places that the expression names, in which an item has a redacted value. */
+  /** Paths in the expression at which an item has a redacted value. */
   readonly redacted: ReadonlyArray<string>
-  /** Whether text was looked for in vain beside redacted values. */
+  /** Whether no item contains the text, but some have redacted values. */
   readonly passesSecrets: boolean
-  /** Of the others the first value. */
+  /** First value at each of the other paths. */
   readonly values: ReadonlyArray<readonly [path: string, value: unknown]>
   readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
   readonly matches: ReadonlyArray<Match>
 }
 
-/** What nodes put out, in the order in which they ran. */
+/** Outputs of nodes, in the order in which they ran. */
 export const outputs = (
   execution: Execution.Execution,
   nodes?: ReadonlyArray<string>
@@ -62,10 +62,9 @@ export const outputs = (
       )
     )
 
-/** So many nodes tell what items there are. */
 const maxSamples = 12
 
-/** An item of each node, the last to run first, as a reader is shown them. */
+/** First item of each node, the last to run first, as readers see them. */
 export const samples = (
   execution: Execution.Execution,
   slots: ReadonlyArray<{ readonly slot: Execution.Slot }>,
@@ -77,7 +76,9 @@ export const samples = (
       return redacts ? Redact.redact(json) : json
     })
 
-/** What a reader of the result has to know: fields that no item has, that the expression does not fit, or why nothing was found. */
+/**
+ * Notes on a result: fields that no item has, failures of the expression, or why nothing matched.
+ */
 export const notes = (
   execution: Execution.Execution,
   { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Found,
@@ -90,8 +91,8 @@ export const notes = (
     : [`where does not fit ${failed === scanned ? "any" : failed} of ${scanned} items: ${failure.message}.`]),
   ...(redacted.length === 0
     ? []
-    : [`where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be asked about.`]),
-  ...(passesSecrets ? ["Secrets are redacted, and text is not looked for in them."] : []),
+    : [`where compares ${redacted.join(", ")} as ${Redact.marker}: secrets cannot be compared.`]),
+  ...(passesSecrets ? ["Secrets are redacted, and text is not searched for in them."] : []),
   ...(absent.length > 0
     ? [ItemFields.note(absent, samples(execution, slots, redacts))]
     : matched > 0 || failed > 0 || scanned === 0 || isFoundElsewhere
@@ -99,7 +100,7 @@ export const notes = (
     : [ItemFields.noMatch(values)])
 ]
 
-/** Which of the places that an expression names some item has, and the first value there. */
+/** Collects which paths of an expression exist in some item, and the first value at each. */
 const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
   const missing = new Set(reads)
   const redacted = new Set<string>()
@@ -115,7 +116,7 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
         if (typeof value !== "object" || value === null) values.push([ItemFields.written(steps), value])
       }
     },
-    /** Notes where a value of an item that has redacted ones is one of them. */
+    /** Records paths at which an item has a redacted value. */
     lookRedacted: (json: unknown) => {
       for (const steps of reads) {
         const value = JsonPath.get(json, steps)
@@ -124,7 +125,7 @@ const sightings = (reads: ReadonlyArray<ReadonlyArray<JsonPath.Step>>) => {
     },
     redacted,
     values,
-    /** Not those that lie in another one of them. */
+    /** Outermost paths that no item has. */
     absent: () => {
       const paths = isLooked ? [...missing].map(ItemFields.written) : []
       return paths.filter((path) => !paths.some((other) => other !== path && ItemFields.isWithin(path, other)))
@@ -139,7 +140,7 @@ const collection = (limit: number, isSpread: boolean) => {
   const count = (node: string, by: number) => byNode.set(node, (byNode.get(node) ?? 0) + by)
   return {
     all,
-    /** Whether one of this node would be taken. */
+    /** Whether a match of this node would be added. */
     takes: (node: string) =>
       all.length < limit || isSpread && (byNode.get(node) ?? 0) + 1 < Math.max(...byNode.values()),
     add: (match: Match) => {
@@ -171,13 +172,12 @@ const holds = (value: unknown, needle: string): boolean => {
   return false
 }
 
-/** Text that JSON writes as it is, so that it can be looked for before anything is parsed. */
+/** Whether JSON writes a text unchanged, so that it can be searched for before parsing. */
 const isPlain = (needle: string) => !/["\\/\p{Cc}]/u.test(needle)
 
-/** Characters of JSON, and milliseconds, after which a pass lets others run. */
+/** Characters of JSON, and milliseconds, after which a pass yields. */
 const yieldEvery = { characters: 1_000_000, millis: 20 }
 
-/** Whether an item is shown without some of its values. */
 const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, slots: Options["slots"]) {
   for (const { slot } of slots) {
     for (const segment of execution.segments(slot)) {
@@ -190,22 +190,21 @@ const haveSecrets = Effect.fnUntraced(function*(execution: Execution.Execution, 
   return false
 })
 
-/** Where to look, how many matches to give, and whether secrets are hidden. */
+/** Slots to search, page of matches, and whether secrets are redacted. */
 export interface Options {
   readonly slots: ReadonlyArray<{ readonly slot: Execution.Slot; readonly count: number }>
-  /** Matches to pass over. */
+  /** Number of matches to skip. */
   readonly offset?: number | undefined
-  /** Matches to give; all are counted. */
+  /** Maximum number of matches to return; all are counted. */
   readonly limit: number
-  /** Gives some of each node that has any, instead of the first. */
+  /** Returns some matches of each node instead of the first ones. */
   readonly spreads?: boolean | undefined
   readonly redacts: boolean
 }
 
-/** A problem of one item, which the next one may not have. */
 const isOfItem = ({ kind }: Interpreter.Problem) => kind === "type"
 
-/** Finds the items that meet a condition. Fails with a problem of the expression that no item is to blame for. */
+/** Finds the items that meet a condition. Fails with a problem of the expression itself. */
 export const search = Effect.fnUntraced(function*(
   execution: Execution.Execution,
   { text, where }: Condition,
@@ -217,7 +216,7 @@ export const search = Effect.fnUntraced(function*(
   const matched = new Map<string, number>()
   const matches = collection(limit, spreads)
   const seen = sightings(where?.reads ?? [])
-  let found = 0
+  let matchCount = 0
   let failed = 0
   let failure: Interpreter.Problem | undefined
   const clock = yield* Clock.Clock
@@ -252,9 +251,9 @@ export const search = Effect.fnUntraced(function*(
           continue
         }
         if (!isMatch.success) continue
-        found++
+        matchCount++
         matched.set(slot.node, (matched.get(slot.node) ?? 0) + 1)
-        if (found <= offset || !matches.takes(slot.node)) continue
+        if (matchCount <= offset || !matches.takes(slot.node)) continue
         const index = segment.first + place
         matches.add({ slot, index, position: before + index, item: Execution.item({ ...obj(stored), json }) })
       }
@@ -262,13 +261,13 @@ export const search = Effect.fnUntraced(function*(
     before += count
   }
   const result: Found = {
-    matched: found,
+    matched: matchCount,
     scanned: before,
     failed,
     failure,
     absent: seen.absent(),
     redacted: [...seen.redacted],
-    passesSecrets: found === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
+    passesSecrets: matchCount === 0 && redacts && needle !== undefined && (yield* haveSecrets(execution, slots)),
     values: seen.values,
     nodes: [...matched].map(([node, count]) => ({ node, matched: count })),
     matches: matches.all

@@ -176,7 +176,7 @@ interface Side {
   readonly first: number
   readonly length: number
   /** Result of the condition, if there is one. */
-  readonly found?: ItemSearch.Found
+  readonly search?: ItemSearch.Found
   /** Requested paths that no item of the page has, and the existing ones. */
   readonly lacking?: { readonly paths: ReadonlyArray<string>; readonly jsons: ReadonlyArray<unknown> }
 }
@@ -203,22 +203,22 @@ const matchesOf = Effect.fnUntraced(function*(
   { redacts, where }: Choice
 ) {
   const first = offsetIn(parts, request)
-  const found = yield* ItemSearch.search(execution, { where }, {
+  const search = yield* ItemSearch.search(execution, { where }, {
     slots: parts,
     offset: first,
     limit: request.itemLimit,
     redacts
   })
   const result: Side = {
-    found,
+    search,
     first,
-    length: found.matched,
+    length: search.matched,
     page: defined({
-      note: beyond(found.matched, first, "matches"),
-      matched: found.matched,
-      total: found.scanned,
-      failedItems: found.failed === 0 ? undefined : found.failed,
-      items: found.matches.map(({ item, position }) => ({ index: position, ...item }))
+      note: beyond(search.matched, first, "matches"),
+      matched: search.matched,
+      total: search.scanned,
+      failedItems: search.failed === 0 ? undefined : search.failed,
+      items: search.matches.map(({ item, position }) => ({ index: position, ...item }))
     })
   }
   return result
@@ -251,20 +251,20 @@ const noted = (side: Side, notes: ReadonlyArray<string>): Side =>
 /** Note about one side, without remarks that apply to the other. */
 const notesOf = (
   execution: Execution.Execution,
-  { found, lacking }: Side,
+  { lacking, search }: Side,
   other: Side,
   slots: ReadonlyArray<Part>,
   redacts: boolean
 ): ReadonlyArray<string> => {
   const isAbsentThere = (path: string) =>
-    other.found === undefined || other.found.scanned === 0 ||
-    other.found.absent.some((absent) => ItemFields.isWithin(path, absent))
+    other.search === undefined || other.search.scanned === 0 ||
+    other.search.absent.some((absent) => ItemFields.isWithin(path, absent))
   const paths = lacking?.paths.filter((path) => other.lacking?.paths.includes(path) ?? true) ?? []
-  const shown = { slots, redacts, isFoundElsewhere: (other.found?.matched ?? 0) > 0 }
+  const shown = { slots, redacts, isFoundElsewhere: (other.search?.matched ?? 0) > 0 }
   return [
-    ...(found === undefined
+    ...(search === undefined
       ? []
-      : ItemSearch.notes(execution, { ...found, absent: found.absent.filter(isAbsentThere) }, shown)),
+      : ItemSearch.notes(execution, { ...search, absent: search.absent.filter(isAbsentThere) }, shown)),
     ...(lacking === undefined || paths.length === 0 ? [] : [ItemFields.note(paths, lacking.jsons)])
   ]
 }
@@ -352,7 +352,7 @@ const choosesOnly = ({ page: one }: Side, { page: other }: Side) =>
 const unlisted = ({ first, page }: Side): Side => ({
   first,
   length: 0,
-  page: { ...page, note: "Not listed: where holds for all of them.", items: [] }
+  page: { ...page, note: "Not listed: where is true for all of them.", items: [] }
 })
 
 /** Like {@link read}, with selected items. Fails with a problem of the condition. */

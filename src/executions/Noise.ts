@@ -28,23 +28,23 @@ const withoutStacks = (value: unknown, depth = 0): unknown => {
 }
 
 /** Headers with information about the call: content, sender, signatures. */
-const telling = /^(?:content-type|authorization|user-agent|x-.*|.*signature.*)$/i
+const informativeHeaders = /^(?:content-type|authorization|user-agent|x-.*|.*signature.*)$/i
 
 /** Whether an item has the shape of the Webhook node's output. */
 const isRequest = (json: Obj): boolean =>
   ["headers", "params", "query", "body", "webhookUrl"].every((key) => Object.hasOwn(json, key))
 
-const withTellingHeaders = (json: unknown): unknown => {
+const withInformativeHeaders = (json: unknown): unknown => {
   const item = obj(json)
   const headers = obj(item?.["headers"])
   if (item === undefined || headers === undefined || !isRequest(item)) return json
   const all = Object.entries(headers)
-  const kept = all.filter(([name]) => telling.test(name))
-  if (kept.length === all.length) return json
+  const informative = all.filter(([name]) => informativeHeaders.test(name))
+  if (informative.length === all.length) return json
   return Object.fromEntries(
     Object.entries(item).flatMap(([key, value]) =>
       key === "headers"
-        ? [[key, Object.fromEntries(kept)], ["otherHeaders", all.length - kept.length]]
+        ? [[key, Object.fromEntries(informative)], ["otherHeaders", all.length - informative.length]]
         : [[key, value]]
     )
   )
@@ -60,5 +60,5 @@ const withTellingHeaders = (json: unknown): unknown => {
  */
 export const without = <A extends Pick<Execution.Item, "json">>(item: A): A => ({
   ...item,
-  json: withTellingHeaders(withoutStacks(item.json)) as Schema.Json
+  json: withInformativeHeaders(withoutStacks(item.json)) as Schema.Json
 })

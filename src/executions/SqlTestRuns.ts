@@ -23,7 +23,7 @@ export const layer: Layer.Layer<never, never, Database.Database> = Layer.effect(
               sql`
                 DELETE FROM n8n_mcp_test_runs WHERE instance = ${own} AND execution NOT IN (
                   SELECT execution FROM n8n_mcp_test_runs WHERE instance = ${own}
-                  ORDER BY saved_at DESC LIMIT ${TestRuns.maxKept})`
+                  ORDER BY saved_at DESC LIMIT ${TestRuns.maxRuns})`
             ))
           )
         }).pipe(Effect.ignore, Effect.withSpan("TestRuns.save")),

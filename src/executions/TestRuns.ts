@@ -27,7 +27,7 @@ export const TestRuns = Context.Reference<Service>("effect-n8n-mcp/TestRuns", {
  *
  * @internal
  */
-export const maxKept = 50
+export const maxRuns = 50
 
 /**
  * Maximum uncompressed bytes of an execution.
@@ -52,7 +52,7 @@ const make = Effect.fnUntraced(function*(folder: string) {
           time: info._tag === "Some" && info.value.mtime._tag === "Some" ? info.value.mtime.value.getTime() : 0
         }))
     )
-    const old = dated.toSorted((a, b) => b.time - a.time).slice(maxKept)
+    const old = dated.toSorted((a, b) => b.time - a.time).slice(maxRuns)
     yield* Effect.forEach(old, ({ file }) => fs.remove(path.join(own, file)), { discard: true })
   })
 

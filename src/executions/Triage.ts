@@ -1,38 +1,35 @@
-/** Many executions at a glance: how often each workflow failed, and of what. */
+/** Overview of many executions: how often each workflow failed, and why. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CallContext } from "../base/CallContext.ts"
 import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "../n8n/HttpErrors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { maxPage } from "../n8n/model/Limits.ts"
 import { type ExecutionQuery, N8nClient } from "../n8n/N8nClient.ts"
 import { Executions } from "./Executions.ts"
 import * as FailureGroups from "./FailureGroups.ts"
 import * as WorkflowNames from "./WorkflowNames.ts"
 
-/** A call has to answer within 50 seconds. */
-const patience = 45
+/** Seconds; a call has to answer within 50. */
+const timeout = 45
 
-/** The most n8n lists at once. */
-const maxPage = 250
-
-/** How many failures are read at once. */
 const concurrency = 4
 
 const hasFailed = ({ status }: ExecutionHead.Listed) => status === "error" || status === "crashed"
 
-/** What was read before the time was up. */
+/** Executions and failures that were read within the time limit. */
 export interface Triage {
   /** Newest first. */
   readonly executions: ReadonlyArray<ExecutionHead.Listed>
   readonly names: ReadonlyMap<string, string>
-  /** Those that failed and whose failure was read; newest first. */
+  /** Failed executions whose failure was read, newest first. */
   readonly failed: ReadonlyArray<FailureGroups.Failed>
-  /** How many failed executions were not read. */
+  /** Number of failed executions that were not read. */
   readonly unread: number
   /** Whether as many executions are listed as `limit` allows. */
   readonly isListed: boolean
-  /** Goes on behind the last that is listed. */
+  /** Cursor that continues after the last one listed. */
   readonly nextCursor: string | undefined
 }
 
@@ -46,7 +43,7 @@ export const nothing: Triage = {
   nextCursor: undefined
 }
 
-/** One failed execution, and why; `undefined` where that could not be read. */
+/** Reads why an execution failed. */
 const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed) {
   const { id, startedAt, status, workflowId } = execution
   const failure = yield* Executions.use((executions) => executions.failure(String(id))).pipe(
@@ -54,7 +51,7 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
     Effect.catchTag("NotFoundError", () => Effect.succeed(undefined))
   )
   return {
-    ...(failure ?? { message: `n8n noted no error (status ${status})` }),
+    ...(failure ?? { message: `n8n recorded no error (status ${status})` }),
     id: String(id),
     workflowId: workflowId ?? "",
     ...(typeof startedAt === "string" ? { at: startedAt } : {})
@@ -62,12 +59,12 @@ const readFailure = Effect.fnUntraced(function*(execution: ExecutionHead.Listed)
 })
 
 /**
- * Lists up to `limit` executions, and reads why those failed that did, where `failures` are wanted.
+ * Lists up to `limit` executions and, if `failures` is set, reads why the failed ones failed.
  *
  * **Details**
  *
- * Failures are read a few at a time, newest first, and kept: where the time was up, the same call goes on where this
- * one ended. Fails only where nothing could be read at all.
+ * Failures are read a few at a time, newest first, and cached: after a timeout, the same call continues where this one
+ * ended. Fails only if nothing could be read.
  */
 export const triage = Effect.fn("Triage.triage")(function*(
   query: ExecutionQuery,
@@ -89,7 +86,7 @@ export const triage = Effect.fn("Triage.triage")(function*(
       executions.push(...page.executions)
       cursor = page.nextCursor
       isListed = cursor === undefined || executions.length >= query.limit
-      // The client has looked through as many as one call should.
+      // The client has scanned as many as one call should.
       if (page.executions.length < limit) break
     }
     names = yield* WorkflowNames.read(executions)
@@ -103,11 +100,11 @@ export const triage = Effect.fn("Triage.triage")(function*(
         }),
         Effect.catch((error) => Effect.sync(() => void (fault = error)))
       ), { concurrency, discard: true })
-  }).pipe(Effect.timeoutOption(`${patience} seconds`), Effect.map(Option.isSome))
+  }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
 
   if (fault !== undefined && failures.size === 0) return yield* fault
   if (!isInTime && executions.length === 0) {
-    return yield* HttpErrors.timeoutError({ operation: "list executions" }, patience)
+    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout)
   }
   const failed = executions.flatMap((execution) => failures.get(execution) ?? [])
   return {
@@ -120,16 +117,16 @@ export const triage = Effect.fn("Triage.triage")(function*(
   } satisfies Triage
 })
 
-/** How the executions of one workflow ended. */
+/** Number of executions of a workflow by status. */
 export interface WorkflowGroup {
   readonly workflowId: string
   readonly total: number
   readonly byStatus: Readonly<Record<string, number>>
-  /** The newest that failed. */
+  /** Newest failed execution. */
   readonly lastFailed: { readonly id: string; readonly at: string | null } | undefined
 }
 
-/** The executions, newest first, by workflow: those that failed most first. */
+/** Groups executions, newest first, by workflow: most failures first. */
 export const byWorkflow = (executions: ReadonlyArray<ExecutionHead.Listed>): ReadonlyArray<WorkflowGroup> =>
   [...Map.groupBy(executions, ({ workflowId }) => workflowId ?? "")]
     .map(([workflowId, all]) => {

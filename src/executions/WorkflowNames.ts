@@ -1,4 +1,4 @@
-/** Which workflows executions are of, by name: n8n's lists of executions know only ids. */
+/** Names of the workflows of executions: n8n's lists of executions contain only ids. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
@@ -6,10 +6,9 @@ import * as NameSearch from "../n8n/model/NameSearch.ts"
 import * as TestMark from "../n8n/model/TestMark.ts"
 import { deletedWorkflow, N8nClient } from "../n8n/N8nClient.ts"
 
-/** The name of a workflow whose name could not be read. */
+/** Placeholder for a name that could not be read. */
 export const unknown = "Unknown Workflow"
 
-/** How many names are asked for at once. */
 const concurrency = 4
 
 type Listed = ReadonlyArray<ExecutionHead.Listed>
@@ -18,7 +17,9 @@ const idsOf = (executions: Listed) => [
   ...new Set(executions.flatMap(({ workflowId }) => typeof workflowId === "string" ? [workflowId] : []))
 ]
 
-/** The names of the executions' workflows, by id: of a test's copy, the name of the original; else {@link unknown}. */
+/**
+ * Names of the executions' workflows by id: the original's name for a test copy, {@link unknown} if it cannot be read.
+ */
 export const read = Effect.fn("WorkflowNames.read")(function*(executions: Listed) {
   const n8n = yield* N8nClient
   const names = yield* Effect.forEach(
@@ -33,39 +34,39 @@ export const read = Effect.fn("WorkflowNames.read")(function*(executions: Listed
   return new Map(names)
 })
 
-/** What narrows a list of executions to workflows of a name. */
+/** Restriction of a list of executions to workflows by name. */
 export interface Narrowed {
-  /** The only workflow of that name. */
+  /** Id of the only workflow with that name. */
   readonly workflowId?: string
-  /** Keeps the executions of such workflows; absent where `workflowId` says it all. */
+  /** Filter for executions of such workflows; absent if `workflowId` is sufficient. */
   readonly filter?: (executions: Listed) => Effect.Effect<Listed, Errors.RequestError>
 }
 
-/** The most workflows of a name that are asked for at once. */
+/** Maximum number of workflows that the search by name returns. */
 const maxWorkflows = 100
 
 /**
- * The workflows whose name contains `text`, ignoring case and accents; `undefined` where there are none.
+ * Restriction to workflows whose name contains `text`, ignoring case and accents; `undefined` if there are none.
  *
  * **Details**
  *
- * One search by name finds the workflows that there are. Where it cannot have found all (there are too many, or the
- * name may be that of a deleted one), the workflows of listed executions are asked for, each once.
+ * One search by name finds existing workflows. If its result may be incomplete (too many, or the text also matches the
+ * name of deleted ones), the name of each listed execution's workflow is read once.
  */
 export const matching = Effect.fn("WorkflowNames.matching")(
   function*(text: string): Effect.fn.Return<Narrowed | undefined, Errors.RequestError, N8nClient> {
     const n8n = yield* N8nClient
     const contains = NameSearch.contains(text)
     const { nextCursor, workflows } = yield* n8n.listWorkflows({ name: text, archived: true, limit: maxWorkflows })
-    const found = new Set(workflows.map(({ id }) => id))
+    const live = new Set(workflows.map(({ id }) => id))
     const isAll = nextCursor === undefined && !contains(deletedWorkflow)
-    const [only] = found
-    if (isAll && found.size < 2) return only === undefined ? undefined : { workflowId: only }
+    const [only] = live
+    if (isAll && live.size < 2) return only === undefined ? undefined : { workflowId: only }
     const filter = Effect.fnUntraced(function*(executions: Listed) {
-      const others = isAll ? [] : idsOf(executions).filter((id) => !found.has(id))
+      const others = isAll ? [] : idsOf(executions).filter((id) => !live.has(id))
       const matched = yield* Effect.filter(others, (id) => Effect.map(n8n.workflowName(id), contains), { concurrency })
-      const wanted = new Set([...found, ...matched])
-      return executions.filter(({ workflowId }) => typeof workflowId === "string" && wanted.has(workflowId))
+      const ids = new Set([...live, ...matched])
+      return executions.filter(({ workflowId }) => typeof workflowId === "string" && ids.has(workflowId))
     })
     return { filter }
   }

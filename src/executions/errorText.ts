@@ -15,7 +15,8 @@ const isWebAddress = (address: string) => /^https?:\/\//i.test(address) && URL.c
  *
  * **Details**
  *
- * Only complete elements are converted: `a < b`, `<your key>`, a lone `<b>`, and a service's page or XML stay unchanged.
+ * Only complete elements are converted: `a < b`, `<your key>`, a lone `<b>`, and a service's page or XML stay
+ * unchanged.
  */
 export const plain = (text: string): string =>
   !text.includes("<") || page.test(text)

@@ -149,8 +149,8 @@ export class ExecutionReader {
     const workflow = decodeWorkflow(this.#workflow)
     const runs = this.#runs
     const listAt = ({ node, port, run, side }: Execution.Slot) => {
-      const found = runs.get(node)?.[run]
-      const outputs = side === "output" ? found?.outputs : found?.override
+      const position = runs.get(node)?.[run]
+      const outputs = side === "output" ? position?.outputs : position?.override
       const output = outputs?.find(({ index, type }) => type === port.type && index === port.index)
       return output === undefined ? undefined : this.#lists.get(output)
     }

@@ -10,7 +10,7 @@ export class FailureReader {
   #isWithheld = false
   readonly #scanner = new Scanner(this.#root())
 
-  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at what is no JSON. */
+  /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON. */
   push(chunk: Uint8Array): void {
     this.#scanner.push(chunk)
   }
@@ -40,11 +40,11 @@ export class FailureReader {
       member: (key) => Object.hasOwn(members, key) ? members[key] ?? skip : skip
     })
     return object({
-      dataTooLargeToDisplay: value((found) => (this.#isWithheld = found === true)),
+      dataTooLargeToDisplay: value((flag) => (this.#isWithheld = flag === true)),
       data: object({
         resultData: object({
-          error: value((found) => (this.#error = found ?? undefined)),
-          lastNodeExecuted: value((found) => (this.#lastNode = str(found)))
+          error: value((error) => (this.#error = error ?? undefined)),
+          lastNodeExecuted: value((name) => (this.#lastNode = str(name)))
         })
       })
     })

@@ -1,9 +1,9 @@
-/** Differences between items, as they are stored and as a reader is shown them, counted by their path. Pure. */
+/** Differences between items, as stored and as shown to readers, counted by path. Pure. */
 import * as Equal from "effect/Equal"
 import { defined, obj } from "../base/Json.ts"
 import * as JsonPath from "../base/JsonPath.ts"
 
-/** A value as it is stored, and as a reader is shown it: with its secrets redacted. */
+/** A value as stored, and as shown to readers with its secrets redacted. */
 export interface Both {
   readonly stored: unknown
   readonly shown: unknown
@@ -11,7 +11,7 @@ export interface Both {
 
 const nothing: Both = { stored: undefined, shown: undefined }
 
-/** Members of an object by their stored keys, and the keys as they are shown: redaction keeps their order. */
+/** Members of an object by their stored keys, with the shown keys: redaction preserves their order. */
 const members = ({ shown, stored }: Both): ReadonlyMap<string, { readonly name: string; readonly value: Both }> => {
   const names = Object.keys(obj(shown) ?? {})
   return new Map(
@@ -22,7 +22,7 @@ const members = ({ shown, stored }: Both): ReadonlyMap<string, { readonly name: 
   )
 }
 
-/** The value at a path, whose keys are those that are shown. */
+/** Value at a path of shown keys. */
 export const at = (value: Both, steps: ReadonlyArray<JsonPath.Step>): Both =>
   value.stored === value.shown
     ? both(JsonPath.get(value.stored, steps))
@@ -33,14 +33,14 @@ export const at = (value: Both, steps: ReadonlyArray<JsonPath.Step>): Both =>
 
 const both = (value: unknown): Both => ({ stored: value, shown: value })
 
-/** A place in which two items differ. */
+/** Path at which two items differ. */
 export interface Difference {
   readonly path: string
   readonly before: Both
   readonly after: Both
 }
 
-/** Collects the places in which stored values differ. */
+/** Collects the paths at which stored values differ. */
 export const differences = (before: Both, after: Both, path: string, into: Array<Difference>): void => {
   if (Equal.equals(before.stored, after.stored)) return
   if (Array.isArray(before.stored) && Array.isArray(after.stored)) {
@@ -63,7 +63,7 @@ export const differences = (before: Both, after: Both, path: string, into: Array
 
 const decimals = (value: number) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
-/** Whether one number is the other one rounded to its decimals, or they differ by what floating point loses. */
+/** Whether one number is the other rounded to its decimals, or they differ by floating-point error. */
 export const isRounding = (a: unknown, b: unknown): boolean => {
   if (typeof a !== "number" || typeof b !== "number") return false
   const [short, long] = decimals(a) <= decimals(b) ? [a, b] : [b, a]
@@ -72,20 +72,20 @@ export const isRounding = (a: unknown, b: unknown): boolean => {
     decimals(long) > decimals(short)
 }
 
-/** A place in items that differs, and in how many pairs. */
+/** Path at which items differ, and the number of such pairs. */
 export interface PathCount {
   /** Elements of lists are counted together: `lines[].price`. */
   readonly path: string
   readonly count: number
-  /** The place is only on one side, in all these pairs. */
+  /** Set if the path exists on one side only in all these pairs. */
   readonly kind?: "added" | "removed"
-  /** In so many of these pairs the numbers differ by rounding alone. */
+  /** Number of these pairs that differ by rounding only. */
   readonly roundingOnly?: number
 }
 
-/** One item's difference. */
+/** Difference of one item. */
 export interface Example {
-  /** The item's position among those of `to`. */
+  /** Position among the items of `to`. */
   readonly index: number
   readonly key?: string
   readonly path: string
@@ -99,11 +99,11 @@ interface Tally {
   removed: number
   rounding: number
   readonly examples: Array<Example>
-  /** Values of a field before and after, to see whether they only changed places; not of places within fields. */
+  /** Values of a top-level field before and after, to detect values that only changed places. */
   readonly values: { readonly before: Set<string>; readonly after: Set<string> } | undefined
 }
 
-/** Maximum number of values that are compared to find out whether a field is a key. */
+/** Maximum number of values that are compared to detect a key. */
 const maxValues = 2_000
 
 const collectValues = ({ count, values }: Tally, { after, before }: Difference) => {
@@ -112,7 +112,7 @@ const collectValues = ({ count, values }: Tally, { after, before }: Difference) 
   if (typeof after.stored === "string") values.after.add(after.stored)
 }
 
-/** Whether a field is different in each item, and mostly has values that other items had before: pairs are crossed. */
+/** Whether a field has a unique value in each item, mostly one that another item had before: the pairs are crossed. */
 const isCrossed = ({ count, values }: Tally): boolean => {
   if (values === undefined || count < 3) return false
   const { after, before } = values
@@ -121,7 +121,7 @@ const isCrossed = ({ count, values }: Tally): boolean => {
   return before.size === looked && after.size === looked && moved * 2 >= looked
 }
 
-/** Of each of the rarest changes some, as far as there is room. */
+/** Takes some examples of each of the rarest changes, up to the limit. */
 const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Example> => {
   const shares = rarest.map(() => 0)
   let left = limit
@@ -136,7 +136,7 @@ const spread = (rarest: ReadonlyArray<Tally>, limit: number): ReadonlyArray<Exam
   return rarest.flatMap(({ examples }, index) => examples.slice(0, shares[index]))
 }
 
-/** What is shown of a difference: a secret that is another one looks the same. */
+/** Example for readers; secrets that differ look the same. */
 const example = ({ after, before, path }: Difference, index: number, key: string | undefined): Example =>
   defined({
     index,
@@ -148,7 +148,7 @@ const example = ({ after, before, path }: Difference, index: number, key: string
 
 const general = (path: string) => path.replace(/\[\d+\]/g, "[]")
 
-/** Counts the differences of pairs of items by path; `limit` examples of each are remembered. */
+/** Counts the differences of pairs of items by path, with up to `limit` examples of each. */
 export const tally = (limit: number, isKeyed: boolean) => {
   const tallies = new Map<string, Tally>()
   const byPath = (path: string) => {
@@ -169,9 +169,9 @@ export const tally = (limit: number, isKeyed: boolean) => {
   const rarest = () => [...tallies].toSorted(([, a], [, b]) => a.count - b.count)
   return {
     /** Counts the differences of one pair. */
-    add: (found: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
+    add: (all: ReadonlyArray<Difference>, index: number, key: string | undefined) => {
       const seen = new Set<string>()
-      for (const difference of found) {
+      for (const difference of all) {
         const path = general(difference.path)
         const at = byPath(path)
         if (at.examples.length < limit) at.examples.push(example(difference, index, key))
@@ -193,13 +193,16 @@ export const tally = (limit: number, isKeyed: boolean) => {
           roundingOnly: rounding > 0 ? rounding : undefined
         })
       ),
-    /** Examples of what did not change in all pairs: that is the node's work, and a few words of `paths` say it. */
+    /**
+     * Examples of changes that are not in all pairs; those in all pairs are the node's purpose, and `paths` describes
+     * them.
+     */
     examples: (pairs: number): ReadonlyArray<Example> =>
       spread(
         rarest().filter(([, { count }], index) => index === 0 || count < pairs).map(([, each]) => each),
         limit
       ),
-    /** A field that would pair the items. */
+    /** Field that is likely to identify items. */
     likelyKey: () => [...tallies].find(([, each]) => isCrossed(each))?.[0]
   }
 }

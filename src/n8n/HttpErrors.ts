@@ -9,14 +9,14 @@ import { ApiError, NotFoundError, type Target, targetFields } from "../base/Erro
 import { redactText } from "../base/Redact.ts"
 import * as body from "./body.ts"
 
-/** n8n's message for a path that it does not have; for a thing that is missing it is another. */
+/** n8n's message for a path that it does not have, which differs from that for a missing resource. */
 export const noRoute = "not found"
 
-/** Whether n8n says that its licence is why it refuses. */
+/** Whether n8n refuses because of its licence. */
 export const isAboutLicense = (detail: string | undefined): boolean =>
   detail !== undefined && /\blicense\b/i.test(detail)
 
-/** Every n8n has the paths of workflows and executions: a 404 is about the one that was asked for, in any words. */
+/** Whether every n8n has the path, so that a 404 means a missing resource, whatever the message. */
 const isEverywhere = ({ operation, resourceType }: Target) =>
   resourceType === "Version" || operation === "get workflow" || operation === "get execution"
 
@@ -25,7 +25,7 @@ const older = "This n8n has no such endpoint: it is older than this operation."
 const hintForStatus = (status: number, detail: string | undefined): Hint => {
   switch (status) {
     case 400:
-      return "n8n refused a value; errorDetails says which. Correct it and call again."
+      return "n8n refused a value; errorDetails names it. Correct it and call again."
     case 401:
       return { _tag: "CheckApiKey" }
     case 403:
@@ -38,8 +38,8 @@ const hintForStatus = (status: number, detail: string | undefined): Hint => {
       return "n8n is limiting requests: wait a minute, then call again."
   }
   return status >= 500
-    ? "n8n or the proxy in front of it keeps failing, also after retries: look at its log, then call again."
-    : "errorDetails has n8n's own message."
+    ? "n8n or the proxy in front of it still fails after retries; check its log, then call again."
+    : "errorDetails contains n8n's own message."
 }
 
 const hintForMissing = (resourceType: string): Hint => {
@@ -49,7 +49,7 @@ const hintForMissing = (resourceType: string): Hint => {
     case "Execution":
       return { _tag: "ListExecutions" }
   }
-  return "The id may be wrong, or it was deleted."
+  return "The id may be wrong, or the resource was deleted."
 }
 
 const checkConnection = (problem: ConnectionProblem): Hint => ({ _tag: "CheckConnection", problem })
@@ -89,7 +89,7 @@ interface Link {
   readonly cause?: unknown
 }
 
-/** The error and its causes: `fetch failed` says nothing, the reason is further down the chain. */
+/** The error and its causes; the message `fetch failed` is useless, the reason is further down the chain. */
 const causes = (error: unknown): ReadonlyArray<Link> => {
   const chain: Array<Link> = []
   for (let at = error; Predicate.isObject(at) && chain.length < 8; at = chain.at(-1)?.cause) chain.push(at)
@@ -102,7 +102,7 @@ export const transportCode = (error: HttpClientError.HttpClientError): string | 
     ? causes(error.reason.cause).map((cause) => cause.code).find(Predicate.isString)
     : undefined
 
-const lateHint = "n8n is slow or stuck: call again, or look at its log."
+const lateHint = "n8n is slow or stuck: call again, or check its log."
 
 /** The error for a call that took too long. */
 export const timeoutError = (target: Target, seconds: number, hint: Hint = lateHint): ApiError =>
@@ -163,7 +163,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
   }
   const { status } = reason.response
   const detail = yield* message(reason.response)
-  // Of a list there is nothing to miss, unless n8n says what (a project to create something in).
+  // A list cannot be missing; a 404 with a message names another resource, such as the project.
   const isNowhere = status === 404 && (detail === undefined || /^not found$/i.test(detail))
   const isMissingRoute = status === 404 && detail === noRoute && !isEverywhere(target)
   if (status === 404 && target.resourceType !== undefined && detail !== undefined && !isMissingRoute) {
@@ -176,7 +176,7 @@ export const fromHttp = Effect.fnUntraced(function*(error: HttpClientError.HttpC
     ...targetFields(target),
     reason: "Status",
     statusCode: status,
-    errorDetails: detail === undefined ? "the answer has no message from n8n" : redactText(detail),
+    errorDetails: detail === undefined ? "the answer contains no message from n8n" : redactText(detail),
     hint: isMissingRoute
       ? older
       : isNowhere || detail === undefined && status < 500

@@ -52,14 +52,8 @@ export {
 } from "./operations.ts"
 export type { Page, PageQuery } from "./pages.ts"
 export { type Folder, type Project } from "./projects.ts"
-export {
-  hasStatus,
-  isUnlicensed,
-  isUnsupported,
-  type Options,
-  type Query as Parameters,
-  retrySchedule
-} from "./requests.ts"
+export { hasStatus, isUnlicensed, isUnsupported, type Options, type Query as Parameters } from "./requests.ts"
+export { retrySchedule } from "./retries.ts"
 export { type Answer as WebhookAnswer, type Call as WebhookCall, isUnregistered } from "./webhooks.ts"
 export { deletedWorkflow, type Query as WorkflowQuery } from "./workflows.ts"
 

@@ -1,4 +1,4 @@
-/** What stands before every write to n8n: whatever way a write takes, it passes here. */
+/** Guard that every write to n8n passes, whichever way it takes. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
@@ -19,11 +19,11 @@ export type ReadWorkflow = (id: string) => Effect.Effect<unknown, Errors.N8nErro
 
 /** Decides about writes. */
 export interface Service {
-  /** Fails where the write must not be sent. */
+  /** Fails if the write must not be sent. */
   readonly check: (write: Write) => Effect.Effect<void, Errors.N8nError>
-  /** Fails where a test must not run these nodes. */
+  /** Fails if a test must not run these nodes. */
   readonly checkTest: (nodes: ReadonlyArray<unknown>) => Effect.Effect<void, Errors.N8nError>
-  /** What is wrong with a workflow as n8n has it, a sentence each. */
+  /** Faults of a workflow as stored on n8n, a sentence each. */
   readonly faults: (workflow: Obj, read: ReadWorkflow) => Effect.Effect<ReadonlyArray<string>, Errors.N8nError>
 }
 
@@ -37,18 +37,18 @@ const open: Service = {
 export const WriteGuard = Context.Reference<Service>("effect-n8n-mcp/WriteGuard", { defaultValue: () => open })
 
 /**
- * Whether a write is of a test's copy, which a guard judges by what it is a copy of (`checkTest`). Only the code that
- * creates and publishes copies sets it: by its looks, anything could be a copy.
+ * Whether a write concerns a test copy, which a guard judges by the original (`checkTest`). Only the code that creates
+ * and publishes copies sets it: by name and content, anything could pass for a copy.
  */
 export const IsTestCopy = Context.Reference<boolean>("effect-n8n-mcp/IsTestCopy", { defaultValue: () => false })
 
-/** Puts back what a failed write of ours displaced: what was there before is nothing new, whatever the guard says of it. */
+/** Restores the state before a failed write of ours, without asking the guard: the state is not new. */
 export const puttingBack = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(effect, WriteGuard, open)
 
 /**
- * Fails as a write of a workflow would, without sending it: without `before` it would be created, without `after`
- * deleted. `read` reads the other workflows that it names.
+ * Asks the guard about a write of a workflow without sending it: a creation without `before`, a deletion without
+ * `after`. `read` reads the other workflows that it names.
  */
 export const preview = (
   { after, before }: { readonly before?: Obj & { readonly id: string }; readonly after?: Obj },

@@ -1,4 +1,4 @@
-/** n8n's version and the API key's scopes: no endpoint has both, and 1.x has no scopes. */
+/** n8n's version and the API key's scopes: no endpoint returns both, and 1.x has no scopes. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -6,9 +6,9 @@ import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-/** n8n's version, and what the API key may do. */
+/** n8n's version and the API key's scopes. */
 export interface About {
-  /** Such as `2.41.1`; absent if the start page does not have it (the editor may be disabled). */
+  /** Such as `2.41.1`; absent if the start page does not name it (the editor may be disabled). */
   readonly version: string | undefined
   /** The API key's scopes, such as `workflow:read`; absent on 1.x, which neither reports nor enforces them. */
   readonly scopes: ReadonlyArray<string> | undefined
@@ -17,10 +17,15 @@ export interface About {
 /** Whether the version is known to be 1.x. */
 export const isV1 = (version: string | undefined): boolean => version !== undefined && Number.parseInt(version) < 2
 
-/** The release since which the API writes drafts, publishes a version and lists the history; drafts are as old as 2.0. */
+/**
+ * First release whose API writes drafts, publishes a version and lists the history; the editor has drafts since 2.0.
+ */
 const draftsSince = [2, 40] as const
 
-/** Whether the API writes drafts: before, a change of what is published takes effect at once. Unknown ones do. */
+/**
+ * Whether the API writes drafts, as an unknown version is assumed to; otherwise a change of a published workflow takes
+ * effect immediately.
+ */
 export const writesDrafts = (version: string | undefined): boolean => {
   if (version === undefined) return true
   const [major = 0, minor = 0] = version.split(".").map(Number)
@@ -33,7 +38,7 @@ const Release = Schema.StringFromBase64.pipe(
 
 const meta = /<meta name="n8n:config:sentry" content="([^"]+)">/
 
-/** n8n's version in its start page, which has it for error reports; no API endpoint has it. */
+/** n8n's version from its start page, which includes it for error reports; no API endpoint returns it. */
 const versionIn = (page: string): string | undefined =>
   Schema.decodeUnknownOption(Release)(meta.exec(page)?.[1]).pipe(
     Option.map(({ release }) => release.replace(/^n8n@/, "")),
@@ -48,7 +53,7 @@ const target = { operation: "reach n8n" }
 const isAnswer = (error: Errors.N8nError) =>
   error._tag === "ApiError" && error.statusCode !== undefined && (error.statusCode < 300 || error.statusCode >= 400)
 
-/** How long to wait for n8n's release, which is useful but never required. */
+/** Timeout of a request for n8n's release, which is useful but never required. */
 const releaseTimeout = "2 seconds"
 
 /** The operations that describe an n8n. */

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
 import { type Requests, sendJson } from "./requests.ts"
 
-/** What an audit can look at. */
+/** Subject of an audit. */
 export type Category = "credentials" | "database" | "nodes" | "filesystem" | "instance"
 
 /** Where a finding is: `kind` is `credential`, `node`, `community` or `custom`, which have these keys. */
@@ -28,7 +28,7 @@ const Location = Schema.Struct({
 /** Where a finding is: a node of a workflow, a credential, or an installed package. */
 export type AuditLocation = typeof Location.Type
 
-/** One finding; `settings` and `nextVersions` (of the instance alone) are as n8n gives them. */
+/** One finding; `settings` and `nextVersions` (of the instance alone) are as n8n returns them. */
 const Section = Schema.Struct({
   title: Schema.String,
   description: Schema.String,
@@ -38,7 +38,6 @@ const Section = Schema.Struct({
   nextVersions: Schema.optionalKey(Schema.Array(Schema.Unknown))
 })
 
-/** The findings of one category. */
 const Report = Schema.Struct({ risk: Schema.String, sections: Schema.Array(Section) })
 
 /** The findings of one category, and what they put at risk. */

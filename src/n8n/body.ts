@@ -1,4 +1,4 @@
-/** Bodies of answers, no larger than is reasonable: what arrives is counted after it is unpacked. */
+/** Bodies of answers, bounded in size after decompression. */
 import * as Bytes from "effect/Bytes"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 
 const megabyte = 1_000_000
 
-/** The most that is read of a body, in bytes. */
+/** Maximum size of a body, in bytes. */
 export const maxBytes = {
   json: 64 * megabyte,
   /** n8n's start page. */
@@ -23,7 +23,7 @@ export interface Read {
   readonly isCut: boolean
 }
 
-/** Reads a body, up to so many bytes; what comes after them is not waited for. */
+/** Reads at most `max` bytes of a body, without waiting for the rest. */
 export const readBytes = (
   response: HttpClientResponse.HttpClientResponse,
   max: number
@@ -42,12 +42,12 @@ export const readBytes = (
       )
   })
 
-/** Reads a body as text, up to so many bytes. */
+/** Reads at most `max` bytes of a body as text. */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
   max: number
 ): Effect.Effect<{ readonly text: string; readonly isCut: boolean }, HttpClientError.HttpClientError> =>
-  // Most answers are small, and say so: they need no stream.
+  // Most answers are small and announce their length: they need no stream.
   Number(response.headers["content-length"]) <= max && response.headers["content-encoding"] === undefined
     ? Effect.map(response.text, (text) => ({ text, isCut: false }))
     : Effect.map(

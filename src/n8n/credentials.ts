@@ -1,4 +1,4 @@
-/** Credentials: their names and types; their values go to n8n, and never come back. */
+/** Credentials: names and types. Values are sent to n8n and never returned. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -6,7 +6,7 @@ import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import { marker, redactText } from "../base/Redact.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson } from "./requests.ts"
+import { getJson, type Requests, sendJson, targetOf } from "./requests.ts"
 
 const Credential = Schema.Struct({ id: Schema.String, name: Schema.String, type: Schema.String })
 
@@ -15,15 +15,14 @@ export type Credential = typeof Credential.Type
 
 const Credentials = pageOf(Credential)
 
-/** Whether n8n could use a credential: `message` is n8n's or the service's own, with secrets redacted. */
 const Tested = Schema.Struct({ status: Schema.Literals(["OK", "Error"]), message: Schema.String })
 
-/** Whether n8n could use a credential, and what the service or n8n said, with secrets redacted. */
+/** Result of a credential test, with the message of n8n or the service, secrets redacted. */
 export type CredentialTest = typeof Tested.Type
 
 /**
- * The fields of a type as JSON Schema, more or less: `type` also has values such as `notice`, `required` and `allOf`
- * say which fields must be there, and when.
+ * Fields of a type in n8n's variant of JSON Schema: `type` also has values such as `notice`; `required` and `allOf`
+ * describe which fields are required, and when.
  */
 const CredentialSchema = Schema.StructWithRest(
   Schema.Struct({
@@ -42,13 +41,13 @@ const CredentialSchema = Schema.StructWithRest(
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** The fields of a type of credential, as a JSON Schema. */
+/** Fields of a credential type, as JSON Schema. */
 export type CredentialSchema = typeof CredentialSchema.Type
 
 /** The values of a credential by field. */
 export type CredentialValues = Redacted.Redacted<{ readonly [field: string]: unknown }>
 
-/** The credential endpoints. No error, trace or log has a value. */
+/** The credential endpoints. No error, trace or log contains a value. */
 export interface Service {
   /** `GET /credentials` (2.x only; on 1.x an `ApiError`); `limit` is 1 to 250. */
   readonly listCredentials: (query: PageQuery) => Effect.Effect<Page<Credential>, Errors.RequestError>
@@ -56,7 +55,10 @@ export interface Service {
   readonly streamCredentials: Stream.Stream<Credential, Errors.RequestError>
   /** `GET /credentials/schema/{type}`. */
   readonly credentialSchema: (type: string) => Effect.Effect<CredentialSchema, Errors.N8nError>
-  /** `POST /credentials`: n8n checks the fields, not whether they are right; `projectId` is 2.x only. */
+  /**
+   * `POST /credentials`: n8n checks the names and types of fields, not whether the values work; `projectId` is 2.x
+   * only.
+   */
   readonly createCredential: (
     credential: {
       readonly name: string
@@ -65,21 +67,19 @@ export interface Service {
       readonly projectId?: string
     }
   ) => Effect.Effect<Credential, Errors.RequestError>
-  /** `POST /credentials/{id}/test` (2.x): n8n asks the service; a type without a test is an `Error` that says so. */
+  /**
+   * `POST /credentials/{id}/test` (2.x): n8n calls the service; the result for a type without a test is `Error` with a
+   * message about it.
+   */
   readonly testCredential: (id: string) => Effect.Effect<CredentialTest, Errors.N8nError>
 }
 
 const listTarget: Errors.Target = { operation: "list credentials" }
 
-const credentialTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Credential",
-  resourceId: id
-})
+const credentialTarget = targetOf("Credential")
 
 const path = (id: string) => `/credentials/${encodeURIComponent(id)}`
 
-/** Texts in a value, wherever they are. */
 const texts = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string"
     ? [value]
@@ -87,10 +87,10 @@ const texts = (value: unknown): ReadonlyArray<string> =>
     ? Object.values(value).flatMap(texts)
     : []
 
-/** A shorter text could be a part of any word, and is no secret. */
+/** Minimum length of a secret: a shorter text could be part of any word. */
 const minSecret = 4
 
-/** Takes the texts of a request's values out of n8n's message, should it repeat one. */
+/** Redacts the texts of a request's values in n8n's message. */
 export const withoutValues = (values: Redacted.Redacted<unknown> | undefined) => {
   const secrets = values === undefined
     ? []

@@ -5,15 +5,14 @@ import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Requests, sendJson, sendOnly } from "./requests.ts"
+import { getJson, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
-/** The type of a column's values; `date` values are ISO 8601. */
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
 /** The type of a column's values; `date` values are ISO 8601. */
 export type ColumnType = typeof ColumnType.Type
 
-/** A column; `index` is its place, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not among them. */
+/** A column; `index` is its position, from 0. n8n's own columns (`id`, `createdAt`, `updatedAt`) are not listed. */
 const Column = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -22,7 +21,7 @@ const Column = Schema.Struct({
   index: Schema.optionalKey(Schema.Int)
 })
 
-/** A column of a data table; `index` is its place, from 0. */
+/** A column of a data table; `index` is its position, from 0. */
 export type Column = typeof Column.Type
 
 /** A table; the order of `columns` is n8n's own, not that of their indexes. */
@@ -39,19 +38,19 @@ const Table = Schema.Struct({
 /** A data table and its columns. */
 export type DataTable = typeof Table.Type
 
-/** A row: n8n's own columns, and those of the table; what has no value is null. */
+/** A row: n8n's own columns and those of the table; null where there is no value. */
 const Row = Schema.StructWithRest(
   Schema.Struct({ id: Schema.Int, createdAt: Schema.String, updatedAt: Schema.String }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 )
 
-/** A row of a data table, by column; what has no value is null. */
+/** A row of a data table, by column; null where there is no value. */
 export type Row = typeof Row.Type
 
-/** What a row may be compared by; `like` and `ilike` (ignoring case) take `%` for any text. */
+/** Comparison of a cell; in `like` and `ilike` (ignoring case) `%` matches any text. */
 export type Condition = "eq" | "neq" | "like" | "ilike" | "gt" | "gte" | "lt" | "lte"
 
-/** Which rows: those that meet all conditions (`and`, the default) or one of them; at least one condition. */
+/** Filter for rows that meet all conditions (`and`, the default) or any of them; at least one condition. */
 export interface RowFilter {
   readonly type?: "and" | "or" | undefined
   readonly filters: ReadonlyArray<
@@ -68,7 +67,7 @@ export interface RowQuery {
   readonly search?: string | undefined
 }
 
-/** Which tables: `name` is a part of it, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
+/** Query for tables: `name` matches a part, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
 export interface TableQuery {
   readonly name?: string | undefined
   readonly projectId?: string | undefined
@@ -81,7 +80,7 @@ export interface RowChange {
   readonly data: Obj
 }
 
-/** What a change would do to rows; a row that would be inserted has the `id` 0. */
+/** Rows before and after a change that was not made; a row that would be inserted has the `id` 0. */
 export interface RowPreview {
   readonly before: ReadonlyArray<Row>
   readonly after: ReadonlyArray<Row>
@@ -94,7 +93,7 @@ const DryRun = Schema.Array(
   )
 )
 
-/** n8n says "no row" by a row of nulls. */
+/** Converts n8n's dry run, in which a row of nulls means that there is no row. */
 const preview = (rows: typeof DryRun.Type): RowPreview => {
   const having = (state: "before" | "after") =>
     rows.filter(({ dryRunState, id }) => dryRunState === state && id !== null).map(({ dryRunState: _, ...row }) =>
@@ -103,7 +102,7 @@ const preview = (rows: typeof DryRun.Type): RowPreview => {
   return { before: having("before"), after: having("after") }
 }
 
-/** The endpoints of data tables, all of n8n 2.x; on 1.x they fail with an error that `isUnsupported` knows. */
+/** The endpoints of data tables, all 2.x only; on 1.x they fail with an error that `isUnsupported` recognizes. */
 export interface Service {
   /** `GET /data-tables`. */
   readonly listDataTables: (query: PageQuery & TableQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
@@ -123,12 +122,15 @@ export interface Service {
   readonly renameDataTable: (id: string, name: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `DELETE /data-tables/{id}`, with its rows. */
   readonly deleteDataTable: (id: string) => Effect.Effect<void, Errors.N8nError>
-  /** `POST /data-tables/{id}/columns`; the name is letters, digits and `_`, after a letter, at most 63. */
+  /**
+   * `POST /data-tables/{id}/columns`; the name starts with a letter, followed by letters, digits and `_`, at most 63
+   * characters.
+   */
   readonly addColumn: (
     id: string,
     column: { readonly name: string; readonly type: ColumnType; readonly index?: number }
   ) => Effect.Effect<Column, Errors.N8nError>
-  /** `PATCH /data-tables/{id}/columns/{columnId}`: its name, its place, or both. */
+  /** `PATCH /data-tables/{id}/columns/{columnId}`: its name, its position, or both. */
   readonly updateColumn: (
     id: string,
     columnId: string,
@@ -144,11 +146,13 @@ export interface Service {
   readonly insertRows: (id: string, rows: ReadonlyArray<Obj>) => Effect.Effect<ReadonlyArray<number>, Errors.N8nError>
   /** `PATCH /data-tables/{id}/rows/update`; returns the changed rows as they are now. */
   readonly updateRows: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** What {@link updateRows} would do. */
+  /** Previews {@link updateRows}. */
   readonly previewRowUpdate: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
-  /** `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them as they are now. */
+  /**
+   * `POST /data-tables/{id}/rows/upsert`: updates the rows that match, or inserts one; returns them as they are now.
+   */
   readonly upsertRow: (id: string, change: RowChange) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
-  /** What {@link upsertRow} would do. */
+  /** Previews {@link upsertRow}. */
   readonly previewRowUpsert: (id: string, change: RowChange) => Effect.Effect<RowPreview, Errors.N8nError>
   /** `DELETE /data-tables/{id}/rows/delete`; returns the deleted rows. */
   readonly deleteRows: (id: string, filter: RowFilter) => Effect.Effect<ReadonlyArray<Row>, Errors.N8nError>
@@ -166,17 +170,9 @@ const Cleared = Schema.Struct({ deletedCount: Schema.Int })
 
 const listTarget: Errors.Target = { operation: "list data tables" }
 
-const tableTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Data table",
-  resourceId: id
-})
+const tableTarget = targetOf("Data table")
 
-const columnTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Column",
-  resourceId: id
-})
+const columnTarget = targetOf("Column")
 
 const path = (id: string) => `/data-tables/${encodeURIComponent(id)}`
 

@@ -8,8 +8,9 @@ import type * as Stream from "effect/Stream"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as ExecutionHead from "./model/ExecutionHead.ts"
+import { maxPage } from "./model/Limits.ts"
 import { pageOf, pages } from "./pages.ts"
-import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson } from "./requests.ts"
+import { dataTimeout, getJson, isUnknownParameter, type Requests, sendJson, targetOf } from "./requests.ts"
 
 /** A query for executions, which must meet all conditions. */
 export interface Query {
@@ -37,7 +38,7 @@ export interface ReadOptions {
   readonly ignoreDataSizeLimit?: boolean
 }
 
-/** Reads the body of an execution; called again if the body breaks off and the request is retried. */
+/** Reads the body of an execution; called again if the connection breaks and the request is retried. */
 export type ConsumeExecution<A> = (
   body: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>,
   target: Errors.Target
@@ -67,7 +68,7 @@ export interface Service {
   /**
    * All executions that meet the conditions, newest first, a page at a time as they are asked for.
    *
-   * **Example** (What failed since yesterday)
+   * **Example** (Failures since yesterday)
    *
    * ```ts
    * import { N8nClient } from "effect-n8n-mcp"
@@ -107,15 +108,10 @@ const target: Errors.Target = { operation: "list executions" }
 
 const path = (id: string) => `/executions/${encodeURIComponent(id)}`
 
-const executionTarget = (operation: string, id: string): Errors.ResourceTarget => ({
-  operation,
-  resourceType: "Execution",
-  resourceId: id
-})
+const executionTarget = targetOf("Execution")
 
-/** The most pages that one call scans for a filter that n8n does not have, and their size. */
+/** Maximum number of pages that one call scans for a filter that n8n does not have. */
 const scanPages = 20
-const scanPage = 250
 
 /** n8n's own cursor: continue after this id. */
 const Cursor = Schema.StringFromBase64.pipe(
@@ -160,7 +156,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       Effect.mapError((error) => error._tag === "ApiError" ? fromStatusRefusal(error, query.status ?? "") : error)
     )
 
-  /** Pages through executions, newest first, up to the first that is too old. */
+  /** Pages through executions, newest first, until one is too old. */
   const scan = Effect.fnUntraced(function*({ filter = Effect.succeed, limit, ...query }: Query) {
     const { startedAfter, startedBefore, ...queryWithoutTimes } = query
     const from = Date.parse(startedAfter ?? "") || -Infinity
@@ -171,7 +167,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     const results: Array<ExecutionHead.Listed> = []
     let cursor = query.cursor
     for (let pages = 0; pages < scanPages; pages++) {
-      const { executions, nextCursor } = yield* page({ ...conditions, cursor, limit: scanPage })
+      const { executions, nextCursor } = yield* page({ ...conditions, cursor, limit: maxPage })
       const matches = yield* filter(executions.filter(isInTime))
       results.push(...matches.slice(0, limit - results.length))
       const last = results.at(-1)
@@ -199,7 +195,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     streamExecutions: (query = {}) =>
       pages(target, (cursor) =>
         Effect.map(
-          listExecutions({ ...query, limit: scanPage, cursor }),
+          listExecutions({ ...query, limit: maxPage, cursor }),
           ({ executions, nextCursor }) => [executions, nextCursor] as const
         )),
     executionHead: Effect.fn("N8nClient.executionHead")((id: string) =>
@@ -215,7 +211,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         },
         executionTarget("get execution", id),
         (response, target) =>
-          // What is large takes long by its nature, where somebody is told that it goes on.
+          // A large execution may take long, if the caller sees the progress.
           Effect.andThen(Deadline.grantIfHeard(dataTimeout * 1000), consume(response.stream, target))
       ).pipe(Effect.withSpan("N8nClient.readExecution")),
     retryExecution: Effect.fn("N8nClient.retryExecution")((id: string, loadWorkflow: boolean) =>

@@ -1,7 +1,8 @@
-/** The history of a workflow's nodes and connections, which n8n 2.x keeps. */
+/** History of a workflow's nodes and connections (n8n 2.x). */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
+import { maxPage } from "./model/Limits.ts"
 import * as Workflow from "./model/Workflow.ts"
 import { pageOf } from "./pages.ts"
 import { getJson, hasStatus, isUnknownParameter, type Requests } from "./requests.ts"
@@ -17,13 +18,9 @@ export type Version = typeof Version.Type
 
 const Versions = pageOf(Version)
 
-/** As many as n8n gives at once; 100 if it is not told. */
-const maxVersions = 250
-
 /** n8n's ids of versions are UUIDs. */
 const versionId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The nodes and connections of a version. */
 const VersionContent = Schema.StructWithRest(
   Schema.Struct({
     nodes: Workflow.Workflow.schema.fields.nodes,
@@ -52,13 +49,13 @@ export interface Service {
 export const make = (requests: Requests): Service => ({
   workflowHistory: Effect.fn("N8nClient.workflowHistory")((
     id: string,
-    { limit = maxVersions }: { readonly limit?: number } = {}
+    { limit = maxPage }: { readonly limit?: number } = {}
   ) =>
     getJson(requests, `${path(id)}/history`, Versions, workflowTarget(id, "read the history of workflow"), {
       limit
     }).pipe(
       Effect.map(({ data }): ReadonlyArray<Version> | undefined => data),
-      // 1.x has no such path: it takes `history` for the id of a version, which takes no query.
+      // 1.x has no such path: it reads `history` as the id of a version, and allows no query there.
       Effect.catchTag("NotFoundError", () => Effect.undefined),
       Effect.catchIf(
         (error) => hasStatus(404, 405)(error) || isUnknownParameter(error),
@@ -75,7 +72,7 @@ export const make = (requests: Requests): Service => ({
       })
     const isMissing = (error: Errors.N8nError) => error._tag === "NotFoundError" || hasStatus(404, 405)(error)
     return read("/versions").pipe(
-      // Anything but a version's id would be another path of the workflow's, such as its tags.
+      // Anything but a version's id would be another path of the workflow, such as its tags.
       Effect.catchIf((error) => isMissing(error) && versionId.test(version), () => read(""))
     )
   })

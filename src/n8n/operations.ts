@@ -14,7 +14,9 @@ import { type Query, readJson, type Request, type Requests } from "./requests.ts
 /** An operation: its method and its path, such as `GET /tags/{tagId}`. */
 export type Operation = keyof Operations
 
-/** Input of an operation. A `body` in `Redacted` is repeated in no error; `seconds` is the timeout with the retries. */
+/**
+ * Input of an operation. A `body` in `Redacted` does not appear in errors; `seconds` is the timeout including retries.
+ */
 export type OperationInput<K extends Operation> =
   & { readonly [P in keyof Operations[K] as P extends "result" | "body" ? never : P]: Operations[K][P] }
   & (Operations[K] extends { body: infer B } ? { readonly body: B | Redacted.Redacted<B> }
@@ -22,10 +24,10 @@ export type OperationInput<K extends Operation> =
     : {})
   & { readonly seconds?: number }
 
-/** Result of an operation as n8n describes it; the value may have more fields, and lack some. */
+/** Result of an operation as n8n describes it; the value may have more fields, or lack some. */
 export type OperationResult<K extends Operation> = Operations[K]["result"]
 
-/** Failures of an operation: without an id in its path, it has no `NotFoundError`. */
+/** Failures of an operation; without an id in its path there is no `NotFoundError`. */
 export type OperationError<K extends Operation> = Operations[K] extends { path: unknown } ? Errors.N8nError
   : Errors.RequestError
 
@@ -45,8 +47,8 @@ export interface Service {
    *
    * **Details**
    *
-   * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless a
-   * `schema` is given. `isUnsupported` knows the error of an n8n that is too old for the operation.
+   * The result has every field that n8n sends. It is typed by the description of n8n 2.41 and not checked, unless there
+   * is a `schema`. `isUnsupported` recognizes the error of an n8n that is too old for the operation.
    *
    * **Example** (Renaming a tag)
    *
@@ -85,7 +87,7 @@ interface Input {
   readonly schema?: Schema.ConstraintDecoder<unknown>
 }
 
-/** `workflowId` and the `id` of `/workflows/{id}` as `Workflow`. */
+/** Name and type of the resource in a path: `Workflow` for `workflowId` and the `id` of `/workflows/{id}`. */
 const resourceOf = (template: string) => {
   const [, segment = "", name = ""] = /([^/]+)\/\{(\w+)\}[^{}]*$/.exec(template) ?? []
   const words = (name === "id" || name === "name" ? segment.replace(/s$/, "") : name.replace(/(Id|Slug|Name)$/, ""))

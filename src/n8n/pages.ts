@@ -5,22 +5,22 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import * as HttpErrors from "./HttpErrors.ts"
+import { maxPage } from "./model/Limits.ts"
 
-/** A token without spaces, never prose. */
 const Cursor = Schema.String.check(Schema.isPattern(/^[!-~]{1,4096}$/))
 
 /** The schema of a page of a list; `nextCursor` is the cursor of the next page. */
 export const pageOf = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), nextCursor: Schema.optionalKey(Schema.NullOr(Cursor)) })
 
-/** The most pages that one call reads of a list: a server that always names a next one is not followed for ever. */
+/** Maximum number of pages that one call reads of a list, in case a server always names a next one. */
 export const maxPages = 40
 
-/** n8n gave more pages than there can be, or the same again. */
+/** The error for a list with more pages than there can be, or with the same page again. */
 export const endless = (target: Errors.Target) =>
-  HttpErrors.unreadableError(target, "a list that does not end, or goes round in circles")
+  HttpErrors.unreadableError(target, "a list that does not end or repeats itself")
 
-/** The elements of all pages of a list; `read` gives a page and the cursor of the next. */
+/** The elements of all pages of a list; `read` returns a page and the cursor of the next. */
 export const pages = <A, E extends Errors.N8nError>(
   target: Errors.Target,
   read: (cursor: string | undefined) => Effect.Effect<readonly [ReadonlyArray<A>, string | undefined], E>
@@ -34,20 +34,17 @@ export const pages = <A, E extends Errors.N8nError>(
           : Effect.succeed([page, Option.fromUndefinedOr(next)] as const))
   )
 
-/** Which page of a list; `limit` is 1 to 250. */
+/** Query for a page of a list; `limit` is 1 to 250. */
 export interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/** A page of a list as n8n gives it. */
+/** A page of a list as n8n returns it. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly nextCursor?: string | null
 }
-
-/** The largest page of n8n. */
-export const maxPage = 250
 
 /** The elements of all pages of a list of n8n, a page at a time as they are asked for. */
 export const elements = <A, E extends Errors.N8nError>(

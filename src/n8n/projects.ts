@@ -1,13 +1,13 @@
-/** Projects and their folders (need a licence). n8n does not say which folder a workflow is in. */
+/** Projects and their folders (need a licence). n8n does not report which folder a workflow is in. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
-import { elements, maxPage, pageOf } from "./pages.ts"
+import { maxPage } from "./model/Limits.ts"
+import { elements, pageOf } from "./pages.ts"
 import { getJson, type Requests } from "./requests.ts"
 
-/** A project: `personal`, which is one user's, or `team`. */
 const Project = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -15,7 +15,7 @@ const Project = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 
-/** A project. */
+/** A project: `personal`, which is one user's, or `team`. */
 export type Project = typeof Project.Type
 
 /** A folder; one at the top of its project has no `parentFolderId`. `path` is the names from the top to it. */
@@ -34,7 +34,7 @@ export type Folder = typeof Folder.Type
 const Projects = pageOf(Project)
 const Folders = Schema.Struct({ count: Schema.Int, data: Schema.Array(Folder) })
 
-/** The project endpoints; without the licence they fail with an error that `isUnlicensed` knows. */
+/** The project endpoints; without the licence they fail with an error that `isUnlicensed` recognizes. */
 export interface Service {
   /** All projects, a page at a time as they are asked for. */
   readonly streamProjects: Stream.Stream<Project, Errors.RequestError>

@@ -6,13 +6,13 @@ import { identity } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
+import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -23,6 +23,7 @@ import { marker } from "../base/Redact.ts"
 import * as Turn from "../base/Turn.ts"
 import * as body from "./body.ts"
 import * as HttpErrors from "./HttpErrors.ts"
+import { retries } from "./retries.ts"
 import * as spans from "./spans.ts"
 import { WriteGuard } from "./WriteGuard.ts"
 
@@ -34,12 +35,12 @@ export interface Options {
   /** The base address of production webhooks if it differs, as in n8n's WEBHOOK_URL. */
   readonly webhookUrl?: URL | undefined
   /**
-   * The schedule for retries, over the error. Default: {@link retrySchedule}.
+   * The schedule for retries, over the error. Default: `retrySchedule`.
    *
    * **Details**
    *
-   * It is asked only where another attempt is safe and may help: of a write only if it certainly had no effect. A
-   * longer `Retry-After` of up to 30 seconds wins over its delay; a longer one than that ends the retries.
+   * It applies only if another attempt is safe and may help: to a write only if it certainly had no effect. A longer
+   * `Retry-After` of up to 30 seconds overrides its delay; one beyond that ends the retries.
    */
   readonly retry?: Schedule.Schedule<unknown, Errors.N8nError> | undefined
   /**
@@ -49,18 +50,8 @@ export interface Options {
   readonly timeout?: Duration.Input | undefined
 }
 
-/** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
-export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedule.exponential("200 millis").pipe(
-  Schedule.jittered,
-  Schedule.upTo({ times: 3 }),
-  Schedule.setInputType<Errors.N8nError>()
-)
-
-/** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
-const maxRetryAfter = 30_000
-/** The timeout of a read with its retries, in seconds. */
+/** Timeouts with retries, in seconds. */
 const readTimeout = 45
-/** The timeout of a write, in seconds: if it is not answered, its effect has to be found out. */
 const writeTimeout = 30
 /** The timeout for executions with data, in seconds: n8n takes about 9 s for 66 MB. */
 export const dataTimeout = 180
@@ -77,47 +68,6 @@ export const baseUrl = (url: URL): URL => {
   return new URL(`${path}/`, url)
 }
 
-const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
-
-/** Failures of certificates, protocols and host names, which a retry cannot fix. */
-const permanentCodes: ReadonlySet<string> = new Set([
-  "ENOTFOUND",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "CERT_HAS_EXPIRED",
-  "ERR_SSL_WRONG_VERSION_NUMBER"
-])
-
-/** The wait that `Retry-After` asks for, in milliseconds; the header has seconds or a date. */
-const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
-  const header = error.response === undefined ? Option.none() : Headers.get(error.response.headers, "retry-after")
-  if (Option.isNone(header)) return 0
-  const seconds = Number(header.value)
-  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header.value) - now
-  return Number.isFinite(wait) ? Math.max(0, wait) : 0
-}
-
-const isTransient = (error: HttpClientError.HttpClientError): boolean => {
-  switch (error.reason._tag) {
-    case "StatusCodeError":
-      return transientStatus.has(error.reason.response.status)
-    case "DecodeError": // the connection broke in the middle of the body
-      return true
-    case "TransportError":
-      return !permanentCodes.has(HttpErrors.transportCode(error) ?? "")
-  }
-  return false
-}
-
-/** Whether the failure means that nothing happened, so that even a write may be retried. */
-const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
-  error.reason._tag === "StatusCodeError"
-    ? error.reason.response.status === 429 || error.reason.response.status === 503
-    : HttpErrors.transportCode(error) === "ECONNREFUSED"
-
 /** Reads a response; called again if the body breaks off and the request is retried. */
 export type Consume<A> = (
   response: HttpClientResponse.HttpClientResponse,
@@ -127,7 +77,7 @@ export type Consume<A> = (
 /** Query parameters; `undefined` ones are omitted. */
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
-/** The failures of a request: what is not about one thing cannot be missing. */
+/** The failures of a request: only a request for one resource can fail with `NotFoundError`. */
 export type ErrorOf<T extends Errors.Target> = T extends Errors.ResourceTarget ? Errors.N8nError
   : Errors.RequestError
 
@@ -141,11 +91,11 @@ export interface Request {
   readonly body?: unknown
   /** The timeout of the request with its retries, in seconds; less if less is left of the call's time. */
   readonly seconds?: number | undefined
-  /** Of a `DELETE`: whether what it answers would be lost if it were sent twice; it is then retried like a `POST`. */
+  /** Whether a repeated `DELETE` would lose the answer of the first; it is then retried like a `POST`. */
   readonly isOnce?: boolean | undefined
-  /** What to do if there is no answer in time. */
+  /** Advice if there is no answer in time. */
   readonly lateHint?: Hint | undefined
-  /** Default: the public API. To a webhook no key is sent, since executions show headers, and no request is retried. */
+  /** Default: the public API. A webhook gets no API key, since executions show headers, and is not called again. */
   readonly to?: "editor" | "webhook" | undefined
   /** Whether any status is a success. */
   readonly anyStatus?: boolean | undefined
@@ -159,8 +109,8 @@ export interface Requests {
    * **Details**
    *
    * `GET` and `DELETE` are retried when that may help, `POST`, `PUT` and `PATCH` only when they certainly had no effect
-   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is passed
-   * to `consume`.
+   * (the connection was refused, or n8n answered 429 or 503). A 404 for a retried `DELETE` counts as success and is
+   * passed to `consume`.
    */
   readonly send: <A, T extends Errors.Target>(
     request: Request,
@@ -179,6 +129,13 @@ export interface Requests {
   /** The base address of production webhooks, ending in a slash. */
   readonly webhooks: URL
 }
+
+/** Makes the targets of requests about one resource of a type. */
+export const targetOf = (resourceType: string) => (operation: string, resourceId: string): Errors.ResourceTarget => ({
+  operation,
+  resourceType,
+  resourceId
+})
 
 /** Whether n8n answered with one of these statuses. */
 export const hasStatus = (...statuses: ReadonlyArray<number>) => (error: Errors.N8nError): boolean =>
@@ -200,7 +157,7 @@ export const isUnknownParameter = (error: Errors.N8nError): boolean =>
 
 const tooLarge = `an answer of more than ${body.maxBytes.json / 1_000_000} MB`
 
-/** Whether an answer was larger than what is read. */
+/** Whether an answer exceeded the maximum size of a body. */
 export const isTooLarge = (error: Errors.N8nError): boolean =>
   error._tag === "ApiError" && error.reason === "Unreadable" && error.errorDetails === tooLarge
 
@@ -243,7 +200,7 @@ export const sendJson = <S extends Schema.ConstraintDecoder<unknown>, T extends 
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   send(request, target, (response) => readJson(response, schema, target))
 
-/** Sends a request whose answer says nothing; a web page instead is no success. */
+/** Sends a request whose answer is not needed; a web page counts as a failure. */
 export const sendOnly = <T extends Errors.Target>(
   { send }: Requests,
   request: Request,
@@ -265,13 +222,14 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends E
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   sendJson(requests, { method: "GET", path, query }, schema, target)
 
-/** Nobody knows what came of a write that is not answered. */
-const uncertain = "n8n is slow or stuck, and may have done it all the same: read what is there before you call again."
+/** The outcome of an unanswered write is unknown. */
+const uncertain =
+  "n8n did not answer in time and may still have applied the change; read the current state before retrying."
 
 /** n8n's keys are longer: replacing a shorter one could garble words. */
 const minKey = 8
 
-/** Redacts the API key, which a proxy or the HTTP client may repeat in a message; a cause that has it is left out. */
+/** Redacts the API key, which a proxy or the HTTP client may repeat in a message; a cause with the key is dropped. */
 const redactKey = (apiKey: Redacted.Redacted<string>) => {
   const key = Redacted.value(apiKey)
   return (error: Errors.N8nError): Errors.N8nError => {
@@ -288,7 +246,7 @@ const redactKey = (apiKey: Redacted.Redacted<string>) => {
   }
 }
 
-/** n8n refuses a `+` in some query parameters, as which `URLSearchParams` writes a space; a plus sign is `%2B` there. */
+/** Writes spaces in queries as `%20`: `URLSearchParams` writes them as `+`, which n8n refuses in some parameters. */
 const withSpaces = (fetch: typeof globalThis.fetch): typeof globalThis.fetch => (input, init) => {
   if (!(input instanceof URL) || !input.search.includes("+")) return fetch(input, init)
   const url = new URL(input)
@@ -303,30 +261,158 @@ const withoutRedirects = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
   )
 
-/** Whether a URL of this path would be another path: `..` and its spellings lead out of where it begins. */
-const climbs = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
+/** Whether a URL with this path would leave its base: by `..` or one of its spellings. */
+const escapesBase = (path: string) => path.split(/[/\\]/).some((part) => /^(?:\.|%2e){1,2}$/i.test(part))
 
-const climbing = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
+const escapeError = ({ operation, resourceType = "Path", resourceId }: Errors.Target, path: string) =>
   new Errors.ValidationError({
     reason: `Cannot ${operation}: ${resourceType} '${resourceId ?? path}' would lead to another address of n8n`,
     ...(resourceType === "Version" ? { field: "version" } : resourceId === undefined ? {} : { field: "id" }),
     hint:
-      "Nothing was sent. An id is letters and digits, as the lists give it; a webhook's path has no '.' or '..' in it."
+      "Nothing was sent. An id consists of letters and digits, as in lists; a webhook's path must not contain '.' or '..' as a part."
   })
 
 /**
- * Two turns of the event loop, with what the network has done between them. n8n closes connections that were idle for
- * 5 seconds: a process that was busy meanwhile would write to one of them, and nobody could say what came of it.
+ * Two turns of the event loop, in which closed sockets are noticed. n8n closes connections that were idle for 5
+ * seconds: after a busy period a write could go to one of them, and its outcome would be unknown.
  */
-const noticed = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
+const drainSocketEvents = Effect.andThen(Effect.yieldNow, Effect.yieldNow)
+
+/** The clients and addresses of one n8n. */
+interface Connection {
+  readonly options: Options
+  readonly base: URL
+  readonly api: URL
+  readonly webhooks: URL
+  readonly anonymous: Http
+  readonly authenticated: Http
+}
+
+type Http = HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>
+
+const isRedirect = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 300 && status < 400
+
+/** Sends a request and follows redirects of a `GET` on the same origin; others would leak the API key. */
+const execute = (
+  http: Http,
+  request: HttpClientRequest.HttpClientRequest,
+  target: Errors.Target,
+  origin: string,
+  redirects = 0
+): Effect.Effect<
+  HttpClientResponse.HttpClientResponse,
+  HttpClientError.HttpClientError | Errors.ApiError,
+  Scope.Scope
+> =>
+  Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
+    const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
+    if (!isRedirect(response) || location === undefined) return HttpClientResponse.filterStatusOk(response)
+    const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
+    return request.method === "GET" && to?.origin === origin && redirects < maxRedirects
+      ? execute(http, HttpClientRequest.setUrl(request, to), target, origin, redirects + 1)
+      : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
+  })
+
+const timeoutOf = ({ method, seconds }: Request, timeout: Duration.Input | undefined) => {
+  if (seconds !== undefined && seconds !== dataTimeout) return seconds
+  const usual = seconds ?? (isRead(method) ? readTimeout : writeTimeout)
+  return timeout === undefined
+    ? usual
+    : seconds === undefined
+    ? Duration.toSeconds(timeout)
+    : Math.max(seconds, Duration.toSeconds(timeout))
+}
+
+const isRead = (method: Request["method"]) => method === "GET" || method === "HEAD" || method === "OPTIONS"
+
+/** Whether a request has an effect that a second one would repeat. */
+const isWrite = ({ isOnce, method, to }: Request) =>
+  method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" || isOnce === true
+
+const prepare = ({ body: json, headers = {}, method, query = {} }: Request, url: URL) =>
+  HttpClientRequest.make(method)(url).pipe(
+    HttpClientRequest.setHeaders(headers),
+    HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
+    json === undefined
+      ? identity
+      : json instanceof FormData
+      ? HttpClientRequest.bodyFormData(json)
+      : HttpClientRequest.bodyJsonUnsafe(json)
+  )
+
+/** Sends a request with its retries, within its time; the guard has let it pass. */
+const sendAny = Effect.fnUntraced(function*<A>(
+  { anonymous, api, authenticated, base, options, webhooks }: Connection,
+  request: Request,
+  target: Errors.Target,
+  consume: Consume<A>
+) {
+  const { method, path, to } = request
+  if (escapesBase(path)) return yield* escapeError(target, path)
+  const start = yield* Clock.currentTimeMillis
+  const until = yield* Deadline.request(target, timeoutOf(request, options.timeout))
+  const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
+  const prepared = prepare(request, url)
+  const http = to === "webhook" ? anonymous : authenticated
+  const send = (each: HttpClientRequest.HttpClientRequest) =>
+    request.anyStatus === true ? withoutRedirects(http.execute(each)) : execute(http, each, target, api.origin)
+  let attempts = 0
+  let last: HttpClientError.HttpClientError | undefined
+  const attempt = Effect.suspend(() => {
+    attempts++
+    last = undefined
+    return to === "webhook" ? spans.withoutAddress(prepared, send) : send(prepared)
+  }).pipe(
+    (sent) => isWrite(request) ? Effect.andThen(drainSocketEvents, sent) : sent,
+    Effect.catchTag("HttpClientError", (error) =>
+      method === "DELETE" && attempts > 1 && error.response?.status === 404
+        ? Effect.succeed(error.response)
+        : Effect.fail(error))
+  )
+  const answered = attempt.pipe(
+    Effect.flatMap((response) => consume(response, target)),
+    Effect.catchTag("HttpClientError", (error) => {
+      last = error
+      return HttpErrors.fromHttp(error, target)
+    }),
+    Effect.scoped,
+    Effect.mapError(redactKey(options.apiKey)),
+    Effect.retry(retries(options.retry, () => last, isWrite(request), until)),
+    spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
+  )
+  const late = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const hint = request.lateHint ?? (isRead(method) ? undefined : uncertain)
+    return Effect.fail(HttpErrors.timeoutError(target, Math.round((now - start) / 1000), hint))
+  })
+  return yield* Deadline.before(answered, until, () => late).pipe(
+    Effect.ensuring(Deadline.answered),
+    Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
+    // Query parameters of a webhook are private to its workflow.
+    Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
+  )
+})
+
+/** Sends a request after the guard has allowed it, unless it reads the public API or is sent elsewhere. */
+const guarded = <A>(connection: Connection, request: Request, target: Errors.Target, consume: Consume<A>) => {
+  const sending = sendAny(connection, request, target, consume)
+  const { body, method, path, to } = request
+  if (to !== undefined || isRead(method)) return sending
+  const read = (path: string) =>
+    sendAny(
+      connection,
+      { method: "GET", path },
+      { resourceType: "Resource", resourceId: path, ...target, operation: "look at what a write changes" },
+      (response, target) => readJson(response, Schema.Unknown, target)
+    )
+  return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
+}
 
 /** Makes the requests to one n8n. */
 export const make = Effect.fnUntraced(function*(options: Options) {
   const base = baseUrl(options.url)
-  const api = new URL("api/v1", base)
   const webhooks = options.webhookUrl === undefined ? base : baseUrl(options.webhookUrl)
-  // What is not read of an answer (of a failure that is retried, of a DELETE) would hold its connection until it is
-  // collected as garbage: each request gives it back when it ends.
+  // An unread body (of a failure that is retried, of a DELETE) would occupy its connection until it is collected as
+  // garbage: each request releases it when it ends.
   const anonymous = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequest(HttpClientRequest.acceptJson),
     HttpClient.withScope
@@ -334,152 +420,11 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const authenticated = anonymous.pipe(
     HttpClient.mapRequest(HttpClientRequest.setHeader(apiKeyHeader, Redacted.value(options.apiKey)))
   )
-
-  /** Sends a request and follows redirects of a `GET` on the same origin; others would leak the API key. */
-  const execute = (
-    http: HttpClient.HttpClient.With<HttpClientError.HttpClientError, Scope.Scope>,
-    request: HttpClientRequest.HttpClientRequest,
-    target: Errors.Target,
-    redirects = 0
-  ): Effect.Effect<
-    HttpClientResponse.HttpClientResponse,
-    HttpClientError.HttpClientError | Errors.ApiError,
-    Scope.Scope
-  > =>
-    Effect.flatMap(withoutRedirects(http.execute(request)), (response) => {
-      const location = Option.getOrUndefined(Headers.get(response.headers, "location"))
-      if (response.status < 300 || response.status >= 400 || location === undefined) {
-        return response.status >= 200 && response.status < 300
-          ? Effect.succeed(response)
-          : Effect.fail(
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.StatusCodeError({ request, response })
-            })
-          )
-      }
-      const to = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
-      return request.method === "GET" && to?.origin === api.origin && redirects < maxRedirects
-        ? execute(http, HttpClientRequest.setUrl(request, to), target, redirects + 1)
-        : Effect.fail(HttpErrors.redirectError(target, response.status, to?.origin ?? location))
-    })
-
-  /** Repeats while there is time: an n8n that asks for a longer pause is told of at once. */
-  const retry = (
-    last: () => HttpClientError.HttpClientError | undefined,
-    mayRepeat: (error: HttpClientError.HttpClientError) => boolean,
-    until: () => number
-  ) => {
-    const pause = (now: number) => {
-      const error = last()
-      return error === undefined ? 0 : retryAfter(error, now)
-    }
-    return (options.retry ?? retrySchedule).pipe(
-      Schedule.while(({ now }) => {
-        const error = last()
-        return error !== undefined && mayRepeat(error) && pause(now) <= maxRetryAfter && now + pause(now) < until()
-      }),
-      Schedule.modifyDelay(({ duration, now }) => Effect.succeed(Duration.max(duration, Duration.millis(pause(now)))))
-    )
-  }
-
-  /** Seconds of a request with its retries. */
-  const timeoutOf = ({ seconds }: Request, isRead: boolean) => {
-    if (seconds !== undefined && seconds !== dataTimeout) return seconds
-    const usual = seconds ?? (isRead ? readTimeout : writeTimeout)
-    return options.timeout === undefined
-      ? usual
-      : seconds === undefined
-      ? Duration.toSeconds(options.timeout)
-      : Math.max(seconds, Duration.toSeconds(options.timeout))
-  }
-
-  const sendAny = <A>(request: Request, target: Errors.Target, consume: Consume<A>) =>
-    Effect.gen(function*() {
-      const { body: json, headers = {}, method, path, query = {}, to } = request
-      if (climbs(path)) return yield* climbing(target, path)
-      const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS"
-      const start = yield* Clock.currentTimeMillis
-      const until = yield* Deadline.request(target, timeoutOf(request, isRead))
-      const url = new URL(`${(to === "editor" ? base : to === "webhook" ? webhooks : api).href}${path}`)
-      const prepared = HttpClientRequest.make(method)(url).pipe(
-        HttpClientRequest.setHeaders(headers),
-        HttpClientRequest.setUrlParams(Object.entries(query).filter(([, value]) => value !== undefined)),
-        json === undefined
-          ? identity
-          : json instanceof FormData
-          ? HttpClientRequest.bodyFormData(json)
-          : HttpClientRequest.bodyJsonUnsafe(json)
-      )
-      let attempts = 0
-      let last: HttpClientError.HttpClientError | undefined
-      const isWrite = method === "POST" || method === "PUT" || method === "PATCH" || to === "webhook" ||
-        request.isOnce === true
-      const attempt = Effect.suspend(() => {
-        attempts++
-        last = undefined
-        const http = to === "webhook" ? anonymous : authenticated
-        const send = (each: HttpClientRequest.HttpClientRequest) =>
-          request.anyStatus === true ? withoutRedirects(http.execute(each)) : execute(http, each, target)
-        return to === "webhook" ? spans.withoutAddress(prepared, send) : send(prepared)
-      }).pipe(
-        (sent) => isWrite ? Effect.andThen(noticed, sent) : sent,
-        Effect.catchTag("HttpClientError", (error) =>
-          method === "DELETE" && attempts > 1 && error.response?.status === 404
-            ? Effect.succeed(error.response)
-            : Effect.fail(error))
-      )
-      const answered = attempt.pipe(
-        Effect.flatMap((response) =>
-          consume(response, target)
-        ),
-        Effect.catchTag("HttpClientError", (error) => {
-          last = error
-          return HttpErrors.fromHttp(error, target)
-        }),
-        Effect.scoped,
-        Effect.mapError(redactKey(options.apiKey)),
-        Effect.retry(
-          retry(() => last, isWrite ? (error) => isTransient(error) && hadNoEffect(error) : isTransient, until)
-        ),
-        spans.annotated({ method, url, resends: () => attempts - 1, isPrivate: to === "webhook" })
-      )
-      return yield* Deadline.before(
-        answered,
-        until,
-        () =>
-          Effect.flatMap(
-            Clock.currentTimeMillis,
-            (now) =>
-              Effect.fail(
-                HttpErrors.timeoutError(
-                  target,
-                  Math.round((now - start) / 1000),
-                  request.lateHint ?? (isRead ? undefined : uncertain)
-                )
-              )
-          )
-      ).pipe(
-        Effect.ensuring(Deadline.answered),
-        Effect.updateService(Headers.CurrentRedactedNames, (names) => [...names, apiKeyHeader]),
-        // What a webhook is sent is nobody's but its workflow's.
-        Effect.provideService(UrlParams.CurrentRedactedNames, anyName)
-      )
-    })
-  /** What is no read of the public API passes the guard first, whatever it is. */
-  const guarded = <A>(request: Request, target: Errors.Target, consume: Consume<A>) => {
-    const sending = sendAny(request, target, consume)
-    const { body, method, path, to } = request
-    if (to !== undefined || method === "GET" || method === "HEAD" || method === "OPTIONS") return sending
-    const read = (path: string) =>
-      sendAny(
-        { method: "GET", path },
-        { resourceType: "Resource", resourceId: path, ...target, operation: "look at what a write changes" },
-        (response, target) => readJson(response, Schema.Unknown, target)
-      )
-    return Effect.andThen(WriteGuard.use(({ check }) => check({ method, path, body, read })), sending)
-  }
-
-  // Only what is about one thing can be missing.
-  const send: Requests["send"] = (request, target, consume) => guarded(request, target, consume) as never
-  return { send, serializeWrite: (yield* Semaphore.make(1)).withPermits(1), webhooks } satisfies Requests
+  const connection = { options, base, api: new URL("api/v1", base), webhooks, anonymous, authenticated }
+  return {
+    // Only what is about one thing can be missing.
+    send: (request, target, consume) => guarded(connection, request, target, consume) as never,
+    serializeWrite: (yield* Semaphore.make(1)).withPermits(1),
+    webhooks
+  } satisfies Requests
 })

@@ -1,4 +1,4 @@
-/** What the spans of the client's methods tell, named as OpenTelemetry's conventions for HTTP have it. */
+/** Attributes of the spans of the client's methods, by OpenTelemetry's conventions for HTTP. */
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as HttpClient from "effect/http/HttpClient"
@@ -8,13 +8,12 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import type * as Errors from "../base/Errors.ts"
 
-/** The request of a method. */
 interface Sent {
   readonly method: string
   readonly url: URL
-  /** How often it was sent again so far. */
+  /** Number of retries so far. */
   readonly resends: () => number
-  /** Whether its path is a secret, as that of a webhook may be. */
+  /** Whether the path is secret, as a webhook's may be. */
   readonly isPrivate: boolean
 }
 
@@ -33,25 +32,26 @@ const outcome = (error: Errors.N8nError | undefined) => {
   return { "error.type": error._tag }
 }
 
-/** The span that is made now, if anybody sees it. */
+/** The current span, if tracing is enabled. */
 const visibleSpan = Effect.flatMap(
   References.TracerEnabled,
   (isEnabled) => isEnabled ? Effect.option(Effect.currentSpan) : Effect.succeedNone
 )
 
-/** Tells of a request in the span of the client's method that sends it; no query, header or body. */
+/** Describes a request, without query, headers and body, in the span of the client's method that sends it. */
 export const annotated =
   ({ isPrivate, method, resends, url }: Sent) =>
   <A, E extends Errors.N8nError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(visibleSpan, (span) => {
-      if (Option.isNone(span) || !span.value.name.startsWith("N8nClient.")) return effect
-      const tell = (attributes: object) =>
+    Effect.flatMap(visibleSpan, (current) => {
+      const span = Option.getOrUndefined(current)
+      if (span === undefined || !span.name.startsWith("N8nClient.")) return effect
+      const annotate = (attributes: object) =>
         Effect.sync(() => {
-          for (const [key, value] of Object.entries(attributes)) span.value.attribute(key, value)
+          for (const [key, value] of Object.entries(attributes)) span.attribute(key, value)
         })
       const end = (error: E | undefined) =>
-        tell({ ...(resends() > 0 ? { "http.request.resend_count": resends() } : {}), ...outcome(error) })
-      return tell({
+        annotate({ ...(resends() > 0 ? { "http.request.resend_count": resends() } : {}), ...outcome(error) })
+      return annotate({
         "http.request.method": method,
         "server.address": url.hostname,
         "server.port": port(url),
@@ -63,7 +63,7 @@ export const annotated =
       )
     })
 
-/** What tells n8n our span; nothing where there is none that anybody sees. */
+/** Trace headers of the current span, if it is exported. */
 const headers = Effect.gen(function*() {
   const span = yield* visibleSpan
   return (yield* HttpClient.TracerPropagationEnabled) && Option.isSome(span)
@@ -72,8 +72,8 @@ const headers = Effect.gen(function*() {
 })
 
 /**
- * Sends what has a secret path: Effect's own span of the request would tell its whole address. n8n's trace of the
- * execution goes on from the span around.
+ * Sends a request with a secret path without Effect's own span, which would contain the address. n8n's trace of the
+ * execution continues the outer span.
  */
 export const withoutAddress = <A, E, R>(
   request: HttpClientRequest.HttpClientRequest,

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
-import { endless, maxPage, maxPages, pageOf } from "./pages.ts"
+import { maxPage } from "./model/Limits.ts"
+import { endless, maxPages, pageOf } from "./pages.ts"
 import { getJson, type Requests, sendJson } from "./requests.ts"
 import { path as workflowPath, workflowTarget } from "./workflows.ts"
 

@@ -1,4 +1,4 @@
-/** Production webhooks, which are not part of the API: no key is sent to them. */
+/** Production webhooks, which are not part of the API and get no API key. */
 import * as Effect from "effect/Effect"
 import type * as Errors from "../base/Errors.ts"
 import * as body from "./body.ts"
@@ -21,7 +21,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Whether the webhook was not registered, so that nothing ran: publishing is asynchronous on 2.x. */
+/** Whether the webhook was not registered (yet: publishing is asynchronous on 2.x), so that nothing ran. */
 export const isUnregistered = ({ status, text }: Answer): boolean => status === 404 && /not registered/.test(text)
 
 /** The operations on production webhooks. */

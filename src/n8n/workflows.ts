@@ -8,10 +8,11 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
+import { maxPage } from "./model/Limits.ts"
 import * as NameSearch from "./model/NameSearch.ts"
 import * as TestMark from "./model/TestMark.ts"
 import * as Workflow from "./model/Workflow.ts"
-import { maxPage, maxPages, pageOf, pages } from "./pages.ts"
+import { maxPages, pageOf, pages } from "./pages.ts"
 import { getJson, hasStatus, isTooLarge, isUnknownParameter, readJson, type Requests, sendJson } from "./requests.ts"
 
 /**
@@ -29,11 +30,11 @@ export interface Query {
   readonly filter?: ((workflow: Workflow.Listed) => boolean) | undefined
   /** Whether archived ones are included. */
   readonly archived: boolean
-  /** Whether the copies of running tests are included, which are no one's workflows. Default: no. */
+  /** Whether test copies are included. Default: no. */
   readonly copies?: boolean | undefined
   /** 1 to 100. */
   readonly limit: number
-  /** How many matching workflows to skip. */
+  /** Number of matching workflows to skip. */
   readonly offset?: number | undefined
   /** The `nextCursor` of an earlier page; `offset` then counts from there. */
   readonly cursor?: string | undefined
@@ -42,9 +43,9 @@ export interface Query {
 /** The workflow endpoints. A write is never sent again if it may have arrived. */
 export interface Service {
   /**
-   * `GET /workflows`, page by page until `limit` workflows match, or 40 pages are read: `nextCursor` then goes on.
-   * With a `filter` a page is 50 workflows; with one, or a `name`, it also ends after 20 seconds. `offset` and `tags` work on every n8n
-   * version.
+   * `GET /workflows`, page by page until `limit` workflows match or 40 pages are read; `nextCursor` then continues.
+   * With a `filter` a page is 50 workflows; with one, or a `name`, it also ends after 20 seconds. `offset` and `tags`
+   * work on every n8n version.
    */
   readonly listWorkflows: (
     query: Query
@@ -76,7 +77,7 @@ export interface Service {
    *
    * **Details**
    *
-   * With `publishes: false` it is a `ValidationError` where it would be published: somebody's draft would be, too.
+   * With `publishes: false` it fails with a `ValidationError` if it would be published: someone's draft would be, too.
    */
   readonly putWorkflow: (
     id: string,
@@ -95,12 +96,12 @@ export interface Service {
 
 const Page = pageOf(Workflow.Listed)
 
-/** n8n's own cursor, base64 of `{limit, offset}`. Our own cursors set the offset, which 1.x has no parameter for. */
+/** n8n's own cursor, base64 of `{limit, offset}`. Our cursors set the offset, for which 1.x has no parameter. */
 const Cursor = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ limit: Schema.Int, offset: Schema.Int })))
 )
 
-/** How many workflows are read at once to look into them, and for how long, in milliseconds. */
+/** Page size of a list with a filter on contents, and the time limit in milliseconds. */
 const scanPage = 50
 const scanTime = 20_000
 
@@ -118,7 +119,7 @@ const decodeCursor = (cursor: string) =>
     )
   )
 
-/** Names change rarely, and each one takes a request for the whole workflow. */
+/** Names change rarely, and each takes a request for the whole workflow. */
 const nameTtl = "1 minute"
 
 /** The name that n8n shows for executions of a deleted workflow. */
@@ -138,19 +139,18 @@ export const path = (id: string): string => `/workflows/${encodeURIComponent(id)
 
 const Deleted = Schema.Struct({ id: Schema.String })
 
-/** Nobody knows whether it had its effect. */
+/** Whether it is unknown if the request had its effect. */
 const isUnclear = (error: Errors.N8nError): error is Errors.ApiError =>
   error._tag === "ApiError" && (error.statusCode === undefined || error.statusCode >= 500)
 
 const wouldPublish = (id: string) =>
   new Errors.ValidationError({
-    reason:
-      `Workflow '${id}' has unpublished changes of somebody else, and this n8n's API writes only what it publishes`,
+    reason: `Workflow '${id}' has unpublished changes of someone else, and this n8n's API publishes whatever it writes`,
     field: "id",
     hint: "Nothing was written. Publish or discard those changes first, then write again. (n8n 2.40 and later can.)"
   })
 
-const mayBeDeleted = "It may have been deleted all the same: look for it before you call again."
+const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
 /** Implements them for one n8n. */
 export const make = Effect.fnUntraced(function*(requests: Requests) {
@@ -174,7 +174,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         limit: size,
         cursor: encodeCursor(position, size),
         active: query.active,
-        // n8n 1.x refuses an empty name; of a full name, wildcards in it match themselves too.
+        // n8n 1.x refuses an empty name; wildcards in a full name also match themselves.
         name: (fullName ?? NameSearch.pattern(name)) || undefined,
         tags: tags.length === 0 ? undefined : tags.join(","),
         projectId: query.projectId,
@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
         )
       )
     const until = (yield* Clock.currentTimeMillis) + scanTime
-    // The page size doubles: any number of archived workflows may follow.
+    // The page size doubles, since any number of archived workflows may follow.
     for (let size = 0, pages = 0; pages < maxPages; pages++) {
       const needed = query.filter === undefined ? skip + query.limit - results.length + 1 : scanPage
       size = Math.min(most, Math.max(2 * size, needed))
@@ -242,7 +242,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     )
   }, requests.serializeWrite)
 
-  /** n8n answers with what it deleted; anything else that says 200 (a login page) has deleted nothing, perhaps. */
+  /** n8n answers with the deleted workflow: after another answer with status 200 (a login page) it may still exist. */
   const deleteWorkflow = Effect.fn("N8nClient.deleteWorkflow")(function*(id: string) {
     const target = workflowTarget(id, "delete workflow")
     yield* requests.send(
@@ -270,7 +270,7 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
       sendJson(requests, { method: "POST", path: `${path(id)}/${action}`, body }, Workflow.Workflow, target)
     return requests.serializeWrite(
       post(action, body).pipe(
-        // Without a version there is nothing to say, and 1.x takes no body here.
+        // Without a version the body is empty, and 1.x accepts none here.
         Effect.catchIf(hasStatus(404, 405), () => post(earlierAction, "versionId" in body ? body : undefined))
       )
     )

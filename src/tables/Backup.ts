@@ -1,4 +1,4 @@
-/** Rows that a write takes out of a table are stored as snapshots are, and come back from there. */
+/** Backups of rows, stored as snapshots before a write changes or deletes them. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
@@ -21,10 +21,10 @@ const bounded = (rows: ReadonlyArray<Row>) => {
   return beyond === -1 ? rows : rows.slice(0, beyond)
 }
 
-/** Id under which the id of a dropped table is stored: its name leads to its snapshots. */
+/** Id under which the id of a dropped table is stored, so that its snapshots can be found by name. */
 const nameKeyOf = (name: string) => `table-name:${name}`
 
-/** Stores rows of a table before they are changed or gone. */
+/** Stores rows of a table before they are changed or deleted. */
 export const save = Effect.fnUntraced(function*(table: DataTable, rows: ReadonlyArray<Row>, operation: string) {
   const n8n = yield* N8nClient
   const stored = bounded(rows)
@@ -39,7 +39,7 @@ export const save = Effect.fnUntraced(function*(table: DataTable, rows: Readonly
   return { version, rows: stored.length }
 })
 
-/** Stores which table had a name, before it is dropped. */
+/** Stores a table's id under its name before the table is dropped. */
 export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
   const n8n = yield* N8nClient
   yield* Snapshots.use((snapshots) =>
@@ -47,7 +47,7 @@ export const saveName = Effect.fnUntraced(function*({ id, name }: DataTable) {
   )
 })
 
-/** Id of the table that was dropped last under a name. */
+/** Id of the last dropped table with a name. */
 const droppedId = Effect.fnUntraced(function*(name: string) {
   const n8n = yield* N8nClient
   const snapshots = yield* Snapshots
@@ -57,7 +57,7 @@ const droppedId = Effect.fnUntraced(function*(name: string) {
   return str(obj(workflow)?.["tableId"])
 })
 
-/** Ids of a table by its id or name: that of the one there is, and that of the one that was dropped. */
+/** Ids of a table by its id or name: those of the existing and of the dropped one. */
 const idsOf = Effect.fnUntraced(function*(table: string) {
   const live = yield* Table.find(table).pipe(
     Effect.map(({ id }) => id),
@@ -75,11 +75,10 @@ export const history = Effect.fn("tables.history")(function*(table: string) {
   return lists.flat().toSorted((a, b) => a.version < b.version ? 1 : -1)
 })
 
-/** All rows of a table, up to one more than are stored. */
+/** Reads a table's rows, at most one more than a backup can contain. */
 export const readAll = (tableId: string) =>
   N8nClient.use((n8n) => Stream.runCollect(Stream.take(n8n.streamRows(tableId), maxRows + 1)))
 
-/** Maximum number of rows in one request. */
 const batch = 100
 
 const own = (row: Obj) => without(row, (_, key) => systemColumns.some(([name]) => name === key))
@@ -102,7 +101,7 @@ const readStored = Effect.fnUntraced(function*(table: string, version: string) {
   return yield* Effect.firstSuccessOf((yield* idsOf(table)).map(read))
 })
 
-/** Brings rows back: those that are still there get their values again, the others are inserted under new ids. */
+/** Restores rows: existing ones get their stored values, others are inserted with new ids. */
 export const restore = Effect.fn("tables.restore")(function*(of: string, version: string) {
   const n8n = yield* N8nClient
   const { columns, name, rows, tableId } = yield* readStored(of, version)

@@ -1,4 +1,7 @@
-/** A condition on a data table's rows, from JavaScript into n8n's filters; what has no exact filter is refused. Pure. */
+/**
+ * Converts a condition on a data table's rows from JavaScript to n8n's filters; refuses one without an exact filter.
+ * Pure.
+ */
 import type * as Acorn from "acorn"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -18,7 +21,7 @@ export const systemColumns: ReadonlyArray<readonly [string, string]> = [
   ["updatedAt", "date"]
 ]
 
-/** Why an expression is no filter: what of it, and what is possible. */
+/** Reason why an expression cannot be a filter, and advice. */
 export interface Refused {
   readonly reason: string
   readonly hint: string
@@ -66,7 +69,7 @@ const isDay = (value: unknown): value is string =>
 
 /** An expression, and the columns that it may name. */
 interface Scope {
-  /** In the parentheses in which it was parsed. */
+  /** Removes the parentheses that were added for parsing. */
   readonly source: string
   readonly columns: Columns
 }
@@ -97,7 +100,7 @@ const columnOf = (scope: Scope, node: Operand): string | undefined => {
   return name === undefined ? undefined : checked(name)
 }
 
-/** The constant that an expression is, in a box: it may be null. */
+/** Constant value of an expression, boxed since it may be null. */
 const valueOf = (node: Operand): { readonly value: unknown } | undefined => {
   switch (node.type) {
     case "Literal":
@@ -121,7 +124,7 @@ const compare = (scope: Scope, node: Acorn.Node, columnName: string, condition: 
     return isOrder ? refuse(scope, node, "compares with null") : { columnName, condition, value }
   }
   if (type === "date") {
-    // n8n compares dates as text, on SQLite in another form than they are stored in: only whole days come out right.
+    // n8n compares dates as text, on SQLite in a form other than the stored one: only whole days compare correctly.
     if (!isOrder || !isDay(value)) {
       return refuse(scope, node, "is no comparison of a date with a day", `Write ${columnName} >= '2026-01-31' or <.`)
     }
@@ -188,7 +191,7 @@ const call = (scope: Scope, node: Acorn.CallExpression): Joined => {
     : one(alike(scope, node, columnName, value.value, pattern, isLowered))
 }
 
-/** A column that is true, or, negated, anything else. */
+/** A column that is true or, if negated, anything else. */
 const flag = (scope: Scope, node: Acorn.Expression, condition: Condition): Joined => {
   const columnName = columnOf(scope, node) ?? refuse(scope, node, "has no filter of n8n's")
   return scope.columns.get(columnName) === "boolean"
@@ -213,7 +216,7 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
       const type = node.operator === "&&" ? "and" : "or"
       const sides = [translate(scope, node.left), translate(scope, node.right)]
       return sides.some((side) => side.type !== undefined && side.type !== type)
-        ? refuse(scope, node, "mixes && and ||: n8n takes one of them")
+        ? refuse(scope, node, "mixes && and ||: n8n supports only one of them in a filter")
         : { type, filters: sides.flatMap(({ filters }) => filters) }
     }
     case "BinaryExpression":
@@ -231,10 +234,9 @@ const translate = (scope: Scope, node: Acorn.Expression): Joined => {
   return refuse(scope, node, "has no filter of n8n's")
 }
 
-/** Maximum length of an expression. */
 const maxSource = 4_000
 
-/** The filter that an expression stands for. */
+/** Converts an expression to a filter. */
 export const parse = (
   source: string,
   columns: Columns
@@ -246,7 +248,7 @@ export const parse = (
     const parsed = parseCode(inParentheses, "expression")
     if (parsed === undefined || "mistake" in parsed) {
       return Result.fail({
-        reason: `where is no expression: ${parsed?.mistake ?? "it is nested too deeply"}`,
+        reason: `where is not an expression: ${parsed?.mistake ?? "it is nested too deeply"}`,
         hint: possible
       })
     }
@@ -263,21 +265,21 @@ export const parse = (
     }
   })
 
-/** Whether cells of a column may be redacted: texts are, and dates only as the value of a pair (`name`, `value`). */
+/** Whether cells of a column may be redacted: texts may, dates only as the value of a pair (`name`, `value`). */
 export const mayBeHidden = (column: string, columns: Columns): boolean => {
   const type = columns.get(column)
   return type === "string" ||
     type === "date" && Redact.places({ name: "password", k: "password", label: "password", [column]: "x" }).length > 0
 }
 
-/** Whether every row that meets a condition as it is shown, secrets redacted, meets it as it is stored too. */
+/** Whether every row that meets a condition as shown, with secrets redacted, also meets it as stored. */
 const holdsStored = ({ columnName, condition, value }: One, columns: Columns) =>
   !mayBeHidden(columnName, columns) || value === null ||
   ["eq", "like", "ilike"].includes(condition) && !Redact.occursInMarker(String(value).replaceAll("%", ""))
 
 /**
- * The part of a filter that n8n, which compares what is stored, may apply where secrets are redacted: no row that meets
- * the filter as it is shown is missed. `undefined` if there is none.
+ * The part of a filter that n8n may apply to stored values without missing a row that meets the filter as shown, with
+ * secrets redacted; `undefined` if there is none.
  */
 export const withoutSecrets = (filter: RowFilter, columns: Columns): RowFilter | undefined => {
   const filters = filter.filters.filter((each) => holdsStored(each, columns))
@@ -286,6 +288,6 @@ export const withoutSecrets = (filter: RowFilter, columns: Columns): RowFilter |
     : { ...filter, filters }
 }
 
-/** Whether a filter says the same of a row as it is shown and as it is stored. */
+/** Whether a filter has the same result for a row as shown and as stored. */
 export const isOfPlainColumns = ({ filters }: RowFilter, columns: Columns): boolean =>
   filters.every(({ columnName, value }) => value === null || !mayBeHidden(columnName, columns))

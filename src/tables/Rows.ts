@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * n8n compares what is stored. Where secrets are redacted, an answer depends only on what is shown, or a secret could be
- * guessed letter by letter: n8n narrows the rows only where it misses none that meets the condition as it is shown, and
+ * n8n compares stored values. If secrets are redacted, the answer must depend only on shown values, or a secret could
+ * be guessed letter by letter: n8n narrows the rows only if it misses none that meets the condition as shown, and
  * pages, order and counts are those of the shown rows.
  */
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as Table from "./Table.ts"
 export interface Query {
   readonly where?: string | undefined
   readonly search?: string | undefined
-  /** A column; a minus in front of it for the largest first. */
+  /** A column, with a leading minus for descending order. */
   readonly sort?: string | undefined
   readonly cursor?: string | undefined
   readonly limit: number
@@ -44,7 +44,7 @@ const orderOf = Effect.fnUntraced(function*({ redacts, sort }: Query, table: Dat
 
 const inN8n = ({ column, isDescending }: Order) => `${column}:${isDescending ? "desc" : "asc"}`
 
-/** By shown cells, null before anything else as in SQLite. */
+/** Sorts by shown cells, null first as in SQLite. */
 const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
   const [left, right] = [Redact.redact(a)[column], Redact.redact(b)[column]].map((cell) =>
     cell === null ? "" : `:${String(cell)}`
@@ -52,20 +52,20 @@ const byShown = ({ column, isDescending }: Order) => (a: Row, b: Row) => {
   return left === right ? 0 : (left < right ? -1 : 1) * (isDescending ? -1 : 1)
 }
 
-/** Whether a text is in a cell of a row's own columns. */
+/** Whether a cell of the table's own columns contains a text. */
 const includesText = (row: Row, text: string) =>
   Object.entries(row).some(([name, cell]) =>
     !Condition.systemColumns.some(([system]) => system === name) &&
     String(cell ?? "").toLowerCase().includes(text.toLowerCase())
   )
 
-/** A cursor that counts shown rows. */
+/** Cursor by the number of shown rows. */
 const cursorAfter = (rows: number) => `rows-${rows}`
 
 const offsetOf = (cursor: string | undefined) =>
   cursor === undefined ? 0 : Number(/^rows-(\d{1,9})$/.exec(cursor)?.[1] ?? Number.NaN)
 
-const wrongCursor = Table.invalid("cursor", "The cursor is of another query", "Start again without a cursor.")
+const wrongCursor = Table.invalid("cursor", "The cursor belongs to another query", "Start again without a cursor.")
 
 const shownPage = Effect.fnUntraced(function*(
   table: DataTable,
@@ -117,7 +117,7 @@ export const page = Effect.fn("tables.page")(function*(table: DataTable, query: 
   return { rows: data.filter((row) => condition?.holds(row) ?? true), nextCursor: nextCursor ?? undefined }
 })
 
-/** The most rows that one filter names: it is part of a URL where rows are deleted. */
+/** Maximum number of rows in one filter, which is part of a URL when rows are deleted. */
 const maxIds = 100
 
 const byIds = (ids: ReadonlyArray<number>): ReadonlyArray<RowFilter> =>
@@ -130,10 +130,10 @@ const byIds = (ids: ReadonlyArray<number>): ReadonlyArray<RowFilter> =>
     }))
   }))
 
-/** A filter that no row meets. */
+/** Filter that no row meets. */
 export const none: RowFilter = { filters: [{ columnName: "id", condition: "eq", value: -1 }] }
 
-/** Filters, in n8n's terms, of the rows that meet a condition as they are shown; none if no row does. */
+/** n8n filters for the rows that meet a condition as shown; empty if no row does. */
 export const filtersOf = Effect.fn("tables.filtersOf")(function*(
   table: DataTable,
   { filter, holds }: Table.RowCondition,
@@ -145,7 +145,7 @@ export const filtersOf = Effect.fn("tables.filtersOf")(function*(
   const narrowed = Condition.withoutSecrets(filter, columns)
   const rows = yield* Stream.runCollect(n8n.streamRows(table.id, { filter: narrowed }))
   const shown = rows.filter(holds)
-  // n8n applies the condition itself if it says the same: rows that change meanwhile are judged as they are then.
+  // n8n applies the condition itself if the result is the same: concurrent changes are then taken into account.
   const isSame = narrowed?.filters.length === filter.filters.length && shown.length === rows.length
   return isSame && shown.length > 0 ? [filter] : byIds(shown.map(({ id }) => id))
 })

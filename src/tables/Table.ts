@@ -13,7 +13,7 @@ import * as Condition from "./Condition.ts"
 export const invalid = (field: string, reason: string, hint: string) =>
   new Errors.ValidationError({ reason, field, hint })
 
-/** Explains in a sentence that an n8n has no data tables. */
+/** Replaces the error of an n8n without data tables. */
 export const orTooOld = Effect.catchIf(
   (error: Errors.N8nError) => isUnsupported(error),
   () =>
@@ -22,7 +22,7 @@ export const orTooOld = Effect.catchIf(
     )
 ) as <A, R>(effect: Effect.Effect<A, Errors.N8nError, R>) => Effect.Effect<A, Errors.N8nError, R>
 
-/** The table with an id or name. */
+/** Finds a table by id or name. */
 export const find = Effect.fnUntraced(
   function*(table: string): Effect.fn.Return<DataTable, Errors.N8nError, N8nClient> {
     const n8n = yield* N8nClient
@@ -64,27 +64,29 @@ export const checkColumns = (table: DataTable, names: Iterable<string>, field: s
 
 const isSecret = (column: string) => Redact.places({ [column]: "x" }).length > 0
 
-/** Refuses to ask about a column of secrets. */
+/** Refuses a condition on a column of secrets. */
 export const checkAskable = (column: string, field: string, redacts: boolean) =>
   redacts && isSecret(column)
-    ? Effect.fail(invalid(field, `'${column}' holds secrets, which are not asked about`, "Use another column."))
+    ? Effect.fail(
+      invalid(field, `'${column}' contains secrets and cannot be used in a condition`, "Use another column.")
+    )
     : Effect.void
 
 /** A condition on rows. */
 export interface RowCondition {
   /** n8n's filter, which compares what is stored. */
   readonly filter: RowFilter
-  /** Whether a row meets it as it is shown. */
+  /** Whether a row meets it as shown. */
   readonly holds: (row: Row) => boolean
 }
 
-/** Reads `where`; what n8n cannot filter by is refused. */
+/** Parses `where`; refuses a condition that n8n cannot filter by. */
 export const condition = Effect.fnUntraced(function*(source: string, table: DataTable, redacts: boolean) {
   const parsed = yield* Condition.parse(source, typesOf(table))
   if (Result.isFailure(parsed)) return yield* invalid("where", parsed.failure.reason, parsed.failure.hint)
   for (const { columnName } of parsed.success.filters) yield* checkAskable(columnName, "where", redacts)
   const compiled = (yield* Interpreter.load).where(source)
-  if (Result.isFailure(compiled)) return yield* invalid("where", compiled.failure.message, "Write it simpler.")
+  if (Result.isFailure(compiled)) return yield* invalid("where", compiled.failure.message, "Simplify the condition.")
   const shown = redacts ? Redact.redact : <A>(value: A) => value
   const holds = (row: Row) => Result.getOrElse(compiled.success(shown(row)), () => false)
   return { filter: parsed.success, holds } satisfies RowCondition

@@ -1,4 +1,4 @@
-/** Writes to data tables: rows, columns and tables. Rows are stored before they are changed or gone. */
+/** Writes to data tables: rows, columns and tables. Rows are stored before they are changed or deleted. */
 import * as Effect from "effect/Effect"
 import { CallContext } from "../base/CallContext.ts"
 import type * as Errors from "../base/Errors.ts"
@@ -12,7 +12,7 @@ import * as Backup from "./Backup.ts"
 import * as Rows from "./Rows.ts"
 import * as Table from "./Table.ts"
 
-/** What can be done to a table. */
+/** Operations on a table. */
 export const operations = [
   "insert",
   "update",
@@ -28,7 +28,7 @@ export const operations = [
   "dropColumn"
 ] as const
 
-/** A write, with what its operation needs. */
+/** A write with the arguments of its operation. */
 export interface Input {
   /** Name or id. */
   readonly table: string
@@ -42,11 +42,11 @@ export interface Input {
   readonly version?: string
   readonly dryRun: boolean
   readonly confirm: boolean
-  /** Whether the caller is shown rows without their secrets. */
+  /** Whether the caller sees rows with their secrets redacted. */
   readonly redacts: boolean
 }
 
-/** A write that was done, or would be. */
+/** Result of a write, or of its preview. */
 export interface Done {
   readonly table: Pick<DataTable, "id" | "name">
   /** Number of rows or columns. */
@@ -58,10 +58,9 @@ export interface Done {
   readonly hint?: string
 }
 
-/** Rows of a preview that are shown. */
-const shownRows = 5
+const maxPreviewRows = 5
 
-/** An argument that the operation needs. */
+/** Returns an argument that the operation requires. */
 const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
   const value = input[key]
   return value === undefined
@@ -69,7 +68,7 @@ const need = <K extends keyof Input>(input: Input, key: K, why: string) => {
     : Effect.succeed(value as Exclude<Input[K], undefined>)
 }
 
-/** What was redacted where it was read would overwrite the value itself. */
+/** Refuses unknown columns and redaction placeholders, which would overwrite the value. */
 const checkValues = Effect.fnUntraced(function*(table: DataTable, values: Obj, field: string) {
   yield* Table.checkColumns(table, Object.keys(values), field)
   const redacted = Object.entries(values).find(([, value]) => String(value).includes(marker))
@@ -87,7 +86,7 @@ const backHint = (table: string, version: string, total: number, stored: number)
   return `table_write(table: '${table}', op: 'restore', version: '${version}') brings back ${rows}; deleted rows get new ids.`
 }
 
-/** Asks before rows go; where some cannot be stored, only a yes is consent. */
+/** Asks before rows are deleted; if some cannot be stored, only a yes is consent. */
 const askToDelete = Effect.fnUntraced(function*(confirm: boolean, what: string, total: number) {
   if (confirm) return
   const isBeyond = total > Backup.maxRows
@@ -108,7 +107,7 @@ const outside = (rows: ReadonlyArray<Row>, { holds }: Table.RowCondition) => {
   return other === undefined ? Effect.void : Effect.fail(
     Table.invalid(
       "where",
-      `n8n's filter also finds row ${other.id}, which does not meet the expression`,
+      `n8n's filter also matches row ${other.id}, which does not meet the expression`,
       "Nothing was written. Name rows by id, or by another column."
     )
   )
@@ -132,7 +131,7 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const condition = yield* Table.condition(where, table, input.redacts)
   const matching = yield* Rows.filtersOf(table, condition, input.redacts)
   const isUpsert = input.op === "upsert"
-  // More filters than one name rows that are there.
+  // Several filters only name existing rows.
   const inserts = isUpsert && matching.length < 2
   const filters = inserts && matching.length === 0 ? [Rows.none] : matching
   const previews = yield* Effect.forEach(
@@ -146,8 +145,8 @@ const change = Effect.fnUntraced(function*(input: Input, table: DataTable) {
     return {
       table,
       count: after.length,
-      before: before.slice(0, shownRows),
-      after: after.slice(0, shownRows)
+      before: before.slice(0, maxPreviewRows),
+      after: after.slice(0, maxPreviewRows)
     } satisfies Done
   }
   if (before.length === 0 && !isUpsert) return { table, count: 0 } satisfies Done
@@ -175,7 +174,7 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const rows = (yield* Effect.forEach(filters, (filter) => n8n.previewRowDeletion(table.id, filter))).flat()
   yield* outside(rows, condition)
   const total = rows.length
-  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, shownRows) } satisfies Done
+  if (input.dryRun || total === 0) return { table, count: total, before: rows.slice(0, maxPreviewRows) } satisfies Done
   yield* askToDelete(
     input.confirm,
     `Delete ${counted(total, "row")} of table ${table.id} ('${Visible.label(table.name)}')`,
@@ -194,7 +193,7 @@ const remove = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   } satisfies Done
 })
 
-/** Takes away rows, a column or the table, once all rows are stored. */
+/** Deletes all rows, a column or the table after storing all rows. */
 const empty = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   const n8n = yield* N8nClient
   const column = input.op === "dropColumn" ? yield* need(input, "column", "Name the column.") : undefined
@@ -238,7 +237,7 @@ const shape = Effect.fnUntraced(function*(input: Input, table: DataTable) {
   if (input.op === "addColumn") {
     const columns = Object.entries(yield* need(input, "columns", "Write {\"qty\": \"number\"}."))
     if (!input.dryRun) {
-      yield* Effect.forEach(columns, ([name, type]) => n8n.addColumn(table.id, { name, type: type }))
+      yield* Effect.forEach(columns, ([name, type]) => n8n.addColumn(table.id, { name, type }))
     }
     return { table, count: columns.length } satisfies Done
   }
@@ -261,7 +260,7 @@ const create = Effect.fnUntraced(function*(input: Input) {
 })
 
 const restore = Effect.fnUntraced(function*(input: Input) {
-  const version = yield* need(input, "version", "The answer that deleted or changed the rows has it.")
+  const version = yield* need(input, "version", "It is in the answer of the call that deleted or changed the rows.")
   const { inserted, table, updated } = yield* Backup.restore(input.table, version)
   return { table, count: inserted + updated } satisfies Done
 })

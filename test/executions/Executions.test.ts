@@ -145,7 +145,10 @@ describe("the room for executions", () => {
   const three = [execution(1), execution(2), execution(3)]
 
   const withRoomForTwo = <A, E, R>(effect: Effect.Effect<A, E, R | Executions.Executions>) =>
-    Effect.flatMap(size(execution(1)), (one) => Effect.provide(effect, Executions.layer({ maxKeptBytes: 2 * one + 5 })))
+    Effect.flatMap(
+      size(execution(1)),
+      (one) => Effect.provide(effect, Executions.layer({ maxCachedBytes: 2 * one + 5 }))
+    )
 
   it.effect("may be filled to the last byte", () =>
     Effect.gen(function*() {
@@ -155,7 +158,7 @@ describe("the room for executions", () => {
           const { asked, get } = yield* connected(three)
           for (const id of [1, 2, 1, 2]) yield* get(id)
           return yield* asked
-        }).pipe(Effect.provide(Executions.layer({ maxKeptBytes: room })))
+        }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: room })))
       const both = sizes.reduce((sum, each) => sum + each, 0)
       assert.deepStrictEqual(yield* readBoth(both), [1, 2])
       assert.deepStrictEqual(yield* readBoth(both - 1), [1, 2, 1, 2])
@@ -186,7 +189,7 @@ describe("the room for executions", () => {
       yield* Effect.forEach(Array.from({ length: 40 }, () => 1), keep, { discard: true })
       for (const id of [1, 2, 1, 2]) yield* get(id)
       assert.deepStrictEqual((yield* asked).slice(40), [2])
-    }).pipe(Effect.provide(Executions.layer({ maxKeptBytes: 20_000 }))))
+    }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: 20_000 }))))
 
   const Filling = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 
@@ -219,7 +222,7 @@ describe("the room for executions", () => {
           })
         }
         assert.deepStrictEqual(yield* asked, expected)
-      }).pipe(Effect.provide(Executions.layer({ maxKeptBytes: room })))
+      }).pipe(Effect.provide(Executions.layer({ maxCachedBytes: room })))
   )
 })
 
@@ -285,7 +288,7 @@ describe("reading an execution", () => {
       const error = yield* Effect.flip(get(1))
       assert.instanceOf(error, Errors.ValidationError)
       assert.strictEqual(error.field, "id")
-      assert.match(error.message, /^Execution '1' holds .*MB, more than the bound of 1 MB$/)
+      assert.match(error.message, /^Execution '1' contains .*MB, more than the limit of 1 MB$/)
     }).pipe(Effect.provide(Executions.layer({ maxBodyBytes: 1_000_000 }))))
 
   it.effect.each([

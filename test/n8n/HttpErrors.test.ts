@@ -46,7 +46,7 @@ describe("an error's envelope", () => {
           resourceId: "abc123",
           errorDetails: "n8n's own words"
         },
-        hint: "n8n refused a value; errorDetails says which. Correct it and call again."
+        hint: "n8n refused a value; errorDetails names it. Correct it and call again."
       })
     }))
 
@@ -108,7 +108,7 @@ describe("an error's envelope", () => {
         const { context, hint, name, statusCode } = yield* envelope(says(page, { status: 404 }))
         assert.strictEqual(name, "ApiError")
         assert.strictEqual(statusCode, 404)
-        assert.strictEqual(context["errorDetails"], "the answer has no message from n8n")
+        assert.strictEqual(context["errorDetails"], "the answer contains no message from n8n")
         assert.include(hint, "N8N_URL")
       }
     }))

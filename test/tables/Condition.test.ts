@@ -67,7 +67,7 @@ const refused: ReadonlyArray<readonly [string, string]> = [
   ["[].includes(sku)", "is an empty list"],
   ["constructor === 'a'", "names no column"],
   ["$json['__proto__'] == null", "names no column"],
-  ["sku ===", "where is no expression"],
+  ["sku ===", "where is not an expression"],
   ["sku === 'a'); (1", "more than one expression"],
   [`qty > ${"1".repeat(5_000)}`, "too long"]
 ]

@@ -10,15 +10,15 @@ import { charge, fail, list, makeText, objectCost, own, put, record, type Run, t
 /** How a program treats missing names and properties. */
 export type Options = Pick<Compilation, "isItem">
 
-/** A compiled expression, and the steps that one pass through it takes. */
+/** A compiled expression, and the steps of one pass through it. */
 export interface Compiled {
   readonly evaluate: (run: Run) => unknown
   readonly cost: number
-  /** The places of an item that it names, each with those it lies in: `customer`, `customer.id`. */
+  /** Paths of an item that it names, with their parents: `customer`, `customer.id`. */
   readonly reads: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** Each may take some milliseconds to compile. */
+/** Maximum number of regular expressions, each of which may take milliseconds to compile. */
 const maxPatterns = 20
 
 const literal = (node: Acorn.Literal, { compilation }: Scope): Evaluate => {

@@ -16,13 +16,11 @@ import {
 } from "./Scope.ts"
 import { charge, descend, elements, fail, Fn, type Run } from "./Values.ts"
 
-/** Runs a statement; a value that it returned is inside an object. */
+/** Runs a statement; a returned value is wrapped in an object. */
 type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value: unknown }
 
 /** Binds a value to the names of a pattern. */
 type Bind = (value: unknown, env: Env | undefined, run: Run) => void
-
-// ---- patterns
 
 const keyOf = (property: Acorn.AssignmentProperty): string =>
   property.computed
@@ -86,9 +84,7 @@ const binding = (pattern: Acorn.Pattern, scope: Scope): Bind =>
     }
   })
 
-// ---- functions
-
-/** Compiles a function; the name of a function expression is not known within it. */
+/** Compiles a function; the name of a function expression is not in scope within it. */
 export const functionExpression = (
   node: Acorn.ArrowFunctionExpression | Acorn.FunctionExpression | Acorn.FunctionDeclaration,
   outer: Scope
@@ -120,8 +116,6 @@ export const functionExpression = (
 
 const result = (body: Execute): Evaluate => (env, run) => body(env, run)?.value
 
-// ---- statements
-
 /** Declares the names of statements in their scope. */
 const declareAll = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope) => {
   for (const statement of statements) {
@@ -152,7 +146,7 @@ const sequence = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope): Exe
   }
 }
 
-/** Statements in a scope of their own. */
+/** Compiles statements in a scope of their own. */
 const block = (statements: ReadonlyArray<Acorn.Statement>, outer: Scope): Execute => {
   const scope = inner(outer)
   declareAll(statements, scope)

@@ -28,14 +28,14 @@ const fn = (builtin: Builtin) => new Fn((args, run) => builtin(run, args))
 
 const mathFunctions = ["abs", "ceil", "floor", "log10", "max", "min", "pow", "round", "sign", "sqrt", "trunc"] as const
 
-/** The object whose entries Object.keys and similar functions read. */
+/** Argument of Object.keys and similar functions. */
 const objectOf = (run: Run, value: unknown): { readonly [key: string]: unknown } => {
   if (value === null || value === undefined) return fail(run, "type", `${kindOf(value)} has no keys`)
   const object = typeof value === "string" ? split(run, value, "") : Array.isArray(value) ? value : record(value) ?? {}
   return object as { readonly [key: string]: unknown }
 }
 
-/** A list with something of each key. */
+/** Compiles Object.keys and similar functions to a list with one element per key. */
 const ofKeys = (part: (key: string, value: unknown, run: Run) => unknown): Fn =>
   fn((run, [value]) => {
     const object = objectOf(run, value)
@@ -58,7 +58,7 @@ const stringify: Builtin = (run, [value, replacer, indent]) =>
     ? JSON.stringify(toJson(run, value))
     : fail(run, "refused", "JSON.stringify takes one argument here")
 
-/** As Array.from, of an array or of what has a length. */
+/** As Array.from, for an array or an object with a length. */
 const from: Builtin = (run, [source, mapper]) => {
   const each = mapper === undefined ? undefined : callback(run, mapper)
   if (!Array.isArray(source) && record(source) === undefined) {

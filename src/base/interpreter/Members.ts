@@ -19,7 +19,7 @@ import {
   toText
 } from "./Values.ts"
 
-/** What n8n's expressions know beside the item: here they would be fields that no item has. */
+/** Names that n8n's expressions know beside the item, refused here: they would read fields that no item has. */
 const beyondItem = new Set([
   ..."$binary $env $execution $input $item $itemIndex $items $node $now $pageCount $parameter $position".split(" "),
   ..."$prevNode $request $response $runIndex $secrets $today $vars $workflow".split(" ")
@@ -47,7 +47,7 @@ export const get = (object: unknown, key: string | number, run: Run, at: number,
   return fail(run, "refused", `'${key}' can only be called`)
 }
 
-/** A key that is computed. */
+/** Converts a computed key. */
 const keyOf = (run: Run, value: unknown): string | number => {
   if (typeof value === "number" && value >= 0) return value
   const key = toText(run, value)
@@ -55,7 +55,7 @@ const keyOf = (run: Run, value: unknown): string | number => {
   return key
 }
 
-/** The steps from the item to what a node names; `undefined` where they are computed. */
+/** Path from the item to the value that a node names; `undefined` if it is computed. */
 const stepsTo = (
   node: Acorn.Expression | Acorn.Super,
   scope: Scope
@@ -87,7 +87,7 @@ const noteRead = (node: Acorn.Identifier | Acorn.MemberExpression, scope: Scope)
   if (steps !== undefined && steps.length > 0 && steps.at(-1) !== "length") reads.set(JSON.stringify(steps), steps)
 }
 
-/** Compiles a name: a local variable, a name of the program's scope, or a global one. */
+/** Compiles a name: a local variable, a name in the program's scope, or a global. */
 export const identifier = (node: Acorn.Identifier, scope: Scope): Evaluate => {
   const { name, start } = node
   const { isItem } = scope.compilation
@@ -155,7 +155,7 @@ export const memberValue = (node: Acorn.MemberExpression, scope: Scope): Evaluat
   }
 }
 
-/** Compiles values in a row: arguments, or the elements of an array. */
+/** Compiles a list of values: arguments, or the elements of an array. */
 export const values = (
   whole: Acorn.CallExpression | Acorn.NewExpression | Acorn.ArrayExpression,
   scope: Scope

@@ -30,8 +30,6 @@ const integer = (run: Run, value: unknown): number => Math.trunc(toNumber(run, v
 export const optional = (run: Run, value: unknown): number | undefined =>
   value === undefined ? undefined : integer(run, value)
 
-// ---- arrays
-
 /** A method that passes each element to its callback. */
 const iterate = (
   apply: (self: Array<unknown>, call: (value: unknown, index: number) => unknown, run: Run) => unknown
@@ -91,20 +89,18 @@ const arrays: Methods<Array<unknown>> = {
   }
 }
 
-// ---- texts
-
 const whole = (apply: (self: string) => string): Method<string> => (run, self) => {
   chargeText(run, self.length)
   return apply(self)
 }
 
-/** A text that is searched for. */
+/** Argument of a search in a text. */
 const needle = (run: Run, value: unknown): string =>
   value instanceof Pattern
     ? fail(run, "type", "A string is needed here, not a regular expression")
     : toText(run, value)
 
-/** A method that compares an end of the text. */
+/** Method that compares the start or end of a text. */
 const end =
   (apply: (self: string, what: string, place: number | undefined) => boolean): Method<string> =>
   (run, self, [value, place]) => {
@@ -150,8 +146,6 @@ const texts: Methods<string> = {
       ? Patterns.match(run, what, self)
       : fail(run, "type", `A regular expression is needed here, /…/, not ${kindOf(what)}`)
 }
-
-// ---- the rest
 
 const digits =
   (apply: (self: number, digits: number | undefined) => string, least: number, most: number): Method<number> =>

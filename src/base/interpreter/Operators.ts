@@ -26,7 +26,7 @@ const add: Operation = (left, right, run) => {
   return first + second
 }
 
-/** As `===`; equal texts are compared to their ends. */
+/** As `===`, charged by length, since equal texts are compared in full. */
 export const isSame = (run: Run, left: unknown, right: unknown): boolean => {
   if (typeof left === "string" && typeof right === "string" && left.length === right.length) {
     chargeText(run, left.length)
@@ -44,7 +44,7 @@ const isLoose = (run: Run, left: unknown, right: unknown): boolean => {
   return typeof a === typeof b ? isSame(run, a, b) : toNumber(run, a) === toNumber(run, b)
 }
 
-/** The host's operators compare numbers as well as strings, but are typed for one of them. */
+/** The host's operators compare numbers and strings, but are typed for one of them. */
 const comparison: { readonly [operator: string]: (left: string, right: string) => boolean } = {
   "<": (left, right) => left < right,
   "<=": (left, right) => left <= right,

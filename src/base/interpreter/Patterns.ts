@@ -1,13 +1,13 @@
 /**
  * Regular expressions for programs, by RE2, which takes linear time for any expression and text.
  *
- * They differ from JavaScript's: there is no lookaround and no backreference, a surrogate pair is one character, and
- * with the flag m only `\n` ends a line.
+ * Unlike JavaScript's, they have neither lookaround nor backreferences, a surrogate pair is one character, and with the
+ * flag m only `\n` ends a line.
  */
 import { RE2JS } from "re2js"
 import { charge, chargeText, fail, list, makeText, Pattern, type Run } from "./Values.ts"
 
-/** Larger expressions take long to compile. */
+/** Maximum length of a regular expression, which bounds the time to compile it. */
 const maxSource = 1_000
 const maxSize = 5_000
 
@@ -34,7 +34,7 @@ const translate = (source: string, flags: string): string => {
   return RE2JS.translateRegExp(translated)
 }
 
-/** Compiles a literal, or returns a message that says why it cannot be compiled. */
+/** Compiles a literal, or returns the reason why it cannot be compiled. */
 export const compile = (source: string, flags: string): Pattern | string => {
   const unknown = /[^gimsu]/.exec(flags)
   if (unknown !== null) return `Regular expressions have no flag ${unknown[0]} here`
@@ -55,8 +55,8 @@ export const compile = (source: string, flags: string): Pattern | string => {
 }
 
 /**
- * The most work of one search, in characters times the program's size: at most 100 ms. A search by states, which `test`
- * does, is much faster as long as the program is small.
+ * Maximum work of one search, in characters times the program's size: at most 100 ms. A search by states, as in `test`,
+ * is much faster if the program is small.
  */
 const maxWork = { states: 48_000_000, largeStates: 8_000_000, groups: 6_000_000 }
 const largeSize = 64

@@ -1,4 +1,4 @@
-/** Names, and what all parts of one compilation share. */
+/** Names and the shared state of a compilation. */
 import type * as Acorn from "acorn"
 import { Problem, type Run } from "./Values.ts"
 
@@ -13,13 +13,13 @@ export type Evaluate = (env: Env | undefined, run: Run) => unknown
 
 /** The state of one compilation. */
 export interface Compilation {
-  /** The scope is an item: `$json` is all of it, and anything missing, at any depth, is `undefined`. */
+  /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
   /** Compiles an expression of any kind. */
   readonly expression: (node: Acorn.Expression | Acorn.PrivateIdentifier, scope: Scope) => Evaluate
-  /** The places of an item that the expression names, by their JSON. */
+  /** Paths of an item that the expression names, by their JSON. */
   readonly reads: Map<string, ReadonlyArray<string | number>>
-  /** How many regular expressions there are. */
+  /** Number of regular expressions. */
   patterns: number
   /** The steps of one pass through the current function, and its depth of nesting. */
   cost: number
@@ -39,7 +39,7 @@ export const uninitialized = Symbol("uninitialized")
 /** The value of a chain that ended at `?.`. */
 export const shortCircuited = Symbol("shortCircuited")
 
-/** The deepest nesting that is compiled. */
+/** Maximum depth of nesting. */
 const maxNesting = 250
 
 const constructs: { readonly [type: string]: string } = {
@@ -81,7 +81,7 @@ export const stop = ({ start }: Acorn.Node, kind: Problem["kind"], message: stri
 export const refuse = (node: Acorn.Node, what = describe(node), advice = ""): never =>
   stop(node, "refused", `${what} is not allowed here${advice}`)
 
-/** Compiles a body of its own and measures the steps and the depth of one pass through it. */
+/** Compiles a function body and measures the steps and depth of one pass through it. */
 export const measure = <A>(
   compilation: Compilation,
   body: () => A
@@ -115,7 +115,7 @@ export const declare = ({ names }: Scope, name: string, isConstant: boolean): vo
   if (!names.has(name)) names.set(name, { slot: names.size, isConstant })
 }
 
-/** The place of a local name at run time; `undefined` if the name is not local. */
+/** Location of a local name at run time; `undefined` if the name is not local. */
 export const resolve = (scope: Scope, name: string) => {
   let hops = 0
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent, hops++) {
@@ -125,7 +125,7 @@ export const resolve = (scope: Scope, name: string) => {
   return undefined
 }
 
-/** The variables so many scopes out. */
+/** Returns the variables of the scope `levels` out. */
 export const envAt = (env: Env | undefined, hops: number): Env => {
   let at = env
   for (let hop = 0; hop < hops; hop++) at = at?.parent

@@ -1,4 +1,4 @@
-/** Searches in texts, in linear time and charged as they advance. */
+/** Searches in texts, in linear time, charged as they proceed. */
 import { indexOf } from "../LinearSearch.ts"
 import { charge, chargeText, elementCost, list, makeText, type Run } from "./Values.ts"
 

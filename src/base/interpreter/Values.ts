@@ -1,4 +1,4 @@
-/** The values of programs: JSON, `undefined`, functions, regular expressions and dates, none of them host objects. */
+/** The values of programs: JSON, `undefined`, functions, regular expressions and dates, without host objects. */
 import * as Data from "effect/Data"
 import type { RE2JS } from "re2js"
 import type { Obj } from "../Json.ts"
@@ -9,8 +9,8 @@ import type { Obj } from "../Json.ts"
  * **Details**
  *
  * `syntax`: not JavaScript. `refused`: JavaScript outside the supported subset. `reference`: an unknown name. `type`: a
- * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the offset
- * in the source.
+ * value of the wrong type, or too long. `budget`: too many steps, too much time, or nested too deeply. `at` is the
+ * offset in the source.
  */
 export class Problem extends Data.TaggedError("ExpressionProblem")<{
   readonly kind: "syntax" | "refused" | "reference" | "type" | "budget"
@@ -20,15 +20,15 @@ export class Problem extends Data.TaggedError("ExpressionProblem")<{
 
 /** The state of one evaluation. */
 export interface Run {
-  /** The steps left; creating text and elements costs steps too, which bounds memory. */
+  /** Remaining steps; creating text and elements also costs steps, which bounds memory. */
   steps: number
-  /** The steps left at which the clock is read again. */
+  /** Number of remaining steps at which the clock is read again. */
   lookAt: number
-  /** When the time is up, in milliseconds of the clock; unknown before the first look. */
+  /** Deadline in milliseconds of the clock; unknown before the clock is first read. */
   until: number | undefined
   /** Milliseconds of a clock. */
   readonly now: () => number
-  /** The depth of the host's stack, in nested expressions. */
+  /** Depth of the host's stack, in nested expressions. */
   depth: number
   /** The offset of the latest call. */
   at: number
@@ -85,13 +85,13 @@ export const fail = (run: Run, kind: Problem["kind"], message: string): never =>
   throw new Problem({ kind, message, at: run.at })
 }
 
-/** Steps between two looks at the clock. */
+/** Number of steps between two readings of the clock. */
 const stepsPerLook = 10_000
 
-/** Milliseconds that one evaluation may take: charges by steps are estimates. */
+/** Time limit of one evaluation in milliseconds, since charges by steps are estimates. */
 const maxMillis = 100
 
-/** A run of a program over a scope; without a clock only its steps are bounded. */
+/** Starts an evaluation; without a clock only its steps are bounded. */
 export const start = (scope: Obj, steps: number, now: () => number = () => 0): Run => ({
   scope,
   steps,
@@ -116,26 +116,26 @@ export const charge = (run: Run, steps: number): void => {
   if (!(run.steps > run.lookAt && run.steps >= 0)) look(run)
 }
 
-/** The steps that a new array or object costs, and each of its elements. */
+/** Cost of a new array or object in steps, and of each of its elements. */
 export const objectCost = 20
 export const elementCost = 4
 
-/** Charges the steps of reading or copying a text. */
+/** Charges for reading or copying a text. */
 export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
 
-/** The longest text that a program makes of several. */
+/** Maximum length of a text that a program builds from others. */
 const maxText = 1_000_000
 
-/** Charges a text that is made of several. */
+/** Charges for a text that is built from others. */
 export const makeText = (run: Run, length: number): void => {
   if (length > maxText) fail(run, "type", `A text that an expression makes has at most ${maxText} characters`)
   chargeText(run, length)
 }
 
-/** How many nested expressions fit on the host's stack, with a wide margin. */
+/** Maximum number of nested expressions on the host's stack, with a wide margin. */
 const maxDepth = 1_200
 
-/** Goes `levels` deeper; the caller subtracts them again. */
+/** Increases the depth by `levels`, which the caller subtracts again. */
 export const descend = (run: Run, levels: number): void => {
   run.depth += levels
   if (run.depth > maxDepth) fail(run, "budget", "It is nested too deeply")
@@ -183,7 +183,7 @@ export const list = (run: Run, values: Array<unknown>): Array<unknown> => {
   return own(values)
 }
 
-/** The value as an object with keys, if it is one. */
+/** The value as an object with keys; `undefined` for any other value. */
 export const record = (value: unknown): Obj | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Fn) &&
     !(value instanceof Pattern) && !(value instanceof Instant)
@@ -234,19 +234,19 @@ export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" 
 export const toText = (run: Run, value: unknown): string =>
   typeof value === "string" ? value : String(toPrimitive(run, value, "string"))
 
-/** The longest text that is read as a number or a date. */
+/** Maximum length of a text that is parsed as a number or a date. */
 const maxNumber = 100
 
 const numeric = /^\s*([-+]?(\d[\da-fox.+-]*|\.[\de+-]*|I[a-z]*))?\s*$/i
 
-/** A text that may be a number; the beginning of a long one, which is not. */
+/** Text to parse as a number; a long text, which is never a number, is cut. */
 export const numberText = (run: Run, text: string): string => {
   if (text.length <= maxNumber) return text
   const head = text.slice(0, maxNumber)
   return numeric.test(head) ? fail(run, "type", `A number has at most ${maxNumber} characters`) : head
 }
 
-/** A text that may be a date. */
+/** Text to parse as a date. */
 export const dateText = (run: Run, text: string): string =>
   text.length <= maxNumber ? text : fail(run, "type", `A date has at most ${maxNumber} characters`)
 

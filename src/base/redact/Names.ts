@@ -1,28 +1,28 @@
-/** Names of credentials, and values under such names that are no secrets. */
+/** Names of credentials, and values under such names that are not secrets. */
 import { str } from "../Json.ts"
 import { memoize } from "./memoize.ts"
 
 /** The replacement for a secret. A write that contains it must keep the stored value. */
 export const marker = "[redacted]"
 
-/** A cheap and broad first test, which most names and texts fail. */
+/** Cheap and broad first test, which most names and texts fail. */
 export const root =
   /token|secret|pass|pwd|key|auth|cookie|cred|jwt|bearer|sess|sig|otp|pin(?![a-z])|connect\.sid|contrase|senha|kennwort/i
 
 /** The same for names beyond ASCII. */
 export const foreignRoot = /парол|Парол|ПАРОЛ|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/
 
-/** Characters of no width, which may be in a name. */
+/** Zero-width characters, which may be in a name. */
 const unseen = /[\u200b-\u200d\u2060\ufeff\u00ad]/g
 
-/** Page cursors that end in "token", which are no secrets and which an agent needs, and flags about secrets. */
+/** Page cursors that end in "token", which are not secrets and which an agent needs, and flags about secrets. */
 const harmless =
   /(?:^| )(?:next|prev(?:ious)?|page|pagination|continuation|cursor|sync|delta|skip|start|end|stop|max|min|per|total|eos|bos|pad|unk)+ ?token$|^(?:is|has|force|require|include|exclude|return) /
 
 /**
- * The last word says what a value is: `authToken` is a token, `tokenUsage` is a usage. Words may follow that only say
- * which copy or form of the secret it is. A plural `tokens` is a count unless its qualifier says otherwise, and a bare
- * `key` or `auth id` identifies things and is no secret.
+ * The last word describes the value: `authToken` is a token, `tokenUsage` is a usage. Words that only describe a copy
+ * or form of the secret may follow. A plural `tokens` is a count unless its qualifier indicates a secret, and a bare
+ * `key` or `auth id` is an identifier, not a secret.
  */
 const credential = new RegExp(
   `(?:(?:^| )(?:${
@@ -53,33 +53,31 @@ const isCredential = (written: string): boolean => {
   return !harmless.test(split) && (credential.test(split) || credential.test(words(name, false)))
 }
 
-/** Items repeat the same keys. */
+/** Memoized, since items repeat the same keys. */
 const isKnownCredential = memoize(isCredential)
 
-/** Whether a name, such as a key's or a header's, is that of a credential. */
+/** Whether a name, such as a key or a header, is that of a credential. */
 export const isSecretName = (name: string): boolean =>
   (root.test(name) || foreignRoot.test(name)) && isKnownCredential(name.slice(-100))
 
-// ---- pairs
-
-/** Endings of keys that hold the name in a pair of name and value: in n8n's nodes, headers and forms. */
+/** Endings of keys for the name in a pair of name and value: in n8n's nodes, headers and forms. */
 const nameKey =
   /(?:^|[a-z_])(?:[nN]ame|[kK]ey|[iI]d|[fF]ield|[cC]olumn|[aA]ttribute|[pP]roperty|[pP]arameter|[hH]eader|[lL]abel|[tT]itle|_code)$|^k$/
 
-/** Keys that hold the value of such a pair. `returnValue` is an option of n8n's HTML node. */
+/** Keys for the value of such a pair. `returnValue` is an option of n8n's HTML node. */
 const valueKey = /^(?!returnValue)\w*[vV]alues?\d?$|^value(?:String|Json)$/
 
-/** Keys that hold the value of a pair, or a text beside a label: a value is one word. */
+/** Keys for the value of a pair or a text beside a label; a value is one word. */
 const wordKey = /^(?:v|content|text)$/i
 
 /** Whether a text under a key may be the value of a pair. */
 export const isPairValue = (key: string, value: unknown): boolean =>
   isValueKey(key) || wordKey.test(key) && typeof value === "string" && /^\S{4,}$/.test(value)
 
-/** Whether a key holds the name of a pair, such as `name` or `fieldId`. */
+/** Whether a key is for the name of a pair, such as `name` or `fieldId`. */
 export const isNameKey = (key: string): boolean => nameKey.test(key)
 
-/** Whether a key holds the value of a pair, such as `value` or `stringValue`. */
+/** Whether a key is for the value of a pair, such as `value` or `stringValue`. */
 export const isValueKey = (key: string): boolean => valueKey.test(key)
 
 /** The credential's name in a pair of a name and a value, such as `{ name: "X-Api-Key", value: "…" }`. */
@@ -92,23 +90,23 @@ export const pairName = (
   return keys.map(nameOf).find((name) => name !== undefined && isSecretName(name))
 }
 
-/** Keys under a password that hold one of its versions. */
+/** Keys under a password for one of its versions. */
 const versionKey = /^(?:current|old|new|previous|plain|confirm|confirmation|repeat)$/i
 
-/** Names of maps of secrets, and keys in them that describe one; `credentials` of a node has names of credentials. */
+/**
+ * Names of maps of secrets, and keys in them that describe one; `credentials` of a node contains names of credentials.
+ */
 const mapName = /^(?:secrets|passwords)$/i
 const describing = /^(?:_?id|.*name|type|mode|user|login|e?mail|host|port|url|description|label|scopes?)$/i
 
-/** Whether a key of an object with a credential's name holds a credential. */
+/** Whether a key of an object with a credential's name is for a credential. */
 export const isPart = (name: string, key: string): boolean =>
   versionKey.test(key) || mapName.test(name) && !describing.test(key)
 
-// ---- values
-
 /**
- * Values under a credential's name that are certainly no secrets: kinds of authentication, traces of a missing or
- * rejected value, which a debugging agent looks for, types in a schema, and parts of speech. Anything else, even a short
- * word, may be a password.
+ * Values under a credential's name that are certainly not secrets: kinds of authentication, traces of a missing or
+ * rejected value, which a debugging agent looks for, types in a schema, and parts of speech. Anything else, even a
+ * short word, may be a password.
  */
 const plain = new Set(
   ("none null undefined true false apiKey apiToken accessToken oAuth2 oauth2 basicAuth bearerAuth digestAuth headerAuth" +
@@ -135,7 +133,7 @@ const obvious = new RegExp(
 /** Template placeholders; n8n's (`{{ … }}`) count only inside texts, since an expression's value starts with `=`. */
 const placeholder = /\$\{[^{}]*\}|#\{[^{}]*\}|%s/g
 
-/** Whether a value under a credential's name is certainly no secret. */
+/** Whether a value under a credential's name is certainly not a secret. */
 const isPlain = (name: string, value: string): boolean =>
   plain.has(value) || obvious.test(value) ||
   (/credentials?$/i.test(name) && /\S\s\S/.test(value)) ||

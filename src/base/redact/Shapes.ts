@@ -1,4 +1,4 @@
-/** Secrets that are recognized without a name: by their shape, or by the text in front of them. */
+/** Secrets that are recognized without a name: by their shape, or by the text before them. */
 import * as Predicate from "effect/Predicate"
 import { marker } from "./Names.ts"
 
@@ -42,7 +42,7 @@ const shapes = [
   /access-(?:production|development|sandbox)-[\da-f]{8}-[\da-f-]{27}(?![\w-])/ // Plaid
 ]
 
-/** Openings that make the text after them a secret; the opening, the only group, is kept. */
+/** Openings that make the text after them a secret; the opening, the only group, remains. */
 const openings = [
   /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)(?=[\w+/=\s\\:,.-]{16})[\w+/=\s\\:,.]+(?:-(?!----)[\w+/=\s\\:,.]*){0,50}/,
   /(:\/\/[^\s/?#:@"'<>]*:)(?:(?!\{\{)[^\s/?#"'<>]){1,500}(?=@)/, // https://user:password@host
@@ -55,7 +55,7 @@ const openings = [
   // "Bearer authentication" is prose: a token has a digit or an inner capital, or is long.
   /(\b(?:[Bb]earer|BEARER)\s+)(?:(?=[\w.~+/-]{1,200}[\dA-Z])[\w.~+/=-]{8,}|[\w.~+/=-]{20,})/,
   /(\b(?:[Bb]asic|BASIC)\s+)(?=[\w+/]+[\dA-Z+/=])(?:(?:[\w+/]{4}){2,500}(?:[\w+/]{2}==|[\w+/]{3}=)?|(?:[\w+/]{4})?(?:[\w+/]{2}==|[\w+/]{3}=))(?![\w+/=])/,
-  // In its own header whatever follows is the credential, however short.
+  // In its own header everything that follows is the credential, however short.
   /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *(?:[Bb]asic|BASIC) +)[\w+/=-]+/,
   // Headers as curl and dumps write them. Other unquoted `name: value` pairs are more often prose than secrets.
   /((?<![\w-])(?:[Pp]roxy-)?[Aa]uthorization: *[A-Za-z-]+ +)(?=[\w.~+/-]*\d)[^\s"',\\{]{6,}/,
@@ -83,10 +83,10 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   isInWord[character.charCodeAt(0)] = 1
 }
 
-/** The length of the shortest shape; words of prose are shorter. */
+/** Length of the shortest shape; words of prose are shorter. */
 const longWord = 15
 
-/** The index of the first word as long as a secret, or -1. It skips most characters. */
+/** Index of the first word as long as a secret, or -1. Skips most characters. */
 export const indexOfLongWord = (text: string, from = 0): number => {
   let at = from + longWord - 1
   while (at < text.length) {
@@ -107,7 +107,9 @@ export const indexOfLongWord = (text: string, from = 0): number => {
 /** Whether a text has a word as long as a secret. */
 export const hasLongWord = (text: string): boolean => indexOfLongWord(text) !== -1
 
-/** Redacts openings first: what they keep may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`. */
+/**
+ * Redacts openings first: the remaining text may itself have a shape, as in `https://ghp_…:x-oauth-basic@github.com`.
+ */
 export const redactKnown = (text: string): string => {
   const rare = rareOpenings.reduce(
     (redacted, [needed, pattern]) => redacted.includes(needed) ? redacted.replace(pattern, `$1${marker}`) : redacted,

@@ -1,11 +1,11 @@
-/** Whether JSON text may hold a secret: only strings that could contain one are parsed. */
+/** Test whether JSON text may contain a secret, which parses only strings that could be one. */
 import { memoize } from "./memoize.ts"
 import { foreignRoot, isSecretName, root } from "./Names.ts"
 import { indexOfLongWord } from "./Shapes.ts"
 import { redactText } from "./Texts.ts"
 
 /**
- * What a string that redaction changes contains, in lower case, unless it contains a long word.
+ * Texts, in lower case, one of which every string that redaction changes contains, unless it contains a long word.
  *
  * **Gotchas**
  *
@@ -21,7 +21,6 @@ const isSuspect = (json: string): boolean => {
   return isSecretName(text) || redactText(text) !== text
 }
 
-/** Keys and short values repeat. */
 const isKnownSuspect = memoize(isSuspect)
 const longestKnown = 60
 
@@ -43,7 +42,7 @@ const quotesAround = (json: string, at: number) => {
 }
 
 /**
- * Whether redaction may change anything in a value with this JSON; `false` is certain. It is faster than parsing and
+ * Whether redaction may change anything in a value with this JSON; `false` is certain. Faster than parsing and
  * redacting the value.
  */
 export const mayHold = (json: string): boolean => {

@@ -11,7 +11,7 @@ import { hasLongWord, redactKnown } from "./Shapes.ts"
 const quoted =
   /(\\{0,15}["'`])([^"'`\\\r\n]+)\1\]?\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`]))|(?<![\w$.%\\?&#;\]-])([\w$.-]+)\s*(?::=|=>|[:=])\s*(?=(\\{0,15}["'`])(?!\s*(?:[+,;:?)}\]]|$)))/g
 
-/** The end of a quoted value: the first quote with no more backslashes than its own level of escaping needs. */
+/** End of a quoted value: the first quote with no more backslashes than its level of escaping needs. */
 const endOfQuoted = (text: string, from: number, open: string): number => {
   const level = open.length - 1
   if (level === 0 && text.startsWith(open.repeat(3), from - 3)) {
@@ -28,7 +28,7 @@ const endOfQuoted = (text: string, from: number, open: string): number => {
   return text.length
 }
 
-/** A quoted value after a match: the name in front of it, and its opening quote. */
+/** A quoted value after a match: the name before it, and its opening quote. */
 interface Quoted {
   readonly name: string | undefined
   readonly open: string
@@ -171,7 +171,7 @@ const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
 const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
 
-/** The text that a word encodes, if it is one. */
+/** Text that a word encodes; `undefined` if it encodes none. */
 const decoded = (word: string): string | undefined =>
   hexadecimal.test(word)
     ? Buffer.from(word, "hex").toString("latin1")
@@ -179,7 +179,7 @@ const decoded = (word: string): string | undefined =>
     ? Buffer.from(word, "base64").toString("utf8")
     : undefined
 
-/** Whether a word encodes a secret, up to twice. */
+/** Whether a word encodes a secret, at most twice. */
 const encodesSecret = (word: string, depth = 0): boolean => {
   const text = decoded(word)
   return text !== undefined && (redactPlain(text) !== text ||
@@ -189,7 +189,7 @@ const encodesSecret = (word: string, depth = 0): boolean => {
 const redactBase64 = (text: string): string =>
   !hasLongWord(text) ? text : text.replace(base64, (match) => encodesSecret(match) ? marker : match)
 
-/** Every value after a name has one of these in front of it. */
+/** One of these is before every value after a name. */
 const separator = /[=:<%]|[\s"'`]-|\[["']/
 
 const redactPlain = (text: string): string => {
@@ -201,7 +201,7 @@ const redactPlain = (text: string): string => {
 
 const redact = (text: string): string => redactBase64(redactPlain(text))
 
-/** The longest text that is remembered: names, types, states and words are in every answer. */
+/** Maximum length of a memoized text: names, types, states and words are in every answer. */
 const longestKnown = 60
 
 const isClean = memoize((text) => redact(text) === text)
@@ -211,8 +211,8 @@ const isClean = memoize((text) => redact(text) === text)
  *
  * **Details**
  *
- * Redacted are known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
+ * Redacts known shapes, `Bearer` and `Basic` credentials, passwords in URLs, private keys, and the values of
  * credentials' names in query strings, form bodies, headers, YAML, XML, command lines and JSON (also escaped or in
- * base64). n8n expressions (`{{ … }}`) are kept.
+ * base64). n8n expressions (`{{ … }}`) remain.
  */
 export const redactText = (text: string): string => text.length <= longestKnown && isClean(text) ? text : redact(text)

@@ -1,7 +1,6 @@
-/** The most results that are kept. */
 const capacity = 1_000
 
-/** Remembers the results of a pure function of a string; all are forgotten once there are too many. */
+/** Memoizes a pure function of a string; the cache is cleared when it is full. */
 export const memoize = (compute: (text: string) => boolean): (text: string) => boolean => {
   const results = new Map<string, boolean>()
   return (text) => {

@@ -1,5 +1,8 @@
 /** n8n's limits. */
 
+/** The largest page of a list. */
+export const maxPage = 250
+
 /** The longest name of a workflow; n8n counts code points. */
 export const nameLength = 128
 
@@ -10,6 +13,6 @@ export const nodeIdLength = 36
 export const nameFault = (name: string): string | undefined => {
   const { length } = [...name]
   return length > nameLength
-    ? `The workflow's name has ${length} characters; n8n takes ${nameLength}.`
+    ? `The workflow's name has ${length} characters; n8n allows ${nameLength}.`
     : undefined
 }

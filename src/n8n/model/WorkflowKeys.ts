@@ -1,4 +1,4 @@
-/** The keys at the top of a workflow, as n8n's API, its exports and its files hold it. */
+/** The keys at the top of a workflow, as in n8n's API, exports and files. */
 export const workflowKeys: ReadonlySet<string> = new Set([
   "active",
   "activeVersion",

@@ -51,7 +51,7 @@ for (const version of ofMajor("2").filter((version) => isNewer(version, "2.20"))
             Effect.provide(Layer.fresh(Executions.layer({ maxBodyBytes: 100_000 })))
           )
           assert.strictEqual(error._tag, "ValidationError")
-          assert.match(error.message, /holds 1 MB, more than the bound of 1 MB/)
+          assert.match(error.message, /contains 1 MB, more than the limit of 1 MB/)
           assert.include(Hints.text(error.hint), "--max-execution-mb")
         }))
     }

@@ -102,7 +102,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
       assert.deepStrictEqual(output.items, [{ index: 3, json: { sent: false } }])
       assert.deepStrictEqual<unknown>(input, {
         sources: input.sources,
-        note: "Not listed: where holds for all of them.",
+        note: "Not listed: where is true for all of them.",
         matched: 20,
         total: 20,
         items: []

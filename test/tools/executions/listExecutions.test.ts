@@ -320,7 +320,7 @@ describe("list_executions", () => {
         }).pipe(process)
       }))
 
-    it.effect("counts what n8n noted no error of, and what was pruned meanwhile", () =>
+    it.effect("counts what n8n recorded no error of, and what was pruned meanwhile", () =>
       Effect.gen(function*() {
         const executions = [{ ...ended(1, "o"), status: "crashed" }, ended(2, "o", "Order 1 is late")]
         const { process } = yield* world({ workflows: shop.workflows, executions }, {
@@ -332,8 +332,8 @@ describe("list_executions", () => {
         const { complete, groups = [] } = yield* list({ groupBy: "failure" }).pipe(process)
         assert.isTrue(complete)
         assert.sameMembers(groups.map((group) => "message" in group ? group.message : undefined), [
-          "n8n noted no error (status error)",
-          "n8n noted no error (status crashed)"
+          "n8n recorded no error (status error)",
+          "n8n recorded no error (status crashed)"
         ])
       }))
 

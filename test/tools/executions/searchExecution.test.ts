@@ -119,7 +119,7 @@ describe("search_execution", () => {
       const [first, second] = [yield* answers("abd"), yield* answers("xyz")]
       assert.deepStrictEqual(first, second)
       assert.deepStrictEqual(first.map(({ matched }) => matched), [0, 3, 3, 4, 0])
-      assert.strictEqual(first[0]?.note, "Secrets are redacted, and text is not looked for in them.")
+      assert.strictEqual(first[0]?.note, "Secrets are redacted, and text is not searched for in them.")
       assert.include(first[3]?.note, "where compares token as [redacted]")
       assert.notInclude(first[4]?.note, "[redacted]")
       assert.notInclude((yield* search({ text: "A-217" })).note ?? "", "Secrets")

@@ -58,7 +58,7 @@ describe("table_read", () => {
         yield* n8n.insertRows(id, [{ sku: "Bearer sesame-0123456789abcdef", qty: 99 }])
         for (const args of [{ where: "apiToken.startsWith('h')" }, { sort: "apiToken" }]) {
           const error = yield* Effect.flip(read({ table: "stock", ...args }))
-          assert.include(error.message, "holds secrets")
+          assert.include(error.message, "contains secrets")
         }
         assert.deepStrictEqual((yield* read({ table: "stock", search: "hunter2-1" })).data.rows, [])
         assert.deepStrictEqual((yield* read({ table: "stock", where: "sku.includes('sesame')" })).data.rows, [])

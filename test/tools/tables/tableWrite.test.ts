@@ -154,7 +154,7 @@ describe("table_write", () => {
             [{ op: "update", set: { qty: 1 } }, "update needs where"],
             [{ op: "update", where: "qty < 3" }, "update needs set"],
             [{ op: "delete", where: "qty % 2 === 0" }, "is no comparison"],
-            [{ op: "delete", where: "apiToken.startsWith('h')" }, "holds secrets"],
+            [{ op: "delete", where: "apiToken.startsWith('h')" }, "contains secrets"],
             [{ op: "update", where: "qty < 3", set: { apiToken: "[redacted]" } }, "contains the placeholder"],
             [{ op: "update", where: "qty < 3", set: { qyt: 1 } }, "no column 'qyt'"],
             [{ op: "insert", rows: [{ id: 3 }] }, "no column 'id'"],

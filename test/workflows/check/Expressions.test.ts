@@ -78,7 +78,7 @@ describe("what does not parse", () => {
       ") }"
     ]])
     same(mistakes("={{ {a: 1, b: ) } }}"), [["Unexpected token", ") }"]])
-    same(mistakes("={{ }}"), [["There is nothing in it", " }}"]])
+    same(mistakes("={{ }}"), [["It is empty", " }}"]])
     same(mistakes("={{ if (true) 1 }}"), [["It is a statement, not a value", " if"]])
   })
 

@@ -478,7 +478,7 @@ describe("n8n 2, live and draft", () => {
           const before = yield* n8n.api.workflows
           const error = yield* Effect.flip(tools.updateWorkflow.call({ id, name: "Renamed" }))
           assert.strictEqual(error._tag, "ValidationError")
-          assert.include(error.message, "unpublished changes of somebody else")
+          assert.include(error.message, "unpublished changes of someone else")
           assert.deepStrictEqual(yield* n8n.api.workflows, before)
           yield* tools.updateWorkflow.call({ id, name: "Renamed", active: true })
           const { activeVersionId, name, versionId } = yield* stored(n8n, id)

@@ -1,0 +1,82 @@
+/** When a request to n8n is sent again. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as Schedule from "effect/Schedule"
+import type * as Errors from "../base/Errors.ts"
+import * as HttpErrors from "./HttpErrors.ts"
+
+/** Three retries after 200, 400 and 800 ms, each with 20 % jitter. */
+export const retrySchedule: Schedule.Schedule<unknown, Errors.N8nError> = Schedule.exponential("200 millis").pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 3 }),
+  Schedule.setInputType<Errors.N8nError>()
+)
+
+/** The longest `Retry-After` that is honoured, in milliseconds; a longer one fails the call. */
+const maxRetryAfter = 30_000
+const transientStatus: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+/** Failures of certificates, protocols and host names, which a retry cannot fix. */
+const permanentCodes: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "CERT_HAS_EXPIRED",
+  "ERR_SSL_WRONG_VERSION_NUMBER"
+])
+
+/** The wait that `Retry-After` asks for, in milliseconds; the header has seconds or a date. */
+const retryAfter = (error: HttpClientError.HttpClientError, now: number): number => {
+  const header = error.response?.headers["retry-after"]
+  if (header === undefined) return 0
+  const seconds = Number(header)
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now
+  return Number.isFinite(wait) ? Math.max(0, wait) : 0
+}
+
+const isTransient = (error: HttpClientError.HttpClientError): boolean => {
+  switch (error.reason._tag) {
+    case "StatusCodeError":
+      return transientStatus.has(error.reason.response.status)
+    case "DecodeError": // the connection broke in the middle of the body
+      return true
+    case "TransportError":
+      return !permanentCodes.has(HttpErrors.transportCode(error) ?? "")
+  }
+  return false
+}
+
+/** Whether the failure means that nothing happened, so that even a write may be retried. */
+const hadNoEffect = (error: HttpClientError.HttpClientError): boolean =>
+  error.reason._tag === "StatusCodeError"
+    ? error.reason.response.status === 429 || error.reason.response.status === 503
+    : HttpErrors.transportCode(error) === "ECONNREFUSED"
+
+/**
+ * Repeats until `until`, in milliseconds of the clock: a longer pause that n8n asks for ends the retries. `last`
+ * returns the latest failure that a retry could fix.
+ */
+export const retries = (
+  schedule: Schedule.Schedule<unknown, Errors.N8nError> = retrySchedule,
+  last: () => HttpClientError.HttpClientError | undefined,
+  isWrite: boolean,
+  until: () => number
+) => {
+  const pause = (error: HttpClientError.HttpClientError | undefined, now: number) =>
+    error === undefined ? 0 : retryAfter(error, now)
+  return schedule.pipe(
+    Schedule.while(({ now }) => {
+      const error = last()
+      if (error === undefined || !isTransient(error) || isWrite && !hadNoEffect(error)) return false
+      const wait = pause(error, now)
+      return wait <= maxRetryAfter && now + wait < until()
+    }),
+    Schedule.modifyDelay(({ duration, now }) =>
+      Effect.succeed(Duration.max(duration, Duration.millis(pause(last(), now))))
+    )
+  )
+}
