@@ -106,11 +106,13 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-/** The types of the nodes that have no version. */
-export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
-  arr(unwrap(input)?.["nodes"]).flatMap((node) =>
-    isNull(obj(node)?.["typeVersion"]) ? str(obj(node)?.["type"]) ?? [] : []
-  )
+/** Types of the nodes that have no version, or that are not stored and have no `webhookId`. */
+export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>): ReadonlyArray<string> =>
+  arr(unwrap(input)?.["nodes"]).flatMap((value) => {
+    const { id, type, typeVersion, webhookId } = obj(value) ?? {}
+    const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
+    return isComplete ? [] : str(type) ?? []
+  })
 
 const nameOf = (name: unknown): Checked<string> => {
   if (isNull(name) || name === "") {

@@ -30,6 +30,8 @@ export interface Supply {
   readonly newId: () => string
   /** The version of a type that a new node gets, where it is known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
+  /** Whether nodes of a type answer web requests: n8n 1 puts ids before the path of one without a `webhookId`. */
+  readonly hasWebhook?: ((type: string) => boolean) | undefined
   /** The ids of the nodes that n8n has already: they stay, whatever they are. */
   readonly stored?: ReadonlySet<string> | undefined
   /** Of a workflow that exists already nothing is guessed: two nodes of one name are a problem, not renamed. */
@@ -110,7 +112,14 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       // Nothing is lost where there was none: n8n and the editor give ids and places too.
       else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
-      return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
+      const hasOwnPath = !isNull(node["webhookId"]) || supply.stored?.has(id) === true ||
+        supply.hasWebhook?.(str(node["type"]) ?? "") !== true
+      return {
+        ...node,
+        name,
+        id: fits && byId.get(id) === name ? id : supply.newId(),
+        ...(hasOwnPath ? {} : { webhookId: supply.newId() })
+      }
     })
     return { nodes: placed(nodes, repairs), names, byId }
   })

@@ -34,15 +34,21 @@ export const prepare = Effect.fnUntraced(function*(
   before: ReadonlyArray<Workflow.Node> = [],
   isExisting = false
 ) {
-  const types = WorkflowInput.withoutVersion(input)
+  const stored = new Set(before.flatMap(({ id }) => id ?? []))
+  const types = WorkflowInput.typesToLookUp(input, stored)
   // Without a catalogue nothing is known of them.
-  const versionOf = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
+  const lookups = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
     Effect.flatMap((release) => NodeLookups.make(types, release)),
-    Effect.map(({ newest }) => newest),
     Effect.orElseSucceed(() => undefined)
   )
-  const stored = new Set(before.flatMap(({ id }) => id ?? []))
-  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf, stored, isExisting })
+  const prepared = WorkflowInput.prepare(input, {
+    source,
+    newId: randomUUID,
+    versionOf: lookups?.newest,
+    hasWebhook: (type) => lookups?.find(type)?.descriptions.some(({ webhooks = [] }) => webhooks.length > 0) === true,
+    stored,
+    isExisting
+  })
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 
