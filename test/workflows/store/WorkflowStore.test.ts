@@ -119,7 +119,12 @@ for (const version of ["2", "1"] as const) {
       Effect.gen(function*() {
         const n8n = yield* world({ version })
         const nodes = [
-          { name: "Hook", type: "n8n-nodes-base.webhook", typeVersion: 2, parameters: { path: "p", httpMethod: "POST" } },
+          {
+            name: "Hook",
+            type: "n8n-nodes-base.webhook",
+            typeVersion: 2,
+            parameters: { path: "p", httpMethod: "POST" }
+          },
           { name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.4, parameters: {} }
         ]
         const ids = (id: string) =>
