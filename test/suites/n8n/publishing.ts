@@ -109,6 +109,11 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
       yield* tools.updateWorkflow.call({ id, nodes: bare("Old", old, "two").nodes })
       const after = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      const activated = yield* tools.activateWorkflow.call({ id })
+      const address = v2 ? old : `${id}/hook/${old}`
+      assert.strictEqual(yield* said(address), "two")
+      const warnings = v2 ? undefined : [`'Hook' has no webhookId, so it answers at /webhook/${address}`]
+      assert.deepStrictEqual(activated.warnings, warnings)
       assert.strictEqual(after.nodes[0]?.["webhookId"], before.nodes[0]?.["webhookId"])
     }))
 
