@@ -107,11 +107,12 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
   })
 
 /** Types of the nodes that have no version, or that are not stored and have no `webhookId`. */
-export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>): ReadonlyArray<string> =>
+export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
   arr(unwrap(input)?.["nodes"]).flatMap((value) => {
     const { id, type, typeVersion, webhookId } = obj(value) ?? {}
     const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
-    return isComplete ? [] : str(type) ?? []
+    const name = str(type)
+    return isComplete || name === undefined ? [] : [{ type: name, needsVersion: isNull(typeVersion) }]
   })
 
 const nameOf = (name: unknown): Checked<string> => {

@@ -37,10 +37,14 @@ export const prepare = Effect.fnUntraced(function*(
   const stored = new Set(before.flatMap(({ id }) => id ?? []))
   const types = WorkflowInput.typesToLookUp(input, stored)
   // Without a catalogue nothing is known of them.
-  const lookups = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
-    Effect.flatMap((release) => NodeLookups.make(types, release)),
-    Effect.orElseSucceed(() => undefined)
-  )
+  const lookups = types.length === 0 ?
+    undefined :
+    yield* N8nClient.use((n8n) =>
+      types.some(({ needsVersion }) => needsVersion) ? n8n.release : Effect.succeed(undefined)
+    ).pipe(
+      Effect.flatMap((release) => NodeLookups.make(types.map(({ type }) => type), release)),
+      Effect.orElseSucceed(() => undefined)
+    )
   const prepared = WorkflowInput.prepare(input, {
     source,
     newId: randomUUID,
