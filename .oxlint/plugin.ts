@@ -1,6 +1,6 @@
 /** Rules for this repository: which room imports which, and words to avoid. */
 import { objection } from "./rooms.ts"
-import { objections, plainRooms } from "./words.ts"
+import { objections } from "./words.ts"
 
 interface Context {
   readonly filename: string
@@ -35,8 +35,6 @@ const rooms = {
 const words = {
   create: (context: Context) => ({
     Program: () => {
-      const file = below(context.filename)
-      if (!plainRooms.some((room) => file.startsWith(`${room}/`))) return
       for (const [index, line] of context.sourceCode.lines.entries()) {
         const loc = { start: { line: index + 1, column: 0 }, end: { line: index + 1, column: line.length } }
         for (const message of objections(line)) context.report({ message, loc })

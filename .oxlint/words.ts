@@ -1,14 +1,5 @@
 /** Words that `src` avoids in texts, comments and names: they read as translated. */
 
-/** Folders of `src` whose texts are already plain; a sweep over a room adds it. */
-export const plainRooms: ReadonlyArray<string> = [
-  "demo",
-  "n8n/model",
-  "pictures/page",
-  "tools/credentials",
-  "tools/nodes"
-]
-
 /** What to avoid, and what to write. */
 const words: ReadonlyArray<readonly [RegExp, string]> = [
   [/\btold\b/i, "report, name, describe"],
@@ -21,7 +12,7 @@ const words: ReadonlyArray<readonly [RegExp, string]> = [
   [/\ball the same\b/i, "anyway"],
   [/\bat once\b/i, "immediately, in one call, together"],
   [/\bstand(?:s|ing)? in\b/i, "is in"],
-  [/(?<!\bthere )\b(?:is|are|be|was|were) none\b/i, "is not one"],
+  [/(?<!\bthere )\b(?:is|are|be|was|were) none\b(?!\()/, "is not one"],
   [/\b(?:what|which|that|who) (?:is|are) no\b(?! (?:longer|more))/i, "is not a"],
   [/\bput right\b/i, "fix"],
   [

@@ -1,12 +1,11 @@
 /** Parses untrusted JavaScript: from workflows, node types and arguments. */
-import type * as Acorn from "acorn"
 import * as Effect from "effect/Effect"
 import type { Obj } from "./Json.ts"
 import * as Lazy from "./Lazy.ts"
 
 /** An ESTree program, or the first syntax error and its offset; `undefined` if the code is nested too deeply. */
 export type Parsed =
-  | { readonly program: Acorn.Program & Obj }
+  | { readonly program: Obj }
   | { readonly mistake: string; readonly at: number }
   | undefined
 

@@ -252,7 +252,8 @@ export const parse = (
         hint: possible
       })
     }
-    const [statement, more] = parsed.program.body
+    // acorn's types are not public: users of the package do not have acorn.
+    const { body: [statement, more] } = parsed.program as unknown as Acorn.Program
     if (statement?.type !== "ExpressionStatement" || more !== undefined) {
       return Result.fail({ reason: "where is more than one expression", hint: possible })
     }

@@ -1,15 +1,10 @@
 /** Effects of a node's code beyond computing from its input. */
 import type { Parse } from "../../base/JavaScript.ts"
+import type { Reach } from "./effects.ts"
 import * as javascript from "./javascript.ts"
 import * as python from "./python.ts"
 
-/** Possible effects of code; those that cannot be excluded count. */
-export interface Reach {
-  /** Whether it may send, read or write something outside the workflow. */
-  readonly outside: boolean
-  /** Whether it reads or writes state that outlives an execution. */
-  readonly state: boolean
-}
+export type { Reach } from "./effects.ts"
 
 /** SQL over items that uses other sources or code, which n8n has refused since 2025. */
 const sqlCallsOut =

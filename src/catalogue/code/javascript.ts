@@ -4,7 +4,7 @@
  */
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
-import type { Reach } from "./Reach.ts"
+import type { Reach } from "./effects.ts"
 import * as Scopes from "./scopes.ts"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))

@@ -1,5 +1,5 @@
 /** Reach of a node's Python, by its words: there is no parser for it. */
-import type { Reach } from "./Reach.ts"
+import type { Reach } from "./effects.ts"
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 

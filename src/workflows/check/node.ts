@@ -51,6 +51,19 @@ export const missingCredentials = ({ links, nodes }: Checked): ReadonlyArray<Mis
 
 const shorten = (text: string) => text.length > 80 ? `${text.slice(0, 77)}…` : text
 
+/** A call of `$fromAI` with a literal key or none, found by pattern as n8n does. */
+const fromAI = /\$fromAI\s*\(\s*(?:(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*[,)]|\))/gi
+
+const fromAIProblems = (node: Node, { path, text }: Expressions.Text): ReadonlyArray<Problem> =>
+  [...text.matchAll(fromAI)].flatMap(({ 2: key = "" }) =>
+    /^[\w-]{1,64}$/.test(key) ? [] : problemOf(node, {
+      severity: "error",
+      path: `${node.at}.${path}`,
+      message: `'${shorten(key)}' is no key that $fromAI takes: the agent fails.`,
+      fix: "A key has 1 to 64 letters, digits, _ or -; the description says the rest."
+    })
+  )
+
 const ofExpressions = (
   node: Node,
   names: ReadonlySet<string>,
@@ -68,6 +81,7 @@ const ofExpressions = (
         fix: "Start it with '='."
       }))
     }
+    if (text.kind === "expression") mistakes.push(...fromAIProblems(node, text))
     const findings = Expressions.inText(text, parse)
     for (const { at, code, message } of findings.mistakes) {
       const line = code.slice(0, at).split("\n").length

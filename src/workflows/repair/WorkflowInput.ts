@@ -5,10 +5,10 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { type Obj, obj, without } from "../../base/Json.ts"
+import { type Obj, obj, str, without } from "../../base/Json.ts"
 import type { Connections } from "../../n8n/model/Connections.ts"
 import { nameFault } from "../../n8n/model/Limits.ts"
-import { nodes, typesOf } from "../../n8n/model/Workflow.ts"
+import { nodes } from "../../n8n/model/Workflow.ts"
 import { connectionsOf, type Scope } from "./connectionsInput.ts"
 import { nodesOf, type Supply } from "./nodesInput.ts"
 import { type Checked, isNull, note, objectOf, refuse, type Repairs, sentences } from "./Repairs.ts"
@@ -104,9 +104,13 @@ export const prepare = (input: unknown, options: Options): Checked<Prepared> =>
     return { workflow: groupsPruned(workflow, repairs), warnings: sentences(repairs) }
   })
 
-/** Types of the nodes without a version. */
-export const withoutVersion = (input: unknown): ReadonlyArray<string> =>
-  typesOf({ nodes: nodes(unwrap(input) ?? {}).filter(({ typeVersion }) => isNull(typeVersion)) })
+/** Types of nodes without a version, and of new nodes without a `webhookId`. */
+export const typesToLookUp = (input: unknown, stored: ReadonlySet<string>) =>
+  nodes(unwrap(input) ?? {}).flatMap(({ id, type, typeVersion, webhookId }) => {
+    const isComplete = !isNull(typeVersion) && (!isNull(webhookId) || stored.has(str(id) ?? ""))
+    const name = str(type)
+    return isComplete || name === undefined ? [] : [{ type: name, needsVersion: isNull(typeVersion) }]
+  })
 
 const checkName = (name: unknown): Checked<string> => {
   if (isNull(name) || name === "") {

@@ -31,6 +31,8 @@ export interface Supply {
   readonly newId: () => string
   /** Version that a new node of a type gets, if known. */
   readonly versionOf?: ((type: string) => number | undefined) | undefined
+  /** Whether nodes of a type answer web requests: n8n 1 puts ids before the path of a node without a `webhookId`. */
+  readonly hasWebhook?: ((type: string) => boolean) | undefined
   /** Ids of nodes stored on n8n, which never change. */
   readonly stored?: ReadonlySet<string> | undefined
   /** Whether the workflow exists on n8n: then duplicate names are a problem and not renamed. */
@@ -113,7 +115,14 @@ export const nodesOf = (input: unknown, supply: Supply, repairs: Repairs): Check
       // Missing ids need no note: n8n and its editor assign them too.
       else if (id !== "") byId.set(id, name)
       if (!fits) note(repairs, `Gave new ids to nodes whose id has more than ${nodeIdLength} characters`, `'${name}'`)
-      return { ...node, name, id: fits && byId.get(id) === name ? id : supply.newId() }
+      const hasOwnPath = !isNull(node["webhookId"]) || supply.stored?.has(id) === true ||
+        supply.hasWebhook?.(str(node["type"]) ?? "") !== true
+      return {
+        ...node,
+        name,
+        id: fits && byId.get(id) === name ? id : supply.newId(),
+        ...(hasOwnPath ? {} : { webhookId: supply.newId() })
+      }
     })
     return { nodes: placed(nodes, repairs), names, byId }
   })

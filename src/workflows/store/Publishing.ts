@@ -1,5 +1,6 @@
 /** Publishing and unpublishing: asynchronous on n8n 2.x, and refused for a workflow that cannot run. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { Hint } from "../../base/Advice.ts"
 import * as Errors from "../../base/Errors.ts"
@@ -44,26 +45,48 @@ export const afterUncertain = (id: string, error: Errors.ApiError) =>
     )
   )
 
-/** Paths and methods of the workflow's production webhooks. */
+/** Webhooks of the workflow; n8n 1 puts ids before the path of a node without a `webhookId`. */
 const webhooks = (workflow: Workflow.Workflow) =>
   workflow.nodes.flatMap((node) => {
     const path = str(obj(node.parameters)?.["path"])
     const isWebhook = node.type === "n8n-nodes-base.webhook" && node.disabled !== true
-    return isWebhook && path !== undefined && !path.includes(":")
-      ? [{ path, method: str(obj(node.parameters)?.["httpMethod"]) ?? "GET" }]
-      : []
+    if (!isWebhook || path === undefined || path.includes(":")) return []
+    const withIds = `${workflow.id}/${encodeURIComponent(node.name.toLowerCase())}/${path}`
+    const hasId = str(node["webhookId"]) !== undefined
+    return [{
+      name: node.name,
+      paths: hasId ? [path] : [path, withIds],
+      method: str(obj(node.parameters)?.["httpMethod"]) ?? "GET"
+    }]
   })
 
-/** Waits until all webhooks of a workflow answer, or none does; returns whether they did in time. */
-const webhooksSettle = Effect.fnUntraced(function*(workflow: Workflow.Workflow, wanted: "up" | "gone") {
+type Webhook = ReturnType<typeof webhooks>[number]
+
+/** Path at which a webhook answers, if it does. */
+const pathOf = Effect.fnUntraced(function*({ method, paths }: Webhook) {
   const n8n = yield* N8nClient
-  const areSettled = Effect.forEach(
-    webhooks(workflow),
-    ({ method, path }) =>
-      Effect.map(n8n.webhookMethods(path), (methods) => methods.includes(method) === (wanted === "up"))
-  ).pipe(Effect.map((settled) => settled.every(Boolean)))
-  return yield* Effect.repeat(areSettled, { ...settling, until: (isDone) => isDone })
+  return yield* Effect.findFirst(paths, (path) => Effect.map(n8n.webhookMethods(path), (all) => all.includes(method)))
 })
+
+/** Waits until all webhooks of a workflow answer, or none does; returns whether they did in time. */
+const webhooksSettle = (workflow: Workflow.Workflow, wanted: "up" | "gone") => {
+  const areSettled = Effect.forEach(webhooks(workflow), pathOf).pipe(
+    Effect.map((paths) => paths.every((path) => Option.isSome(path) === (wanted === "up")))
+  )
+  return Effect.repeat(areSettled, { ...settling, until: (isDone) => isDone })
+}
+
+/** Warnings about webhooks that do not answer at their own path. */
+const elsewhere = (workflow: Workflow.Workflow) =>
+  Effect.map(
+    Effect.forEach(webhooks(workflow).filter(({ paths }) => paths.length > 1), (webhook) =>
+      Effect.map(pathOf(webhook), (path) =>
+        Option.isNone(path) || path.value === webhook.paths[0]
+          ? []
+          : [`'${webhook.name}' has no webhookId, so it answers at /webhook/${path.value}`])),
+    (warnings) =>
+      warnings.flat()
+  )
 
 /** Reads the workflow if the answer of publishing or unpublishing was lost; fails unless it was applied. */
 const orAlready = (
@@ -100,7 +123,7 @@ export const published = Effect.fnUntraced(function*(before: Workflow.Workflow, 
   }
   const isUp = yield* webhooksSettle(answer, "up")
   const warnings = isUp
-    ? []
+    ? yield* elsewhere(answer)
     : ["published, but n8n has not registered its webhook yet: it may take a few more seconds"]
   return { workflow: answer, warnings } satisfies Progress
 })

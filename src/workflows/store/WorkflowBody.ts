@@ -34,15 +34,25 @@ export const prepare = Effect.fnUntraced(function*(
   before: ReadonlyArray<Workflow.Node> = [],
   isExisting = false
 ) {
-  const types = WorkflowInput.withoutVersion(input)
-  // Without a catalogue, versions are unknown.
-  const versionOf = types.length === 0 ? undefined : yield* N8nClient.use((n8n) => n8n.release).pipe(
-    Effect.flatMap((release) => NodeLookups.make(types, release)),
-    Effect.map(({ newest }) => newest),
-    Effect.orElseSucceed(() => undefined)
-  )
   const stored = new Set(before.flatMap(({ id }) => id ?? []))
-  const prepared = WorkflowInput.prepare(input, { source, newId: randomUUID, versionOf, stored, isExisting })
+  const types = WorkflowInput.typesToLookUp(input, stored)
+  // Without a catalogue, types are unknown.
+  const lookups = types.length === 0 ?
+    undefined :
+    yield* N8nClient.use((n8n) =>
+      types.some(({ needsVersion }) => needsVersion) ? n8n.release : Effect.succeed(undefined)
+    ).pipe(
+      Effect.flatMap((release) => NodeLookups.make(types.map(({ type }) => type), release)),
+      Effect.orElseSucceed(() => undefined)
+    )
+  const prepared = WorkflowInput.prepare(input, {
+    source,
+    newId: randomUUID,
+    versionOf: lookups?.newest,
+    hasWebhook: (type) => lookups?.find(type)?.descriptions.some(({ webhooks = [] }) => webhooks.length > 0) === true,
+    stored,
+    isExisting
+  })
   return yield* Effect.mapError(Effect.fromResult(prepared), problem)
 })
 

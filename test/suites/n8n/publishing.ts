@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import type * as Services from "../../../src/app/Services.ts"
 import type { N8nError } from "../../../src/base/Errors.ts"
-import { arr, obj, str } from "../../../src/base/Json.ts"
+import { arr, type Obj, obj, str } from "../../../src/base/Json.ts"
 import * as TestMark from "../../../src/n8n/model/TestMark.ts"
 import { N8nClient } from "../../../src/n8n/N8nClient.ts"
 import * as Sync from "../../../src/sync/Sync.ts"
@@ -92,6 +92,29 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
       assert.isTrue(activated.published)
       if (drafts) assert.strictEqual(activated.changed, "changed 'Say' (jsonOutput)")
       assert.strictEqual(yield* said(path), "three")
+    }))
+
+  it.effect("publish: a new webhook answers at its path, one that n8n has without an id where it did", () =>
+    Effect.gen(function*() {
+      const [path, old] = [newPath(), newPath()]
+      const bare = (name: string, path: string, word: string) => {
+        const { nodes, ...workflow } = speaking(name, path, word)
+        return { ...workflow, nodes: nodes.map(({ webhookId: _, ...node }: Obj) => node) }
+      }
+      const created = yield* tools.createWorkflow.call({ ...bare("Bare", path, "one"), active: true })
+      assert.notProperty(created, "warnings")
+      assert.strictEqual(yield* said(path), "one")
+
+      const { id } = yield* N8nClient.use((n8n) => n8n.createWorkflow(bare("Old", old, "one")))
+      const before = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      yield* tools.updateWorkflow.call({ id, nodes: bare("Old", old, "two").nodes })
+      const after = yield* N8nClient.use((n8n) => n8n.getWorkflow(id))
+      const activated = yield* tools.activateWorkflow.call({ id })
+      const address = v2 ? old : `${id}/hook/${old}`
+      assert.strictEqual(yield* said(address), "two")
+      const warnings = v2 ? undefined : [`'Hook' has no webhookId, so it answers at /webhook/${address}`]
+      assert.deepStrictEqual(activated.warnings, warnings)
+      assert.strictEqual(after.nodes[0]?.["webhookId"], before.nodes[0]?.["webhookId"])
     }))
 
   it.effect(

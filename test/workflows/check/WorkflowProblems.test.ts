@@ -597,6 +597,19 @@ describe("single nodes", () => {
     )
   })
 
+  it.each([
+    [`={{ $fromAI("order id") }}`, "'order id'"],
+    ["={{ $fromAi( 'a', 'b') + $fromAI() }}", "''"],
+    [`={{ $fromAI(\`${"k".repeat(65)}\`, "d") }}`, `'${"k".repeat(65)}'`]
+  ])("with a key that $fromAI does not take: %s", (text, key) => {
+    const problem = only(fields(text))
+    same([problem.severity, problem.message], ["error", `${key} is no key that $fromAI takes: the agent fails.`])
+  })
+
+  it("with keys that $fromAI takes, or that are not known before it runs", () => {
+    same(all(fields("={{ $fromAI('order_Id-1', 'the (id), see \"x\"', 'string') + $fromAI($json.key) }}")), [])
+  })
+
   it("with expressions that do not parse", () => {
     const problem = only(fields("=Hello {{ $json.a +* 1 }}"))
     same([problem.severity, problem.message], ["error", "{{ $json.a +* 1 }} does not parse: Unexpected token."])

@@ -229,6 +229,17 @@ describe("what is missing", () => {
     same(kept, { workflow: given, warnings: [] })
   })
 
+  it("webhookId: for new nodes of a type that answers requests, not for those that n8n has without", () => {
+    const type = "n8n-nodes-base.webhook"
+    const given = flow({ nodes: [node("A", { type }), node("B", { type, webhookId: "w" }), node("C")] })
+    const hasWebhook = (each: string) => each === type
+    const idsOf = (more: Partial<Options>) =>
+      Result.getOrThrow(prepare(given, { ...options("file"), hasWebhook, ...more })).workflow.nodes
+        .map(({ webhookId }) => webhookId)
+    same(idsOf({}), ["new1", "w", undefined])
+    same(idsOf({ stored: new Set(["id of A"]) }), [undefined, "w", undefined])
+  })
+
   it("positions: a row to the right of everything, wide notes included", () => {
     const positions = (nodes: ReadonlyArray<Obj>) =>
       file(flow({ nodes })).workflow.nodes.map((each) => each["position"])

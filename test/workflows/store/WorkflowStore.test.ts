@@ -115,6 +115,31 @@ for (const version of ["2", "1"] as const) {
         )
       }))
 
+    it.effect("gives new nodes that answer requests a webhookId, without which n8n 1 takes another path", () =>
+      Effect.gen(function*() {
+        const n8n = yield* world({ version })
+        const hook = {
+          name: "Hook",
+          type: "n8n-nodes-base.webhook",
+          typeVersion: 2,
+          parameters: { path: "p", httpMethod: "POST" }
+        }
+        const nodes = [
+          hook,
+          { name: "Set", type: "n8n-nodes-base.set", typeVersion: 3.4, parameters: {} }
+        ]
+        const ids = (id: string) =>
+          Effect.map(stored(n8n, id), ({ nodes }) => arr(nodes).map((node) => typeof obj(node)?.["webhookId"]))
+        yield* hurried(
+          Effect.gen(function*() {
+            const made = yield* tools.createWorkflow.call({ name: "Called", nodes, connections: {} })
+            assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined"])
+            yield* tools.updateWorkflow.call({ id: made.id, nodes: [...nodes, { ...hook, name: "Other" }] })
+            assert.deepStrictEqual(yield* ids(made.id), ["string", "undefined", "string"])
+          }).pipe(Effect.provide(n8n.layer))
+        )
+      }))
+
     it.effect("updates one thing, and sends nothing when nothing changes", () =>
       Effect.gen(function*() {
         const n8n = yield* world({ version })
