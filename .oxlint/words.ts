@@ -12,7 +12,7 @@ const words: ReadonlyArray<readonly [RegExp, string]> = [
   [/\ball the same\b/i, "anyway"],
   [/\bat once\b/i, "immediately, in one call, together"],
   [/\bstand(?:s|ing)? in\b/i, "is in"],
-  [/(?<!\bthere )\b(?:is|are|be|was|were) none\b(?!\()/, "is not one"],
+  [/(?<!\b[Tt]here )\b(?:is|are|be|was|were) none\b(?!\()/, "is not one"],
   [/\b(?:what|which|that|who) (?:is|are) no\b(?! (?:longer|more))/i, "is not a"],
   [/\bput right\b/i, "fix"],
   [

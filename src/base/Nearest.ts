@@ -42,7 +42,7 @@ export const suggestion = (name: string, candidates: Iterable<string>, limit = 8
   const all = [...new Set(candidates)]
   const near = nearest(name, all)
   if (near.length > 0) return `Did you mean ${quote(near)}?`
-  if (all.length === 0) return "No names are available."
+  if (all.length === 0) return "There are none."
   const more = all.length > limit ? `, and ${all.length - limit} more` : ""
   return `There are: ${quote(all.slice(0, limit))}${more}.`
 }
