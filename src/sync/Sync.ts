@@ -24,7 +24,8 @@ export {
   promote,
   type PromoteOptions,
   type Promotion,
-  type PromotionReport
+  type PromotionReport,
+  type PromotionStep
 } from "./promotion/Promote.ts"
 export { pull, type PullOptions } from "./pull.ts"
 export { push, type PushOptions } from "./push.ts"

@@ -46,7 +46,7 @@ export interface PromotionReport {
 }
 
 /** Progress of a promotion. */
-interface PromotionStep {
+export interface PromotionStep {
   readonly outcome: Promotion
   readonly count: number
   readonly total: number
