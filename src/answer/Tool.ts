@@ -3,7 +3,6 @@
  * `decode → handle → summarize → redact → make visible → minimize → encode` behind it. A program's `call` ends after
  * `redact`.
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Deadline from "../base/Deadline.ts"
@@ -15,136 +14,43 @@ import * as Arguments from "./Arguments.ts"
 import { type JsonSchema, ofAnswer, ofArguments, withoutParameters } from "./jsonSchemas.ts"
 import * as Locale from "./Locale.ts"
 import * as Minimize from "./Minimize.ts"
+import {
+  type About,
+  type Any,
+  type Described,
+  type InputSchema,
+  type OutputSchema,
+  type Page,
+  type Parts,
+  parts,
+  ReadOnly,
+  RedactSecrets,
+  schema,
+  type Tool
+} from "./toolParts.ts"
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
-
-/** MCP's behaviour hints; a client may run read-only tools concurrently and without asking. */
-export interface Annotations {
-  readonly readOnlyHint: boolean
-  readonly destructiveHint: boolean
-  readonly idempotentHint: boolean
-  readonly openWorldHint: boolean
-}
-
-/** Annotations of tools that only read. */
-export const readOnly: Annotations = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: true
-}
-
-/** Annotations of tools that change or delete; the overwritten state is saved as a snapshot. */
-export const destructive: Annotations = { ...readOnly, readOnlyHint: false, destructiveHint: true }
-
-/** Annotations of tools that add something with each call. */
-export const additive: Annotations = { ...readOnly, readOnlyHint: false, idempotentHint: false }
-
-/** Whether tools that change something are refused. Default: `false`. */
-export const ReadOnly = Context.Reference<boolean>("effect-n8n-mcp/ReadOnly", { defaultValue: () => false })
-
-/** Tools that are offered to a client: all, or with `readOnly` only those that change nothing. */
-export const offered = <T extends Any>(tools: ReadonlyArray<T>, readOnly: boolean): ReadonlyArray<T> =>
-  readOnly ? tools.filter(({ annotations }) => annotations.readOnlyHint) : tools
-
-/** Names of the server's tools that are withheld from a caller. Default: none. */
-export const Withheld = Context.Reference<ReadonlySet<string>>("effect-n8n-mcp/Withheld", {
-  defaultValue: () => new Set()
-})
-
-/** Whether secrets in answers are replaced by `[redacted]`. Default: `true`. */
-export const RedactSecrets = Context.Reference<boolean>("effect-n8n-mcp/RedactSecrets", { defaultValue: () => true })
-
-/** Successful answer. */
-export interface Answer<Data> {
-  readonly success: true
-  readonly message: string
-  readonly data: Data
-}
-
-/** Tool of any type, as a server uses it. */
-export interface Any<out R = unknown, out E = Errors.Failure> {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  /** Everyday words for its purpose, for clients that search tools before loading them. */
-  readonly searchHint: string | undefined
-  /** Whether clients that load tools on demand should load it from the start. */
-  readonly isEntry: boolean
-  readonly annotations: Annotations
-  /** Scopes of n8n's API that it needs, such as `workflow:read`. */
-  readonly scopes: ReadonlyArray<string>
-  /** Scopes that only a part of the tool needs, with the name of that part. */
-  readonly partialScopes: { readonly [scope: string]: string }
-  /** Schema of the arguments. */
-  readonly input: InputSchema
-  /** Schema of an answer's `data`. */
-  readonly output: OutputSchema
-  /** Page that shows its answers, for clients that show pages. */
-  readonly app: App.App | undefined
-  /** JSON Schema (2020-12) of the listed arguments. */
-  readonly inputSchema: JsonSchema
-  /** JSON Schema (2020-12) of the whole answer. */
-  readonly outputSchema: JsonSchema
-  /** Calls the tool with untyped arguments, for transports; answers JSON within the budget, within 50 seconds. */
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, E, R>
-  /** Input of {@link extended}. */
-  readonly [schema]: Pick<Described, "inputSchema" | "unlisted">
-}
-
-/** Description of a tool's arguments. */
-interface Described {
-  /** JSON Schema with all parameters. */
-  readonly inputSchema: () => JsonSchema
-  readonly unlisted: NonNullable<About["unlisted"]>
-}
-
-/** Schema of arguments. */
-export type InputSchema = Schema.ConstraintCodec<unknown, unknown>
-
-/** Schema of an answer's `data`. */
-export type OutputSchema = Schema.ConstraintCodec<object, unknown>
-
-/**
- * Tool with typed input and output.
- *
- * **Details**
- *
- * `call` and `answer` take what a client would send: defaults apply, and invalid input is a `ValidationError`. Both
- * refuse to change anything under {@link ReadOnly} and redact secrets ({@link RedactSecrets}).
- */
-export interface Tool<
-  Name extends string,
-  I extends InputSchema,
-  O extends OutputSchema,
-  out R,
-  out E = Errors.N8nError
-> extends Any<R, E | Errors.ValidationError | Errors.ApiError> {
-  readonly name: Name
-  readonly input: I
-  readonly output: O
-  /**
-   * Calls the tool, for programs, and returns decoded, untruncated data. A list that is a page of a longer one is marked
-   * (`Truncated.marksIn`).
-   */
-  readonly call: (input: I["Encoded"]) => Effect.Effect<O["Type"], E | Errors.ValidationError, R>
-  /** Answer for a model: encoded, within the budget, with invisible characters escaped, within 50 seconds. */
-  readonly answer: (
-    input: I["Encoded"]
-  ) => Effect.Effect<Answer<O["Encoded"]>, E | Errors.ValidationError | Errors.ApiError, R>
-  /** Input of {@link wrap}. */
-  readonly [parts]: Parts<I["Type"], O["Type"], R, E>
-}
-
-/** Services that a tool needs. */
-export type Services<T> = T extends Any<infer R> ? R : never
-
-/** Input of a tool's `call` and `answer`. */
-export type Input<T extends Any> = T["input"]["Encoded"]
-
-/** Result of a tool's `call`. */
-export type Output<T extends Any> = T["output"]["Type"]
+export { CurrentTools, type Served, served, serving } from "./serving.ts"
+export {
+  type About,
+  additive,
+  type Annotations,
+  type Answer,
+  type Any,
+  destructive,
+  type Input,
+  type InputSchema,
+  offered,
+  type Output,
+  type OutputSchema,
+  ReadOnly,
+  readOnly,
+  RedactSecrets,
+  type Services,
+  type Tool,
+  Withheld
+} from "./toolParts.ts"
 
 const lazy = <A>(make: () => A) => {
   let result: { readonly value: A } | undefined
@@ -153,43 +59,6 @@ const lazy = <A>(make: () => A) => {
 
 /** Characters of the budget reserved for everything around `data`. */
 const envelopeRoom = 600
-
-/** Data of an answer, and the full lengths of its lists that are pages. */
-interface Page<Out> {
-  readonly data: Out
-  readonly totals: Totals
-  /** View of the answer for the tool's app. */
-  readonly view?: Effect.Effect<App.View> | undefined
-}
-
-/** Behaviour of a tool. */
-interface Parts<In, Out, out R, out E> extends About {
-  readonly page: (input: In) => Effect.Effect<Page<Out>, E, R>
-  readonly message: (data: Out, input: In) => string | Locale.Message
-  readonly next?: ((input: In, data: Out) => Next) | undefined
-  readonly maxChars?: ((data: Out, input: In) => number) | undefined
-  readonly trim?: ((data: Out, input: In) => Out) | undefined
-}
-
-/** Properties of a tool that are known without calling it. */
-export interface About {
-  /**
-   * Parameters that are accepted but listed to no one (`never`) or only on request (`onRequest`): every listed parameter
-   * costs tokens in every conversation.
-   */
-  readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
-  readonly searchHint?: string | undefined
-  readonly isEntry?: boolean | undefined
-  readonly annotations: Annotations
-  readonly scopes?: ReadonlyArray<string> | undefined
-  readonly partialScopes?: { readonly [scope: string]: string } | undefined
-  /** Page that shows the answers. */
-  readonly app?: App.App | undefined
-}
-
-const parts = Symbol("effect-n8n-mcp/Tool/parts")
-
-const schema = Symbol("effect-n8n-mcp/Tool/schema")
 
 const build = <const Name extends string, I extends InputSchema, O extends OutputSchema, R, E extends Errors.Failure>(
   tool: {
@@ -472,36 +341,3 @@ export const wrap = <
     }
   )
 }
-
-/** Tools that are served to the caller, wrappers included; resources read through these. */
-export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
-  defaultValue: () => []
-})
-
-/** Runs an effect with these tools as the caller's. */
-export const serving =
-  <T extends Any>(tools: ReadonlyArray<T>) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
-    Effect.flatMap(Effect.context<R | Services<T>>(), (context) =>
-      // The context contains the services of the tools.
-      Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
-
-/** Tool as it is served to the caller. */
-export interface Served<T extends Any> {
-  readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
-  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
-}
-
-/** The caller's tool of the same name, for resources and completions; fails if it is not served. */
-export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
-  Effect.flatMap(CurrentTools, (tools) => {
-    const match = tools.find(({ name }) => name === tool.name)
-    return match === undefined
-      ? Effect.fail(
-        new Errors.ValidationError({
-          reason: `${tool.name} is not served here`,
-          hint: "A resource is read through its tool: serve both, or provide Tool.serving."
-        })
-      )
-      : Effect.succeed(match as unknown as Served<T>)
-  })

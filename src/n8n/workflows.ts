@@ -152,9 +152,9 @@ const wouldPublish = (id: string) =>
 
 const mayBeDeleted = "It may have been deleted anyway: check whether it still exists before you call again."
 
-/** Implements them for one n8n. */
-export const make = Effect.fnUntraced(function*(requests: Requests) {
-  const listWorkflows = Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
+/** Lists workflows page by page: n8n's own filters narrow, ours decide. */
+const list = (requests: Requests) =>
+  Effect.fn("N8nClient.listWorkflows")(function*(query: Query) {
     const { fullName, name = "" } = query
     const isNamed = fullName === undefined ? NameSearch.contains(name) : (name: string) => name === fullName
     const matches = (workflow: Workflow.Listed) =>
@@ -208,6 +208,10 @@ export const make = Effect.fnUntraced(function*(requests: Requests) {
     }
     return { workflows: results, nextCursor: encodeCursor(position, query.limit) }
   })
+
+/** Implements the operations for one n8n. */
+export const make = Effect.fnUntraced(function*(requests: Requests) {
+  const listWorkflows = list(requests)
 
   const names = yield* Cache.makeWith(
     (id: string) =>
