@@ -241,7 +241,9 @@ export const push = Command.make(
     const hasInvalid = report.entries.some(({ status }) => status === "invalid")
     if (hasInvalid && !dryRun && !json) {
       yield* warn(
-        `${name}: nothing was pushed: correct the files that cannot be read, or leave them out with --only.`
+        `${name}: nothing was pushed: fix the files that cannot be read${
+          Option.isNone(options.only) ? ", or select others with --only" : ""
+        }.`
       )
     }
     yield* conclude(report, report.hasConflicts)

@@ -181,7 +181,7 @@ describe("stdio", () => {
       const { code, stderr, stdout } = yield* ended
       assert.strictEqual(code, 0)
       assert.include(stdout, "ECONNREFUSED")
-      assert.include(stdout, "Nothing listens there")
+      assert.include(stdout, "Nothing is listening")
       assert.notInclude(stdout + stderr, "canary-key")
     }))
 })
