@@ -8,7 +8,10 @@ import { type Compilation, type Evaluate, nested, refuse, type Scope, shortCircu
 import { charge, fail, list, makeText, objectCost, own, put, record, type Run, toText } from "./Values.ts"
 
 /** How a program treats missing names and properties. */
-export type Options = Pick<Compilation, "isItem">
+export interface Options {
+  /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
+  readonly isItem: boolean
+}
 
 /** A compiled expression, and the steps of one pass through it. */
 export interface Compiled {

@@ -110,7 +110,7 @@ describe("behind a real identity provider", () => {
         inputResponses: { [question]: { action: "accept", content: { confirm: true } } }
       }
       const carol = yield* IdentityProvider.login(provider, { resource, as: "carol" })
-      assert.include(JSON.stringify((yield* call(carol.access, answer)).json), "not of this caller")
+      assert.include(JSON.stringify((yield* call(carol.access, answer)).json), "belongs to another caller")
       const renewed = yield* alice.renewed
       assert.notStrictEqual(renewed.access, alice.access)
       assert.include(JSON.stringify((yield* call(renewed.access, answer)).json), "\\\"success\\\":true")

@@ -1,7 +1,7 @@
 /** The files that `pnpm package` builds, and helpers to test them. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport, type StdioServerParameters } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,8 +15,17 @@ export const bundle = artifact("mcpb")
 export const read = (file: string) => readFileSync(join(root, file), "utf8")
 export const readJson = (file: string) => JSON.parse(read(file))
 
-export const run = (command: string, args: ReadonlyArray<string>, cwd: string) =>
-  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+/** Runs a command and returns what it prints; an error includes what it printed. */
+export const run = (command: string, args: ReadonlyArray<string>, cwd: string) => {
+  const { status, stderr, stdout } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 64_000_000
+  })
+  if (status === 0) return stdout
+  throw new Error(`${command} ${args.join(" ")} exited with ${status}\n${stdout}${stderr}`)
+}
 
 /** Runs a function in an empty folder outside any installation, and removes the folder. */
 export const inFolder = async <A>(use: (folder: string) => A | Promise<A>): Promise<A> => {
