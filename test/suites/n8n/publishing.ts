@@ -207,7 +207,8 @@ export const publishing = (it: It, { drafts, v2 }: { readonly drafts: boolean; r
         const content = Effect.map(n8n.getWorkflow(copyId), ({ active, name, nodes }) => ({ active, name, nodes }))
         const before = yield* content
 
-        const listed = yield* tools.listWorkflows.call({ limit: 100, raw: true })
+        // The copy's name contains that of its workflow.
+        const listed = yield* tools.listWorkflows.call({ name: "Tested", limit: 100, raw: true })
         assert.include(listed.workflows.map((each) => each.id), id)
         assert.notInclude(listed.workflows.map((each) => each.id), copyId)
         const named = yield* tools.listWorkflows.call({ name: "test copy", limit: 100 })

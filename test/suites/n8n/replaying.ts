@@ -165,7 +165,7 @@ export const replaying = (it: It) => {
         assert.match(refused.message, /is of another workflow/)
         const mute = yield* test(mended, { replay: failed.executionId, startNode: "Orders" })
         assert.deepInclude(mute, { status: "success", notRun: ["Mail"] })
-        assert.match(mute.hint ?? "", /'Mail' reaches outside.*pins/)
+        assert.match(mute.hint ?? "", /'Mail' calls other services.*pins/)
         const healed = yield* test(mended, {
           replay: failed.executionId,
           startNode: "Orders",

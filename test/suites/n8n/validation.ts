@@ -311,7 +311,7 @@ export const validation = (it: It, version: string) => {
         const { problems } = yield* tools.validateWorkflow.call({ workflow: newer })
         const problem = problems.find(({ path }) => path === "nodes[1].typeVersion")
         assert.include(problem?.message, "1.123.81")
-        assert.include(problem?.fix, "Write 4.3")
+        assert.include(problem?.fix, "Use 4.3")
         const { typeVersion: _, ...bare } = http({ url: "https://example.com" })
         const { id } = yield* tools.createWorkflow.call({ ...workflow("bare", [hook()]), nodes: [bare] })
         assert.isTrue(
