@@ -264,6 +264,16 @@ describe("test_workflow", () => {
         }
       }))
 
+    it.live("reports a connection that breaks before n8n answers", () =>
+      inWorld({
+        subject,
+        hook: ({ url }) => url.includes("/webhook/") ? Effect.fail(new N8nApi.Disconnected()) : Effect.undefined
+      }, ({ process }) =>
+        Effect.gen(function*() {
+          const error = yield* Effect.flip(test({ mode: "live", timeout: 1_000 })).pipe(process())
+          assert.deepInclude(error, { _tag: "ApiError", reason: "Unreachable" })
+        })))
+
     it.live("runs no node that the policy bans", () =>
       inWorld({ subject }, ({ api, process }) =>
         Effect.gen(function*() {
