@@ -17,7 +17,8 @@ export default defineConfig(({ mode }) => {
           maxWorkers: "100%",
           // One process for many files: otherwise each loads n8n's catalogue and Effect again, a quarter of all time.
           isolate: false,
-          testTimeout: 15_000
+          // Some tests start whole processes, which take turns on a busy machine.
+          testTimeout: 60_000
         }
         : {
           include: [`test/suites/${suite}/**/*.test.ts`],
