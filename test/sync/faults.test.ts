@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as PlatformError from "effect/PlatformError"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import * as Errors from "../../src/base/Errors.ts"
 import * as Sync from "../../src/sync/Sync.ts"
 import * as N8nApi from "../../src/testing/n8nApi/N8nApi.ts"
 import * as WorkflowFiles from "../../src/workflows/files/WorkflowFiles.ts"
+import { runIn } from "../support/cli.ts"
 import { folderWith, platform, withFileSystem } from "../support/folders.ts"
 import { serve } from "../support/HttpN8n.ts"
 import { inWorld } from "../tools/world.ts"
@@ -37,18 +36,6 @@ const fullFrom = (at: number) => {
         : fs.open(path, options)
   }))
 }
-
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-
-const run = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  Effect.callback<{ readonly code: number | null; readonly output: string }>((resume) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
-    }
-    child.on("close", (code) => resume(Effect.succeed({ code, output })))
-  })
 
 const errorsOf = ({ entries }: Sync.Report<Sync.Outcome>) =>
   entries.flatMap(({ error }) => error === undefined ? [] : [Errors.report(error).message])
@@ -143,7 +130,7 @@ describe("a sync", () => {
       const { api, url } = yield* serve({ workflows, executions: [] })
       const env = { N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
       const both = yield* Effect.all(
-        [run(folder, env, "pull", "flows"), run(folder, env, "push", "flows"), run(folder, env, "pull", "flows")],
+        [runIn(folder, env, "pull", "flows"), runIn(folder, env, "push", "flows"), runIn(folder, env, "pull", "flows")],
         { concurrency: 3 }
       )
       assert.deepStrictEqual(both.map(({ code }) => code), [0, 0, 0], JSON.stringify(both))
@@ -151,7 +138,7 @@ describe("a sync", () => {
         (yield* api.workflows).map(({ name }) => name).toSorted(),
         ["New", ...workflows.map(({ name }) => name)]
       )
-      const status = yield* run(folder, env, "status", "flows")
+      const status = yield* runIn(folder, env, "status", "flows")
       assert.strictEqual(status.code, 0, status.output)
       assert.strictEqual(status.output, "9 same\n")
     }).pipe(Effect.scoped, Effect.provide(platform)))

@@ -13,7 +13,7 @@ type Items = ReadonlyArray<{ readonly json: unknown; readonly pairedItem?: unkno
 
 /** What a Code node returns in that run. */
 const returned = (jsCode: unknown, run: number, inputs: number): Items =>
-  // eslint-disable-next-line no-new-func
+  // oxlint-disable-next-line no-new-func -- runs what n8n would run
   new Function("$runIndex", "$input", str(jsCode) ?? "")(run, { all: () => Array.from({ length: inputs }) })
 
 /** What the nodes give, by output, in that run; a Set node copies all that it gets. */
@@ -26,7 +26,7 @@ const given = (pin: pins.Pin, run: number, inputs = 0, isV1 = false): ReadonlyAr
   if (last?.type !== "n8n-nodes-base.switch") return [items]
   const { numberOutputs, output } = obj(last.parameters) ?? {}
   const [, expression = ""] = /^=\{\{(.*)\}\}$/s.exec(str(output) ?? "") ?? []
-  // eslint-disable-next-line no-new-func
+  // oxlint-disable-next-line no-new-func -- runs what n8n would run
   const outputOf = new Function("$runIndex", "$itemIndex", `return ${expression}`)
   // n8n does not run a Switch node without items.
   const runs = pin.repeats ? run : pin.runs.slice(0, run).filter((outputs) => outputs.flat().length > 0).length

@@ -1,12 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { runIn } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
 
 const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -51,23 +48,14 @@ describe("the command line", () => {
             method === "PUT" ? Response.json({ message: hostile("request/body") }, { status: 400 }) : undefined
           )
       })
-      const env = { PATH: process.env["PATH"], N8N_URL: url.href, N8N_API_KEY: "k", XDG_STATE_HOME: `${folder}/state` }
-      const run = (...args: ReadonlyArray<string>) =>
-        Effect.callback<string>((resume) => {
-          const child = spawn(process.execPath, [main, ...args], { cwd: folder, env })
-          let output = ""
-          for (const stream of [child.stdout, child.stderr]) {
-            stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
-          }
-          child.on("close", () => resume(Effect.succeed(output)))
-        })
+      const env = { N8N_URL: url.href, N8N_API_KEY: "k" }
       const isSafe = (command: string, output: string) => {
         assert.notMatch(output, /(?!\n)\p{Cc}|[\p{Bidi_Control}\u{E0041}]/u, command)
         assert.notMatch(output, /^\s*::|##vso\[/m, command)
         assert.notInclude(output, token, command)
       }
       const expects = Effect.fnUntraced(function*(part: string, ...args: ReadonlyArray<string>) {
-        const output = yield* run(...args)
+        const { output } = yield* runIn(folder, env, ...args)
         assert.include(output, part, args.join(" "))
         isSafe(args.join(" "), output)
       })

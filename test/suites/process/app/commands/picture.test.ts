@@ -1,24 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
-
 /** The command in a process of its own, beside the demo's n8n. */
-const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "--demo", ...args)
-
-const run = (cwd: string, ...args: ReadonlyArray<string>) =>
-  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
-    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
-    const child = spawn(process.execPath, [main, "picture", ...args], { cwd, env })
-    let [stdout, stderr] = ["", ""]
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-    child.on("close", (code) => resume(Effect.succeed({ code, stdout, stderr })))
-  })
+const picture = (cwd: string, ...args: ReadonlyArray<string>) => run(cwd, "picture", "--demo", ...args)
 
 const orders = "cR5mSyNc9bVh4KqE"
 const report = "dS8rQ2vLk0pXw3Ta"
@@ -74,7 +61,7 @@ describe("picture", () => {
       })
       const told = yield* Effect.forEach(
         ["draft-draft", "here.json"],
-        (name) => run(`${folder}/here`, "--config", `${folder}/n8n.json`, name, "--out", `${name}.svg`)
+        (name) => run(`${folder}/here`, "picture", "--config", `${folder}/n8n.json`, name, "--out", `${name}.svg`)
       )
       assert.deepStrictEqual(
         told.map(({ code, stderr, stdout }) => [code, stdout + stderr]),

@@ -1,23 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { serve } from "../../../../support/HttpN8n.ts"
 import { body } from "../../../../sync/world.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
-
-const run = (cwd: string, ...args: ReadonlyArray<string>) =>
-  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
-    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
-    const child = spawn(process.execPath, [main, "promote", ...args], { cwd, env })
-    let [stdout, stderr] = ["", ""]
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-    child.on("close", (code) => resume(Effect.succeed({ code, stdout, stderr })))
-  })
 
 describe("the promote command", () => {
   it.live("goes from profile to profile, with bindings from a file, and exits with 0, 1 or 2", () =>
@@ -53,20 +40,20 @@ describe("the promote command", () => {
       })
       const route = ["--config", "n8n.json", "--from", "dev", "--to", "prod"]
       const [wrong, blocked] = yield* Effect.all([
-        run(folder, ...route, "--bindings", "wrong.json"),
-        run(folder, ...route)
+        run(folder, "promote", ...route, "--bindings", "wrong.json"),
+        run(folder, "promote", ...route)
       ])
       assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
       assert.match(wrong.stderr, /^effect-n8n-mcp: wrong\.json: .*Did you mean 'credentials'/)
       assert.strictEqual(blocked.code, 1)
       assert.match(blocked.stdout, /^blocked +Main, 'Ask': The credential 'Header' \(httpHeaderAuth\) is not on http/m)
       assert.match(blocked.stdout, /\n1 new; 1 obstacle: nothing was written\n$/)
-      const done = yield* run(folder, ...route, "--bindings", "bindings.json")
+      const done = yield* run(folder, "promote", ...route, "--bindings", "bindings.json")
       assert.strictEqual(done.code, 0, done.stderr)
       assert.match(done.stdout, /^\[1\/1\] created +Main {2}\(main → \w+\)\n1 created\n$/)
       const [made] = yield* to.api.workflows
       yield* to.api.edit(made?.id ?? "", (workflow) => ({ ...workflow, name: "Hotfix" }))
-      const conflict = yield* run(folder, ...route, "--bindings", "bindings.json", "--json")
+      const conflict = yield* run(folder, "promote", ...route, "--bindings", "bindings.json", "--json")
       assert.strictEqual(conflict.code, 2, conflict.stderr)
       assert.deepInclude(JSON.parse(conflict.stdout), { hasConflicts: true, hasErrors: false })
       assert.isTrue(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${folder}/.n8n-promotion.json`)))

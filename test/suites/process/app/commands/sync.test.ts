@@ -1,22 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
-
-/** The command in a process of its own, beside the demo's n8n. */
-const run = (cwd: string, ...args: ReadonlyArray<string>) =>
-  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
-    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
-    const child = spawn(process.execPath, [main, ...args], { cwd, env })
-    let [stdout, stderr] = ["", ""]
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-    child.on("close", (code) => resume(Effect.succeed({ code, stdout, stderr })))
-  })
 
 describe("pull and status", () => {
   it.live("exit with 0, 1 or 2, in lines or as JSON", () =>

@@ -2,22 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { XMLParser } from "fast-xml-parser"
-import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { run } from "../../../../support/cli.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
-
-const main = fileURLToPath(new URL("../../../../../src/main.ts", import.meta.url))
-
-/** The command in a process of its own, without an n8n. */
-const run = (cwd: string, ...args: ReadonlyArray<string>) =>
-  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
-    const env = { PATH: process.env["PATH"], XDG_STATE_HOME: `${cwd}/.state` }
-    const child = spawn(process.execPath, [main, "test", ...args], { cwd, env })
-    let [stdout, stderr] = ["", ""]
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk))
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk))
-    child.on("close", (code) => resume(Effect.succeed({ code, stdout, stderr })))
-  })
 
 describe("test", () => {
   it.live("refuses what it cannot do in a line, and exits with 1", () =>
@@ -31,7 +17,7 @@ describe("test", () => {
         [["--jnit", "x"], "--junit"]
       ]
       yield* Effect.forEach(refusals, ([args, message]) =>
-        Effect.map(run(folder, ...args), ({ code, stderr, stdout }) => {
+        Effect.map(run(folder, "test", ...args), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [1, ""], stderr)
           assert.include(stderr, message)
         }), { concurrency: 2 })
@@ -48,7 +34,7 @@ describe("test", () => {
           "w.json":
             "{\"name\":\"W\",\"nodes\":[{\"name\":\"Out\",\"type\":\"n8n-nodes-base.noOp\"}],\"connections\":{}}"
         })
-        const { code, stderr, stdout } = yield* run(folder, "--junit", "reports/junit.xml")
+        const { code, stderr, stdout } = yield* run(folder, "test", "--junit", "reports/junit.xml")
         assert.strictEqual(code, 1, stderr)
         assert.deepStrictEqual(stdout.split("\n").flatMap((line) => /^\S .*\.json/.exec(line) ?? []), [
           "✗ a/c.test.json",
@@ -64,7 +50,7 @@ describe("test", () => {
         const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "" }).parse(xml)
         assert.deepInclude(testsuites, { tests: "3", failures: "0", errors: "3" })
 
-        const json = yield* run(folder, "a", "--json")
+        const json = yield* run(folder, "test", "a", "--json")
         assert.strictEqual(json.code, 1)
         assert.deepInclude(JSON.parse(json.stdout), { passed: 0, failed: 2 })
       }).pipe(Effect.scoped, Effect.provide(platform)),
