@@ -17,7 +17,7 @@ export interface Declaration<A> {
   readonly metavar: string
   readonly variable: string
   readonly description: string
-  /** Default in help and documentation; empty if there is none. */
+  /** Default in help and documentation; empty without one. */
   readonly defaultText: string
   readonly format: "string" | "number" | "boolean" | "filepath"
   readonly isSecret: boolean

@@ -25,7 +25,7 @@ const beyondItem = new Set([
   ..."$prevNode $request $response $runIndex $secrets $today $vars $workflow".split(" ")
 ])
 
-/** Reads an own property; `undefined` if there is none with this name. */
+/** Reads an own property; `undefined` if the object lacks it. */
 export const get = (object: unknown, key: string | number, run: Run, at: number, isItem: boolean): unknown => {
   if (typeof object === "object" && object !== null) {
     if (Object.hasOwn(object, key)) {

@@ -11,7 +11,7 @@ import * as Workflow from "../../n8n/model/Workflow.ts"
 
 /** Data that the checks look up. */
 export interface Lookups {
-  /** Returns a type, including tool variants; `undefined` if there is none of this name. */
+  /** Returns a type, including tool variants; `undefined` for an unknown name. */
   readonly find: (type: string) => NodeType.NodeType | undefined
   /** Names of all types, for "did you mean". */
   readonly types: ReadonlyArray<string>

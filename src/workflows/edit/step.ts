@@ -37,7 +37,7 @@ export interface Refusal {
   readonly hint: Hint
 }
 
-/** A value, or the reason why there is none. */
+/** A value, or the reason it is missing. */
 export type Attempt<A> = Result.Result<A, Refusal>
 
 /** Implementation of an operation. */
@@ -72,7 +72,7 @@ export const peek = (workflow: Obj, wanted: string): NodeEntry | undefined => {
   return node === undefined ? undefined : { index, node, name: nameOf(node) }
 }
 
-/** The node with a name or id; refuses if there is none. */
+/** Finds a node by name or id; refuses an unknown one. */
 export const locate = (workflow: Obj, wanted: string, field: string, { suggest }: Lookups): Attempt<NodeEntry> => {
   const entry = peek(workflow, wanted)
   return entry === undefined

@@ -195,7 +195,7 @@ layer(holding(execution))("get_execution_by_node, asked", (it) => {
         assert.match(error.message, /character \d+ \(/)
       }
       assert.deepInclude<unknown>(yield* Effect.flip(look({ fields: ["a["] })), { field: "fields" })
-      // The host's objects are not there, as any other name is not.
+      // Host objects are as unknown as any other name.
       for (const where of ["process.env", "amount.constructor", "globalThis", "$json.__proto__"]) {
         const { output } = yield* look({ where })
         assert.strictEqual(output.matched, 0, where)
