@@ -18,9 +18,16 @@ export interface Source {
   readonly run: number
 }
 
-/** Output of a run with its number of items. */
+/** Output of a run with the number of its items and their size in bytes of JSON. */
 export interface Output extends Connections.Port {
   readonly count: number
+  readonly bytes: number
+}
+
+/** Other execution that this one started or was started by. */
+export interface Related {
+  readonly executionId: string
+  readonly workflowId: string | undefined
 }
 
 /** Run of a node. `order` is the position among all runs of the execution. */
@@ -37,6 +44,10 @@ export interface Run {
   readonly outputs: ReadonlyArray<Output>
   /** Input of a sub-node, which has no source. */
   readonly override: ReadonlyArray<Output>
+  /** Execution of a sub-workflow that the run as a whole started; {@link calls} also reads those of its items. */
+  readonly call: Related | undefined
+  /** Number of executions of sub-workflows that the run started. */
+  readonly callCount: number
   readonly error: unknown
 }
 
@@ -59,6 +70,12 @@ export interface Execution {
   readonly waitTill: string | undefined
   /** Milliseconds. */
   readonly duration: number | undefined
+  /** Version of the workflow that ran (n8n 2). */
+  readonly version: string | undefined
+  /** Execution that called this one as a sub-workflow. */
+  readonly calledBy: Related | undefined
+  /** Whether n8n itself hid the items (`redactionInfo`). */
+  readonly isRedacted: boolean
   /** Workflow as it ran; absent if n8n stored no data. */
   readonly workflow: RanWorkflow | undefined
   readonly runs: ReadonlyMap<string, ReadonlyArray<Run>>
@@ -115,6 +132,34 @@ export const itemCount = (runs: ReadonlyArray<Run>): number =>
 /** Status of a node: `error` if any run failed, else that of the last run. */
 export const nodeStatus = (runs: ReadonlyArray<Run>): string =>
   runs.some((run) => run.status === "error") ? "error" : runs.at(-1)?.status ?? "unknown"
+
+/** Reads a reference to another execution, as n8n records it. */
+export const related = (value: unknown): Related | undefined => {
+  const executionId = str(obj(value)?.["executionId"])
+  return executionId === undefined ? undefined : { executionId, workflowId: str(obj(value)?.["workflowId"]) }
+}
+
+/** Slots of a run's outputs that contain items. */
+export const outputSlots = (node: string, run: Run): ReadonlyArray<{ readonly slot: Slot; readonly count: number }> =>
+  run.outputs.flatMap(({ count, index, type }) =>
+    count === 0 ? [] : [{ count, slot: { node, run: run.index, side: "output", port: { type, index } } }]
+  )
+
+/** Executions of sub-workflows that a run started; n8n records those started per item with the items. */
+export const calls = (execution: Execution, node: string, run: Run): ReadonlyArray<Related> => {
+  if (run.call !== undefined || run.callCount === 0) return run.call === undefined ? [] : [run.call]
+  const started = new Map<string, Related>()
+  for (const { slot } of outputSlots(node, run)) {
+    for (const segment of execution.segments(slot)) {
+      if (!segment.text.includes("\"subExecution\"")) continue
+      for (const item of segment.items()) {
+        const call = related(obj(obj(item)?.["metadata"])?.["subExecution"])
+        if (call !== undefined) started.set(call.executionId, call)
+      }
+    }
+  }
+  return [...started.values()]
+}
 
 /** Execution without these nodes, which must not have failed. */
 export const without = (execution: Execution, names: ReadonlyArray<string>): Execution => {

@@ -56,11 +56,7 @@ export const outputs = (
     .filter(([node]) => nodes === undefined || nodes.includes(node))
     .flatMap(([node, runs]) => runs.map((run) => ({ node, run })))
     .toSorted((a, b) => Execution.byOrder(a.run, b.run))
-    .flatMap(({ node, run }) =>
-      run.outputs.flatMap(({ count, index, type }) =>
-        count === 0 ? [] : [{ count, slot: { node, run: run.index, side: "output" as const, port: { type, index } } }]
-      )
-    )
+    .flatMap(({ node, run }) => Execution.outputSlots(node, run))
 
 const maxSamples = 12
 

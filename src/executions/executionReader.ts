@@ -34,6 +34,8 @@ const runOf = (
   override: ReadonlyArray<Execution.Output>
 ): Execution.Run => {
   const error = fields.get("error") ?? undefined
+  const metadata = obj(fields.get("metadata"))
+  const call = Execution.related(metadata?.["subExecution"])
   return {
     index,
     startTime: epochMillis(num(fields.get("startTime")) ?? 0),
@@ -43,11 +45,21 @@ const runOf = (
     sources: arr(fields.get("source")).map(sourceOf),
     outputs,
     override,
+    call,
+    callCount: int(metadata?.["subExecutionsCount"]) ?? (call === undefined ? 0 : 1),
     error
   }
 }
 
-const runFields = new Set(["startTime", "executionTime", "executionIndex", "executionStatus", "source", "error"])
+const runFields = new Set([
+  "startTime",
+  "executionTime",
+  "executionIndex",
+  "executionStatus",
+  "source",
+  "metadata",
+  "error"
+])
 
 /** Whether a root key is metadata: times, status, sizes. */
 const isHead = (key: string) => key !== "data" && key !== "workflowData" && key !== "customData"
@@ -70,6 +82,8 @@ export class ExecutionReader {
   /** Positions of the items of each output. */
   readonly #lists = new Map<Execution.Output, List>()
   #workflow: unknown
+  #calledBy: Execution.Related | undefined
+  #isRedacted = false
   readonly #scanner = new Scanner(this.#root())
 
   /** Reads the next bytes. Throws a `SyntaxError` or `TypeError` at invalid JSON. */
@@ -92,8 +106,13 @@ export class ExecutionReader {
       if (key === "runData") return object((node) => this.#node(node))
       return key === "error" || key === "lastNodeExecuted" ? value((parsed) => this.#result.set(key, parsed)) : skip
     })
+    const data: { readonly [key: string]: Handling } = {
+      resultData,
+      parentExecution: value((parsed) => (this.#calledBy = Execution.related(parsed))),
+      redactionInfo: value((parsed) => (this.#isRedacted = obj(parsed)?.["isRedacted"] === true))
+    }
     return object((key) => {
-      if (key === "data") return object((part) => part === "resultData" ? resultData : skip)
+      if (key === "data") return object((part) => Object.hasOwn(data, part) ? data[part] ?? skip : skip)
       if (key === "workflowData") return value((parsed) => (this.#workflow = parsed))
       return isHead(key) && this.#head.size < maxHeadKeys
         ? value((parsed) => this.#head.set(key, parsed), maxHeadBytes)
@@ -129,11 +148,11 @@ export class ExecutionReader {
     return object((type) => ({
       on: "array",
       element: (index) => {
-        const at = into.push({ type, index, count: 0 }) - 1
+        const at = into.push({ type, index, count: 0, bytes: 0 }) - 1
         return {
           on: "list",
           take: (list) => {
-            const output = { type, index, count: list.count }
+            const output = { type, index, count: list.count, bytes: list.end - list.start }
             into[at] = output
             this.#lists.set(output, list)
           }
@@ -163,6 +182,9 @@ export class ExecutionReader {
       stoppedAt: head.stoppedAt ?? undefined,
       waitTill: head.waitTill ?? undefined,
       duration: ExecutionHead.duration(head) ?? undefined,
+      version: str(head["workflowVersionId"]),
+      calledBy: this.#calledBy,
+      isRedacted: this.#isRedacted,
       workflow: workflow._tag === "Some" ? workflow.value : undefined,
       runs,
       error: this.#result.get("error") ?? undefined,

@@ -41,7 +41,7 @@ export {
   type RowQuery,
   type TableQuery as DataTableQuery
 } from "./dataTables.ts"
-export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
+export { type ConsumeExecution, cursorAfter, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
 export { type VersionContent } from "./history.ts"
 export {
   type ListOperation,

@@ -118,7 +118,9 @@ const Cursor = Schema.StringFromBase64.pipe(
   Schema.decodeTo(Schema.fromJsonString(Schema.Struct({ lastId: Schema.String, limit: Schema.Int })))
 )
 
-const cursorAfter = (id: string | number, limit: number) => Schema.encodeSync(Cursor)({ lastId: String(id), limit })
+/** Cursor that continues a list of executions after one of them. */
+export const cursorAfter = (id: string | number, limit: number = maxPage): string =>
+  Schema.encodeSync(Cursor)({ lastId: String(id), limit })
 
 const decodeCursor = Schema.decodeOption(Cursor)
 

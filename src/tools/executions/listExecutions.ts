@@ -6,14 +6,13 @@ import { defined } from "../../base/Json.ts"
 import { counted } from "../../base/Plural.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as FailureGroups from "../../executions/FailureGroups.ts"
+import * as Selection from "../../executions/Selection.ts"
 import * as Triage from "../../executions/Triage.ts"
 import * as WorkflowNames from "../../executions/WorkflowNames.ts"
 import * as ExecutionHead from "../../n8n/model/ExecutionHead.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as links from "../shared/Links.ts"
 import * as parameters from "../shared/Parameters.ts"
-
-const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
 
 const Row = Schema.StructWithRest(
   Schema.Struct({
@@ -63,22 +62,15 @@ const tooMany = parameters.invalid(
   "With groupBy up to 500 are allowed; nextCursor continues after them."
 )
 
-const nothingNamed = (name: string | undefined, workflowId: string | undefined) =>
-  `No workflow ${workflowId === undefined ? "" : "of this workflowId "}has ${
-    JSON.stringify(name)
-  } in its name: list_workflows lists the names.`
-
 /** Explains what the answer lacks and which call returns it. */
-const continuation = ({ executions, isListed, nextCursor, unread }: Triage.Triage, isGrouped: boolean) => {
-  if (unread > 0) {
-    return `${
-      counted(unread, "failed execution")
-    } not read yet: repeat the call; it reuses the executions already read.`
-  }
-  if (!isListed) return `Only ${counted(executions.length, "execution")} found so far: continue with cursor.`
-  return isGrouped && nextCursor !== undefined
-    ? `Groups of the newest ${counted(executions.length, "execution")} only: raise limit or continue with cursor.`
+const continuation = ({ isComplete, nextCursor, note, runs }: Selection.Selection<unknown>, isGrouped: boolean) => {
+  const isCut = !isComplete && nextCursor !== undefined
+  const more = isGrouped && isCut
+    ? `Groups of the newest ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
+    : isCut && runs.length === 0
+    ? "No execution found so far: continue with cursor."
     : undefined
+  return [note, more].filter((part) => part !== undefined).join(" ") || undefined
 }
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
@@ -91,17 +83,6 @@ const shortened = (group: Group): Group =>
       description: group.description && Minimize.fit(group.description, maxMessage)
     })
     : group
-
-const isoTime = (name: string, description: string) =>
-  Schema.optionalKey(
-    Schema.String.annotate({ description }).check(
-      Schema.makeFilter((text) => !Number.isNaN(Date.parse(text)), {
-        message: `${name} must be an ISO 8601 time such as 2026-01-31T00:00:00Z`
-      })
-    )
-  )
-
-const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
 
 /** `GET /executions`, newest first, with the names of their workflows; or grouped by workflow or failure. */
 export const listExecutions = Tool.make({
@@ -119,23 +100,15 @@ export const listExecutions = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    workflowId: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Only runs of this workflow."),
-    workflowName: parameters.optional(
-      Schema.String.check(Schema.isMinLength(1)),
-      "Only runs of workflows whose name contains this."
-    ),
+    ...Selection.parameters,
     groupBy: parameters.optional(
       Schema.Literals(["workflow", "failure"]),
       "workflow: run counts by status; failure: failed runs by node and error."
     ),
-    status: parameters.optional(Schema.Literals(statuses), "Only in this state."),
     limit: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { message: "limit must be from 1 to 500" })),
       "Default 20, at most 100; with groupBy 200, at most 500."
     ),
-    cursor: parameters.cursor,
-    startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
-    startedBefore: isoTime("startedBefore", "Started before."),
     raw: parameters.flag("Adds mode, retries and all other fields.")
   }),
   output: Schema.Struct({
@@ -151,48 +124,43 @@ export const listExecutions = Tool.make({
     url: Schema.optionalKey(Schema.String),
     hint: Schema.optionalKey(Schema.String)
   }),
-  handler: ({ groupBy, limit = groupBy === undefined ? 20 : 200, raw: _, workflowName, ...query }) =>
+  handler: ({ groupBy, limit, raw: _, ...query }) =>
     Effect.gen(function*() {
-      if (groupBy === undefined && limit > maxRows) return yield* tooMany
+      if (groupBy === undefined && limit !== undefined && limit > maxRows) return yield* tooMany
       const { instance } = yield* N8nClient
-      const narrowed = workflowName === undefined ? {} : yield* WorkflowNames.matching(workflowName)
-      const isEmpty = narrowed === undefined ||
-        query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
-      const url = links.executions(instance, narrowed?.workflowId ?? query.workflowId)
-      if (isEmpty) return { triage: Triage.nothing, url, hint: nothingNamed(workflowName, query.workflowId) }
-      const triage = yield* Triage.triage({
-        ...query,
-        ...narrowed,
-        limit,
-        startedAfter: toIso(query.startedAfter),
-        startedBefore: toIso(query.startedBefore)
-      }, { failures: groupBy === "failure" })
-      return { triage, url, hint: continuation(triage, groupBy !== undefined) }
+      const selection = yield* Selection.select(
+        { ...query, last: limit, defaultLast: groupBy === undefined ? 20 : 200 },
+        (head) => groupBy === "failure" ? Triage.failure(head) : undefined
+      )
+      return { selection, url: links.executions(instance, selection.workflowId) }
     }),
-  summarize: ({ hint, triage, url }, { groupBy, raw }) => {
-    const { executions, failed, isListed, names, nextCursor, unread } = triage
+  summarize: ({ selection, url }, { groupBy, raw }) => {
+    const { isComplete, names, nextCursor, runs } = selection
+    const hint = continuation(selection, groupBy !== undefined)
     const workflowName = (id: string | null | undefined) => names.get(id ?? "") ?? WorkflowNames.unknown
     if (groupBy !== undefined) {
-      const groups = groupBy === "workflow" ? Triage.byWorkflow(executions) : FailureGroups.group(failed)
+      const groups = groupBy === "workflow"
+        ? Triage.byWorkflow(runs.map(({ head }) => head))
+        : FailureGroups.group(runs.flatMap(({ value }) => value ?? []))
       return defined({
         groups: groups.map((group) => defined({ ...group, workflowName: workflowName(group.workflowId) })),
-        scanned: executions.length,
-        complete: isListed && nextCursor === undefined && unread === 0,
+        scanned: runs.length,
+        complete: isComplete,
         nextCursor,
         hint
       })
     }
     return defined({
-      count: executions.length,
-      executions: executions.map((execution) => ({
-        ...(raw ? execution as { readonly [key: string]: Schema.Json } : {}),
-        id: String(execution.id),
-        workflowId: execution.workflowId ?? "",
-        workflowName: workflowName(execution.workflowId),
-        status: Visible.label(execution.status ?? "unknown"),
-        startedAt: execution.startedAt ?? null,
-        stoppedAt: execution.stoppedAt ?? null,
-        executionTime: ExecutionHead.duration(execution)
+      count: runs.length,
+      executions: runs.map(({ head }) => ({
+        ...(raw ? head as { readonly [key: string]: Schema.Json } : {}),
+        id: String(head.id),
+        workflowId: head.workflowId ?? "",
+        workflowName: workflowName(head.workflowId),
+        status: Visible.label(head.status ?? "unknown"),
+        startedAt: head.startedAt ?? null,
+        stoppedAt: head.stoppedAt ?? null,
+        executionTime: ExecutionHead.duration(head)
       })),
       nextCursor,
       url,

@@ -1,0 +1,201 @@
+/**
+ * Selection of executions: the one way in which tools take a set of runs. Lists those that match, newest first, and
+ * reads each, a few at a time, until a limit of time or bytes.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { CallContext } from "../base/CallContext.ts"
+import type * as Errors from "../base/Errors.ts"
+import { counted } from "../base/Plural.ts"
+import * as HttpErrors from "../n8n/HttpErrors.ts"
+import type * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import { maxPage } from "../n8n/model/Limits.ts"
+import { cursorAfter, N8nClient } from "../n8n/N8nClient.ts"
+import * as WorkflowNames from "./WorkflowNames.ts"
+
+/** Seconds; a call has to answer within 50. */
+const timeout = 45
+
+/** Maximum bytes of executions that one call reads, uncompressed. */
+const maxBytes = 1_000_000_000
+
+const concurrency = 4
+
+const statuses = ["success", "error", "waiting", "running", "canceled", "crashed"] as const
+
+const text = (description: string) =>
+  Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)).annotate({ description }))
+
+const isoTime = (name: string, description: string) =>
+  Schema.optionalKey(
+    Schema.String.annotate({ description }).check(
+      Schema.makeFilter((time) => !Number.isNaN(Date.parse(time)), {
+        message: `${name} must be an ISO 8601 time such as 2026-01-31T00:00:00Z`
+      })
+    )
+  )
+
+/** Parameters of a tool that takes a set of runs, besides the maximum number. */
+export const parameters = {
+  workflowId: text("Only runs of this workflow."),
+  workflowName: text("Only runs of workflows whose name contains this."),
+  status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
+  startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
+  startedBefore: isoTime("startedBefore", "Started before."),
+  cursor: text("nextCursor of the previous page.")
+}
+
+const Parameters = Schema.Struct(parameters)
+
+/** Set of runs: those that meet all conditions, at most `last` of them, the newest. */
+export interface Query extends Schema.Schema.Type<typeof Parameters> {
+  readonly last?: number | undefined
+  /** Replaces `last` if that is absent; a set that it cuts is incomplete. */
+  readonly defaultLast: number
+}
+
+/** Execution of a selection with what was read of it; `undefined` if nothing had to be. */
+export interface Selected<A> {
+  readonly head: ExecutionHead.Listed
+  readonly value: A | undefined
+}
+
+/** Executions of a selection. */
+export interface Selection<A> {
+  /** Newest first, without any that n8n deleted meanwhile. */
+  readonly runs: ReadonlyArray<Selected<A>>
+  /** Names of the workflows by id. */
+  readonly names: ReadonlyMap<string, string>
+  /** Whether the runs are all that were requested: as many as `last`, or all that match. */
+  readonly isComplete: boolean
+  /** Cursor that continues after the last run; absent if no older one matches. */
+  readonly nextCursor: string | undefined
+  /** Id of the only workflow that the query allows. */
+  readonly workflowId: string | undefined
+  /** What the runs lack and why. */
+  readonly note: string | undefined
+}
+
+/** Arguments that continue an incomplete selection; absent if it is complete or cannot be continued. */
+export const next = ({ isComplete, nextCursor, runs }: Selection<unknown>, { last }: Query) =>
+  isComplete || nextCursor === undefined
+    ? undefined
+    : { cursor: nextCursor, ...(last === undefined ? {} : { last: Math.max(1, last - runs.length) }) }
+
+const toIso = (time: string | undefined) => time === undefined ? undefined : new Date(time).toISOString()
+
+const maxNamed = 5
+
+/** Explains which runs could not be read. */
+const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nError]>) => {
+  const [first] = faults
+  if (first === undefined) return undefined
+  const ids = faults.slice(0, maxNamed).map(([id]) => id).join(", ")
+  return `${counted(faults.length, "run")} could not be read (${ids}${
+    faults.length > maxNamed ? ", …" : ""
+  }): ${first[1].message}`
+}
+
+/** Lists runs, newest first. */
+const list = Effect.fnUntraced(function*(
+  { cursor: from, defaultLast, last = defaultLast, startedAfter, startedBefore, workflowName: _, ...query }: Query,
+  narrowed: WorkflowNames.Narrowed,
+  executions: Map<string, ExecutionHead.Listed>
+) {
+  const n8n = yield* N8nClient
+  let cursor = from
+  while (true) {
+    const limit = Math.min(maxPage, last - executions.size)
+    const page = yield* n8n.listExecutions({
+      ...query,
+      ...narrowed,
+      startedAfter: toIso(startedAfter),
+      startedBefore: toIso(startedBefore),
+      limit,
+      cursor
+    })
+    for (const execution of page.executions) executions.set(String(execution.id), execution)
+    cursor = page.nextCursor
+    // The client returns a short page when it has scanned as many as one call should.
+    if (cursor === undefined || executions.size >= last || page.executions.length < limit) return cursor
+  }
+})
+
+/**
+ * Selects runs and reads each with `read`, which returns `undefined` for a run of which nothing is needed.
+ *
+ * **Details**
+ *
+ * Runs are read newest first. After a limit of time or bytes, the selection ends before the first run that was not read,
+ * and `nextCursor` continues there. A run that cannot be read is left out, and `note` names it. Fails only if nothing
+ * could be read. `bytes` returns the size of what was read.
+ */
+export const select = Effect.fn("Selection.select")(function*<A, R>(
+  query: Query,
+  read: (head: ExecutionHead.Listed) => Effect.Effect<A, Errors.N8nError, R> | undefined,
+  bytes: (value: A) => number = () => 0
+): Effect.fn.Return<Selection<A>, Errors.N8nError, N8nClient | R> {
+  const { progress } = yield* CallContext
+  const narrowed = query.workflowName === undefined ? {} : yield* WorkflowNames.matching(query.workflowName)
+  const isNone = narrowed === undefined ||
+    query.workflowId !== undefined && narrowed.workflowId !== undefined && query.workflowId !== narrowed.workflowId
+  if (isNone) {
+    const scope = query.workflowId === undefined ? "" : "of this workflowId "
+    return {
+      runs: [],
+      names: new Map(),
+      isComplete: true,
+      nextCursor: undefined,
+      workflowId: query.workflowId,
+      note: `No workflow ${scope}has ${JSON.stringify(query.workflowName)} in its name: list_workflows lists the names.`
+    }
+  }
+  const executions = new Map<string, ExecutionHead.Listed>()
+  const results = new Map<ExecutionHead.Listed, Result.Result<A, Errors.N8nError>>()
+  let names: ReadonlyMap<string, string> = new Map()
+  let cursor: string | undefined
+  let total = 0
+  const readings = new Map<ExecutionHead.Listed, Effect.Effect<A, Errors.N8nError, R>>()
+  const isInTime = yield* Effect.gen(function*() {
+    cursor = yield* list(query, narrowed, executions)
+    names = yield* WorkflowNames.read([...executions.values()])
+    for (const head of executions.values()) {
+      const reading = read(head)
+      if (reading !== undefined) readings.set(head, reading)
+    }
+    yield* Effect.forEach(readings, ([head, reading]) =>
+      Effect.suspend(() => total >= maxBytes ? Effect.void : Effect.flatMap(Effect.result(reading), (result) => {
+        results.set(head, result)
+        if (Result.isSuccess(result)) total += bytes(result.success)
+        return progress(results.size, readings.size, "runs read")
+      })), { concurrency, discard: true })
+  }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
+
+  const heads = [...executions.values()]
+  const cut = heads.findIndex((head) => readings.has(head) && !results.has(head))
+  const ended = cut === -1 ? heads : heads.slice(0, cut)
+  if (!isInTime && ended.length === 0) {
+    return yield* HttpErrors.timeoutError({ operation: "list executions" }, timeout)
+  }
+  const faults: Array<readonly [string, Errors.N8nError]> = []
+  const runs: Array<Selected<A>> = []
+  for (const head of ended) {
+    const result = results.get(head)
+    if (result === undefined || Result.isSuccess(result)) runs.push({ head, value: result?.success })
+    else if (result.failure._tag !== "NotFoundError") faults.push([String(head.id), result.failure])
+  }
+  const fault = faults[0]?.[1]
+  if (fault !== undefined && faults.length === results.size) return yield* fault
+  const isCut = cut !== -1 || !isInTime
+  const lastEnded = ended.at(-1)
+  return {
+    runs,
+    names,
+    isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
+    nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
+    workflowId: narrowed.workflowId ?? query.workflowId,
+    note: unread(faults)
+  }
+})
