@@ -98,6 +98,14 @@ const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nErr
   }): ${first[1].message}`
 }
 
+/** Describes the place at which the selection ends too early. */
+const cutNote = (count: number, isCut: boolean, isScanned: boolean) =>
+  isCut
+    ? `Only ${counted(count, "run")} read in the time of one call: continue with cursor.`
+    : isScanned
+    ? `Only ${counted(count, "run")} found so far: continue with cursor.`
+    : undefined
+
 /** Lists runs, newest first. */
 const list = Effect.fnUntraced(function*(
   { cursor: from, defaultLast, last = defaultLast, startedAfter, startedBefore, workflowName: _, ...query }: Query,
@@ -196,6 +204,9 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     isComplete: !isCut && faults.length === 0 && (cursor === undefined || heads.length >= (query.last ?? Infinity)),
     nextCursor: isCut && lastEnded !== undefined ? cursorAfter(lastEnded.id) : cursor,
     workflowId: narrowed.workflowId ?? query.workflowId,
-    note: unread(faults)
+    note: [
+      cutNote(runs.length, isCut, cursor !== undefined && heads.length < (query.last ?? query.defaultLast)),
+      unread(faults)
+    ].filter((part) => part !== undefined).join(" ") || undefined
   }
 })

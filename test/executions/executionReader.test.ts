@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Blocks from "../../src/executions/blocks.ts"
-import type * as Execution from "../../src/executions/Execution.ts"
+import * as Execution from "../../src/executions/Execution.ts"
 import { type Body, ExecutionReader } from "../../src/executions/executionReader.ts"
 import * as Fixtures from "../support/fixtures.ts"
 import { fromApi } from "./runData.ts"
@@ -52,6 +52,9 @@ const naive = (answer: unknown) => {
       stoppedAt: root["stoppedAt"] ?? undefined,
       waitTill: root["waitTill"] ?? undefined,
       duration: Number.isNaN(from) || Number.isNaN(to) ? undefined : Math.max(0, to - from),
+      version: text(root["workflowVersionId"]),
+      calledBy: relation(record(root["data"])["parentExecution"]),
+      isRedacted: record(record(root["data"])["redactionInfo"])["isRedacted"] === true,
       error: result["error"] ?? undefined,
       lastNode: text(result["lastNodeExecuted"])
     },
@@ -74,6 +77,9 @@ const naive = (answer: unknown) => {
           }),
           outputs: output.map(({ index, items, type }) => ({ type, index, count: items.length })),
           override: override.map(({ index, items, type }) => ({ type, index, count: items.length })),
+          call: relation(record(fields["metadata"])["subExecution"]),
+          callCount: record(fields["metadata"])["subExecutionsCount"] ??
+            (relation(record(fields["metadata"])["subExecution"]) === undefined ? 0 : 1),
           error: failed ? fields["error"] : undefined
         }
       })
@@ -109,13 +115,24 @@ const lists = (ports: unknown) =>
 const byNode = (a: { readonly node: string }, b: { readonly node: string }) =>
   a.node < b.node ? -1 : a.node > b.node ? 1 : 0
 
+const relation = (value: unknown) => {
+  const { executionId, workflowId } = record(value)
+  return typeof executionId === "string" ? { executionId, workflowId: text(workflowId) } : undefined
+}
+
 /** What was found of an execution, but its workflow and items. */
 const summary = (
   { items: _items, runs: _runs, segments: _segments, workflow: _workflow, ...rest }: Execution.Execution
 ) => rest
 
+/** Outputs without their size, which depends on white space. */
+const counts = (outputs: ReadonlyArray<Execution.Output>) => outputs.map(({ bytes: _, ...output }) => output)
+
 const runs = (execution: Execution.Execution) =>
-  Array.from(execution.runs, ([node, runs]) => ({ node, runs })).toSorted(byNode)
+  Array.from(execution.runs, ([node, runs]) => ({
+    node,
+    runs: runs.map((run) => ({ ...run, outputs: counts(run.outputs), override: counts(run.override) }))
+  })).toSorted(byNode)
 
 const isSame = (execution: Execution.Execution, expected: ReturnType<typeof naive>) => {
   assert.deepStrictEqual<unknown>(summary(execution), expected.summary)
@@ -382,6 +399,28 @@ describe("any execution", () => {
       undefined,
       { node: "b", output: 0, run: 2 }
     ])
+  })
+
+  it("reads versions, callers, calls, hidden data and sizes", () => {
+    const call = (executionId: string) => ({ executionId, workflowId: "w" })
+    const called = ["5", "6"].map((id) => ({ json: { n: "é" }, metadata: { subExecution: call(id) } }))
+    const item = { json: { metadata: { subExecution: call("9") } } }
+    const document = execution({
+      Once: [{ data: { main: [[{ json: {} }]] }, metadata: { subExecution: call("4"), subExecutionsCount: 1 } }],
+      Each: [{ data: { main: [[], called] }, metadata: { subExecutionsCount: 2 } }],
+      Plain: [{ data: { main: [[item]] } }]
+    })
+    const read = fromApi({
+      ...document,
+      workflowVersionId: "v1",
+      data: { ...document.data, parentExecution: call("1"), redactionInfo: { isRedacted: true } }
+    })
+    assert.deepInclude(read, { version: "v1", calledBy: call("1"), isRedacted: true })
+    const calls = (node: string) =>
+      (read.runs.get(node) ?? []).flatMap((run) => Execution.calls(read, node, run)).map(({ executionId }) => executionId)
+    assert.deepStrictEqual(["Once", "Each", "Plain"].map(calls), [["4"], ["5", "6"], []])
+    const sizes = read.runs.get("Each")?.[0]?.outputs.map(({ bytes }) => bytes)
+    assert.deepStrictEqual(sizes, [0, bytesOf(JSON.stringify(called)).length - 2])
   })
 
   it("has no runs where n8n kept no data", () => {

@@ -63,15 +63,10 @@ const tooMany = parameters.invalid(
 )
 
 /** Explains what the answer lacks and which call returns it. */
-const continuation = ({ isComplete, nextCursor, note, runs }: Selection.Selection<unknown>, isGrouped: boolean) => {
-  const isCut = !isComplete && nextCursor !== undefined
-  const more = isGrouped && isCut
+const continuation = ({ isComplete, nextCursor, note, runs }: Selection.Selection<unknown>, isGrouped: boolean) =>
+  note === undefined && isGrouped && !isComplete && nextCursor !== undefined
     ? `Groups of the newest ${counted(runs.length, "execution")} only: raise limit or continue with cursor.`
-    : isCut && runs.length === 0
-    ? "No execution found so far: continue with cursor."
-    : undefined
-  return [note, more].filter((part) => part !== undefined).join(" ") || undefined
-}
+    : note
 
 type Group = typeof WorkflowGroup.Type | typeof FailureGroup.Type
 
