@@ -27,8 +27,8 @@ export interface Match {
   readonly item: Execution.Item
 }
 
-/** Result of a search; `matches` are in the order of the slots. */
-export interface Found {
+/** Numbers of a search, and what its expression met. */
+export interface Totals {
   readonly matched: number
   readonly scanned: number
   /** Number of items on which the expression failed, such as for a missing method; they do not match. */
@@ -43,6 +43,10 @@ export interface Found {
   readonly passesSecrets: boolean
   /** First value at each of the other paths. */
   readonly values: ReadonlyArray<readonly [path: string, value: unknown]>
+}
+
+/** Result of a search; `matches` are in the order of the slots. */
+export interface Found extends Totals {
   readonly nodes: ReadonlyArray<{ readonly node: string; readonly matched: number }>
   readonly matches: ReadonlyArray<Match>
 }
@@ -77,7 +81,7 @@ export const samples = (
  */
 export const notes = (
   execution: Execution.Execution,
-  { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Found,
+  { absent, failed, failure, matched, passesSecrets, redacted, scanned, values }: Totals,
   { isFoundElsewhere = false, redacts, slots }: Pick<Options, "slots" | "redacts"> & {
     readonly isFoundElsewhere?: boolean
   }

@@ -93,9 +93,9 @@ const unread = (faults: ReadonlyArray<readonly [id: string, fault: Errors.N8nErr
   const [first] = faults
   if (first === undefined) return undefined
   const ids = faults.slice(0, maxNamed).map(([id]) => id).join(", ")
-  return `${counted(faults.length, "run")} could not be read (${ids}${
-    faults.length > maxNamed ? ", …" : ""
-  }): ${first[1].message}`
+  return `${counted(faults.length, "run")} could not be read (${ids}${faults.length > maxNamed ? ", …" : ""}): ${
+    first[1].message
+  }`
 }
 
 /** Describes the place at which the selection ends too early. */
@@ -173,12 +173,18 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
       const reading = read(head)
       if (reading !== undefined) readings.set(head, reading)
     }
-    yield* Effect.forEach(readings, ([head, reading]) =>
-      Effect.suspend(() => total >= maxBytes ? Effect.void : Effect.flatMap(Effect.result(reading), (result) => {
-        results.set(head, result)
-        if (Result.isSuccess(result)) total += bytes(result.success)
-        return progress(results.size, readings.size, "runs read")
-      })), { concurrency, discard: true })
+    yield* Effect.forEach(
+      readings,
+      ([head, reading]) =>
+        Effect.suspend(() =>
+          total >= maxBytes ? Effect.void : Effect.flatMap(Effect.result(reading), (result) => {
+            results.set(head, result)
+            if (Result.isSuccess(result)) total += bytes(result.success)
+            return progress(results.size, readings.size, "runs read")
+          })
+        ),
+      { concurrency, discard: true }
+    )
   }).pipe(Effect.timeoutOption(`${timeout} seconds`), Effect.map(Option.isSome))
 
   const heads = [...executions.values()]
@@ -189,10 +195,12 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
   }
   const faults: Array<readonly [string, Errors.N8nError]> = []
   const runs: Array<Selected<A>> = []
+  let gone = 0
   for (const head of ended) {
     const result = results.get(head)
     if (result === undefined || Result.isSuccess(result)) runs.push({ head, value: result?.success })
-    else if (result.failure._tag !== "NotFoundError") faults.push([String(head.id), result.failure])
+    else if (result.failure._tag === "NotFoundError") gone++
+    else faults.push([String(head.id), result.failure])
   }
   const fault = faults[0]?.[1]
   if (fault !== undefined && faults.length === results.size) return yield* fault
@@ -206,6 +214,7 @@ export const select = Effect.fn("Selection.select")(function*<A, R>(
     workflowId: narrowed.workflowId ?? query.workflowId,
     note: [
       cutNote(runs.length, isCut, cursor !== undefined && heads.length < (query.last ?? query.defaultLast)),
+      gone === 0 ? undefined : `n8n deleted ${counted(gone, "run")} meanwhile.`,
       unread(faults)
     ].filter((part) => part !== undefined).join(" ") || undefined
   }

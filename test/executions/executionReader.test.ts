@@ -417,7 +417,9 @@ describe("any execution", () => {
     })
     assert.deepInclude(read, { version: "v1", calledBy: call("1"), isRedacted: true })
     const calls = (node: string) =>
-      (read.runs.get(node) ?? []).flatMap((run) => Execution.calls(read, node, run)).map(({ executionId }) => executionId)
+      (read.runs.get(node) ?? []).flatMap((run) => Execution.calls(read, node, run)).map(({ executionId }) =>
+        executionId
+      )
     assert.deepStrictEqual(["Once", "Each", "Plain"].map(calls), [["4"], ["5", "6"], []])
     const sizes = read.runs.get("Each")?.[0]?.outputs.map(({ bytes }) => bytes)
     assert.deepStrictEqual(sizes, [0, bytesOf(JSON.stringify(called)).length - 2])

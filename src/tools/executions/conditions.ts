@@ -37,12 +37,18 @@ export const wrongExpression = (source: string, { at, kind, message }: Interpret
       : "One expression over an item's fields: ===, <, >=, &&, ||, arithmetic, includes, startsWith, toLowerCase, some, every, Number, /regex/.test(text)."
   )
 
-/** Compiles `where`. */
-export const compile = Effect.fnUntraced(function*(source: string | undefined) {
-  if (source === undefined) return undefined
-  const compiled = (yield* Interpreter.load).where(source)
-  return Result.isFailure(compiled) ? yield* wrongExpression(source, compiled.failure) : compiled.success
+/** Checks `where` and returns a function that compiles it; each result has a budget of its own. */
+export const compiler = Effect.fnUntraced(function*(source: string | undefined) {
+  if (source === undefined) return () => undefined
+  const interpreter = yield* Interpreter.load
+  const compiled = interpreter.where(source)
+  return Result.isFailure(compiled)
+    ? yield* wrongExpression(source, compiled.failure)
+    : () => Result.getOrThrow(interpreter.where(source))
 })
+
+/** Compiles `where`. */
+export const compile = (source: string | undefined) => Effect.map(compiler(source), (make) => make())
 
 /** Parses paths that start at the item or at `$json`; fails at the first invalid one. */
 export const parsePaths = (parameter: string, paths: ReadonlyArray<string> = []) =>

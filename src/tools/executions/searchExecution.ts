@@ -2,17 +2,23 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tool from "../../answer/Tool.ts"
 import { defined } from "../../base/Json.ts"
+import { counted } from "../../base/Plural.ts"
 import * as OutputNames from "../../catalogue/OutputNames.ts"
 import * as Execution from "../../executions/Execution.ts"
 import { Executions } from "../../executions/Executions.ts"
 import * as ItemFields from "../../executions/ItemFields.ts"
 import * as ItemSearch from "../../executions/ItemSearch.ts"
 import * as Noise from "../../executions/Noise.ts"
+import * as RunSearch from "../../executions/RunSearch.ts"
+import * as Selection from "../../executions/Selection.ts"
 import * as Connections from "../../n8n/model/Connections.ts"
 import * as parameters from "../shared/Parameters.ts"
 import * as conditions from "./conditions.ts"
 
 const Match = Schema.Struct({
+  /** Id of the execution, and of the one that called it as a sub-workflow, in a search over several. */
+  execution: Schema.optionalKey(Schema.String),
+  calledBy: Schema.optionalKey(Schema.String),
   node: Schema.String,
   run: Schema.Int,
   output: Schema.String,
@@ -21,33 +27,78 @@ const Match = Schema.Struct({
   item: Execution.Item
 })
 
+const Runs = Schema.Struct({
+  searched: Schema.Int,
+  matched: Schema.Int,
+  /** Whether these are all runs that were requested; else `next` continues. */
+  complete: Schema.Boolean
+})
+
 /** Names the outputs of nodes that have several. */
-const outputNames = (execution: Execution.Execution, matches: ReadonlyArray<ItemSearch.Match>) => {
-  const runOf = ({ node, run }: Execution.Slot) => execution.runs.get(node)?.[run]
-  const nodes = new Map(
-    matches.flatMap(({ slot }) => {
-      const node = execution.workflow?.nodes.find(({ name }) => name === slot.node)
-      return node === undefined || (runOf(slot)?.outputs.length ?? 0) < 2 ? [] : [[slot.node, node] as const]
-    })
-  )
-  if (nodes.size === 0) return Effect.succeed(() => undefined)
-  return Effect.map(OutputNames.forNodes([...nodes.values()]), (namesOf) => (slot: Execution.Slot) => {
-    const [node, run] = [nodes.get(slot.node), runOf(slot)]
-    return node === undefined || run === undefined ? undefined : Execution.outputName(node, run, slot.port, namesOf)
+const outputNames = (matches: ReadonlyArray<RunSearch.Match>) => {
+  const named = matches.flatMap(({ execution, slot }) => {
+    const run = execution.runs.get(slot.node)?.[slot.run]
+    const node = execution.workflow?.nodes.find(({ name }) => name === slot.node)
+    return run === undefined || node === undefined || run.outputs.length < 2 ? [] : [{ slot, run, node }]
+  })
+  if (named.length === 0) return Effect.succeed(() => undefined)
+  return Effect.map(OutputNames.forNodes(named.map(({ node }) => node)), (namesOf) => (slot: Execution.Slot) => {
+    const place = named.find((candidate) => candidate.slot === slot)
+    return place === undefined ? undefined : Execution.outputName(place.node, place.run, slot.port, namesOf)
   })
 }
 
-/** Searches all output items of an execution in one pass. */
+/** Searches one execution. */
+const searchOne = Effect.fnUntraced(
+  function*(id: string, { condition, limit, nodes, onProblem, redacts }: RunSearch.Search) {
+    const execution = yield* (yield* Executions).get(id)
+    for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "nodes")
+    const among = { slots: ItemSearch.outputs(execution, nodes), redacts }
+    const { where, ...text } = condition()
+    const { matches, nodes: counts, ...found } = yield* Effect.mapError(
+      ItemSearch.search(execution, { where, ...text }, { ...among, limit, spreads: true }),
+      onProblem
+    )
+    const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
+    const empty = (nodes ?? []).filter((name) =>
+      execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
+    )
+    const incomplete = conditions.incomplete(execution)
+    return {
+      found,
+      nodes: counts,
+      matches: matches.map((match) => ({ ...match, execution })),
+      notes: [
+        ...(incomplete === undefined ? [] : [incomplete]),
+        ...(idle.length === 0 ? [] : [`Did not run: ${idle.join(", ")}.`]),
+        ...(empty.length === 0 ? [] : [`Without output: ${empty.join(", ")}.`]),
+        ...ItemSearch.notes(execution, found, { ...among, isFoundElsewhere: where === undefined })
+      ]
+    }
+  }
+)
+
+/** Searches the output items of one execution, or of a set of runs. */
 export const searchExecution = Tool.make({
   name: "search_execution",
-  title: "Search an execution's items",
-  searchHint: "find items, records, values in execution data, which node, grep, filter, trace a record",
+  title: "Search executions' items",
+  searchHint: "find items, records, values in execution data, which node, which runs, grep, filter, trace a record",
   description:
-    "Which items contain a value or meet a condition? Searches the output of all nodes in all runs: follow one record, find the odd one among thousands.",
+    "Which items contain a value or meet a condition? Searches the output of all nodes of one run (id), or of many: byStatus shows whether it separates failed from successful runs.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
+  partialScopes: {
+    "execution:list": "several runs",
+    "workflow:list": "workflowName",
+    "workflow:read": "names of workflows"
+  },
   input: Schema.Struct({
-    id: parameters.executionId,
+    id: Schema.optionalKey(parameters.executionIdFor("One run; without it, the runs that match:")),
+    ...Selection.parameters,
+    last: parameters.optional(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }, { message: "last must be from 1 to 200" })),
+      "Newest runs to search (20)."
+    ),
     text: parameters.optional(Schema.String.check(Schema.isMinLength(1)), "Text in a key or value."),
     where: conditions.where,
     nodes: parameters.optional(Schema.Array(Schema.String), "Only these nodes."),
@@ -55,14 +106,31 @@ export const searchExecution = Tool.make({
     limit: parameters.int("limit", { minimum: 1, maximum: 50 }, 10, "Matches to show; all are counted.")
   }),
   output: Schema.Struct({
+    runs: Schema.optionalKey(Runs),
+    byStatus: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Struct({ runs: Schema.Int, matched: Schema.Int }))
+    ),
+    /** Runs with matches, their own or in executions that they started. */
+    executions: Schema.optionalKey(Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        status: Schema.String,
+        startedAt: Schema.NullOr(Schema.String),
+        matched: Schema.Int
+      })
+    )),
+    /** Arguments that continue an incomplete search. */
+    next: Schema.optionalKey(Schema.Struct({ cursor: Schema.String, last: Schema.optionalKey(Schema.Int) })),
     matched: Schema.Int,
     scanned: Schema.Int,
     failedItems: Schema.optionalKey(Schema.Int),
     note: Schema.optionalKey(Schema.String),
-    nodes: Schema.Array(Schema.Struct({ node: Schema.String, matched: Schema.Int })),
+    nodes: Schema.Array(
+      Schema.Struct({ node: Schema.String, workflow: Schema.optionalKey(Schema.String), matched: Schema.Int })
+    ),
     matches: Schema.Array(Match)
   }),
-  handler: ({ fields: paths, id, limit, nodes, text, where: source }) =>
+  handler: ({ fields: paths, id, limit, nodes, text, where: source, ...query }) =>
     Effect.gen(function*() {
       if (text === undefined && source === undefined) {
         return yield* parameters.invalid(
@@ -71,37 +139,49 @@ export const searchExecution = Tool.make({
           "For example text: \"cus_123\", or where: \"amount < 0\"."
         )
       }
-      const [where, fields] = [yield* conditions.compile(source), yield* conditions.parsePaths("fields", paths)]
-      const execution = yield* (yield* Executions).get(id)
-      for (const name of nodes ?? []) yield* conditions.checkNode(execution, name, "nodes")
-      const among = { slots: ItemSearch.outputs(execution, nodes), redacts: yield* Tool.RedactSecrets }
-      const result = yield* ItemSearch.search(execution, { text, where }, { ...among, limit, spreads: true }).pipe(
-        Effect.mapError((problem) => conditions.wrongExpression(source ?? "", problem))
-      )
-      const idle = (nodes ?? []).filter((name) => !execution.runs.has(name))
-      const empty = (nodes ?? []).filter((name) =>
-        execution.runs.has(name) && !among.slots.some(({ slot }) => slot.node === name)
-      )
+      const choice = Object.keys(query)
+      if (id !== undefined && choice.length > 0) {
+        return yield* parameters.invalid(
+          choice[0] ?? "",
+          `id is one run; ${choice.join(", ")} choose several`,
+          "Omit one of them."
+        )
+      }
+      const [where, fields] = [yield* conditions.compiler(source), yield* conditions.parsePaths("fields", paths)]
+      const search: RunSearch.Search = {
+        condition: () => ({ text, where: where() }),
+        onProblem: (problem) => conditions.wrongExpression(source ?? "", problem),
+        nodes,
+        limit,
+        redacts: yield* Tool.RedactSecrets
+      }
+      const result = id === undefined
+        ? yield* RunSearch.search({ ...query, defaultLast: 20 }, search)
+        : yield* searchOne(id, search)
       const jsons = result.matches.map(({ item }) => item.json)
       const missing = jsons.length === 0 ? [] : ItemFields.missing(jsons, fields)
-      const notes = [
-        conditions.incomplete(execution),
-        idle.length === 0 ? undefined : `Did not run: ${idle.join(", ")}.`,
-        empty.length === 0 ? undefined : `Without output: ${empty.join(", ")}.`,
-        ...ItemSearch.notes(execution, result, { ...among, isFoundElsewhere: where === undefined }),
-        missing.length === 0 ? undefined : ItemFields.note(missing, jsons, "match shown")
-      ].filter((note) => note !== undefined)
-      return { fields, result, notes, names: yield* outputNames(execution, result.matches) }
+      const notes = missing.length === 0
+        ? result.notes
+        : [...result.notes, ItemFields.note(missing, jsons, "match shown")]
+      return { fields, result, notes, names: yield* outputNames(result.matches) }
     }),
-  summarize: ({ fields, names, notes, result: { failed, matched, matches, nodes, scanned } }) =>
-    defined({
+  summarize: ({ fields, names, notes, result }) => {
+    const { found: { failed, matched, scanned }, matches, nodes } = result
+    const runs = "runs" in result ? result : undefined
+    return defined({
+      runs: runs?.runs,
+      byStatus: runs?.byStatus,
+      next: runs?.next,
       matched,
       scanned,
       failedItems: failed === 0 ? undefined : failed,
       note: notes.length === 0 ? undefined : notes.join(" "),
+      executions: runs?.executions,
       nodes,
-      matches: matches.map(({ index, item, slot }) =>
+      matches: matches.map(({ execution, index, item, slot }) =>
         defined({
+          execution: runs && execution.id,
+          calledBy: runs && execution.calledBy?.executionId,
           node: slot.node,
           run: slot.run,
           output: Connections.portLabel(slot.port),
@@ -112,9 +192,12 @@ export const searchExecution = Tool.make({
           )
         })
       )
-    }),
-  message: ({ matched, scanned }) => ({
-    en: `${matched} of ${scanned} items match`,
+    })
+  },
+  message: ({ matched, runs, scanned }) => ({
+    en: runs === undefined
+      ? `${matched} of ${scanned} items match`
+      : `${matched} of ${scanned} items match, in ${runs.matched} of ${counted(runs.searched, "run")}`,
     ja: `${scanned} 件中 ${matched} 件のアイテムが一致しました`
   })
 })

@@ -1,0 +1,241 @@
+/** Search for items in a selection of executions and in those that they started as sub-workflows. */
+import * as Effect from "effect/Effect"
+import type * as Errors from "../base/Errors.ts"
+import type { Problem } from "../base/Interpreter.ts"
+import { obj } from "../base/Json.ts"
+import { suggestion } from "../base/Nearest.ts"
+import { counted } from "../base/Plural.ts"
+import * as Redact from "../base/Redact.ts"
+import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
+import type { N8nClient } from "../n8n/N8nClient.ts"
+import * as Execution from "./Execution.ts"
+import { Executions } from "./Executions.ts"
+import * as ItemSearch from "./ItemSearch.ts"
+import { nodeNames } from "./NodeExecution.ts"
+import * as Selection from "./Selection.ts"
+
+/** Maximum number of executions searched for one run, itself included. */
+const maxExecutions = 200
+
+/** Search over a set of runs. */
+export interface Search {
+  /** Makes the condition for one execution: each has its own budget for the expression. */
+  readonly condition: () => ItemSearch.Condition
+  /** Converts a problem of the expression, which ends the search of one execution. */
+  readonly onProblem: (problem: Problem) => Errors.ValidationError
+  /** Names of nodes; all if absent. */
+  readonly nodes: ReadonlyArray<string> | undefined
+  /** Maximum number of matches to return; all are counted. */
+  readonly limit: number
+  readonly redacts: boolean
+}
+
+/** Place of a matching item. */
+interface Place {
+  readonly execution: Execution.Execution
+  readonly slot: Execution.Slot
+  readonly index: number
+}
+
+/** Matching item. */
+export interface Match extends Place {
+  readonly item: Execution.Item
+}
+
+/** Result for one execution; it has the places of matches only, since the items of many would not fit in memory. */
+interface Searched extends Omit<ItemSearch.Found, "matches"> {
+  readonly execution: Execution.Execution
+  readonly places: ReadonlyArray<Place>
+}
+
+/** Result for a chosen run, first, and the executions that it started. */
+interface SearchedRun {
+  readonly executions: ReadonlyArray<Searched>
+  /** Whether it started more executions than one search reads. */
+  readonly isCut: boolean
+}
+
+const keyOf = ({ execution, index, slot }: Place) => JSON.stringify([execution.id, slot, index])
+
+/** Places to show: the first match of each run, then the second ones, until there are enough; newest runs first. */
+const shown = (runs: ReadonlyArray<SearchedRun>, limit: number): ReadonlyArray<Place> => {
+  const ranked = runs.flatMap(({ executions }, run) =>
+    executions.flatMap(({ places }) => places).map((place, rank) => ({ place, rank, run }))
+  )
+  const unique = [...new Map(ranked.toReversed().map((entry) => [keyOf(entry.place), entry])).values()]
+  return unique.toSorted((a, b) => a.rank - b.rank || a.run - b.run).slice(0, limit)
+    .toSorted((a, b) => a.run - b.run || a.rank - b.rank).map(({ place }) => place)
+}
+
+const itemAt = ({ execution, index, slot }: Place, redacts: boolean): Execution.Item => {
+  const stored = obj(execution.items(slot, index, 1)[0])
+  const json = stored?.["json"] ?? {}
+  return Execution.item({ ...stored, json: redacts ? Redact.redact(json) : json })
+}
+
+const bytesOf = (execution: Execution.Execution) =>
+  [...execution.runs.values()].flat().flatMap(({ outputs }) => outputs).reduce((sum, { bytes }) => sum + bytes, 0)
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+
+const matchedIn = (run: SearchedRun | undefined) => sum((run?.executions ?? []).map(({ matched }) => matched))
+
+/** Combines the results of several executions. */
+const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
+  // An execution without items says nothing about paths.
+  const [first, ...others] = results.filter(({ scanned }) => scanned > 0).map(({ absent }) => absent)
+  return {
+    matched: sum(results.map(({ matched }) => matched)),
+    scanned: sum(results.map(({ scanned }) => scanned)),
+    failed: sum(results.map(({ failed }) => failed)),
+    failure: results.find(({ failure }) => failure !== undefined)?.failure,
+    absent: (first ?? []).filter((path) => others.every((absent) => absent.includes(path))),
+    redacted: [...new Set(results.flatMap(({ redacted }) => redacted))],
+    passesSecrets: results.some(({ passesSecrets }) => passesSecrets) && results.every(({ matched }) => matched === 0),
+    values: [...new Map(results.flatMap(({ values }) => values))]
+  }
+}
+
+/** Counts matches by node; the workflow's name is added if there are several. */
+const countByNode = (results: ReadonlyArray<Searched>) => {
+  const isOne = new Set(results.map(({ execution }) => execution.workflowId)).size === 1
+  const rows = results.flatMap(({ execution, nodes }) =>
+    nodes.map((row) => ({ ...row, ...(isOne ? {} : { workflow: execution.workflow?.name ?? execution.workflowId }) }))
+  )
+  return [...Map.groupBy(rows, ({ node, workflow = "" }) => JSON.stringify([workflow, node])).values()]
+    .flatMap(([first, ...others]) =>
+      first === undefined ? [] : [{ ...first, matched: sum([first, ...others].map(({ matched }) => matched)) }]
+    )
+    .toSorted((a, b) => b.matched - a.matched)
+}
+
+/** Sentence about some runs; none without any. */
+const about = (runs: ReadonlyArray<unknown>, sentence: (count: string) => string) =>
+  runs.length === 0 ? [] : [sentence(counted(runs.length, "run"))]
+
+/** Explains which data the search could not see. */
+const gaps = (
+  runs: ReadonlyArray<SearchedRun>,
+  all: ReadonlyArray<Execution.Execution>,
+  nodes: Search["nodes"]
+): ReadonlyArray<string> => {
+  const names = [...new Set(all.flatMap(nodeNames))]
+  return [
+    ...about(all.filter(({ isRedacted }) => isRedacted), (some) => `n8n itself hides the items of ${some}.`),
+    ...about(
+      all.filter(({ status }) => !ExecutionHead.isOver(status)),
+      (some) => `Not ended yet: ${some}, searched as far as n8n shows data.`
+    ),
+    ...about(
+      all.filter(({ runs, status }) => ExecutionHead.isOver(status) && runs.size === 0),
+      (some) => `n8n has no data for ${some}.`
+    ),
+    ...about(
+      runs.filter(({ isCut }) => isCut),
+      (some) => `${some} started more sub-workflows than are searched (${maxExecutions - 1}).`
+    ),
+    ...(nodes ?? []).filter((name) => all.length > 0 && !names.includes(name))
+      .map((name) => `No run has a node '${name}'. ${suggestion(name, names) ?? ""}`.trim())
+  ]
+}
+
+/** Counts runs, and those that match, by status. */
+const countByStatus = (runs: ReadonlyArray<Selection.Selected<SearchedRun>>) =>
+  Object.fromEntries(
+    [...Map.groupBy(runs, ({ head }) => head.status ?? "unknown")].map(([status, some]) => [status, {
+      runs: some.length,
+      matched: some.filter(({ value }) => matchedIn(value) > 0).length
+    }])
+  )
+
+/**
+ * Searches the chosen runs, each with the executions that it started, newest first.
+ *
+ * **Details**
+ *
+ * An execution that was both chosen and started by a chosen run is searched and its items are counted once; it counts
+ * as a match of both.
+ */
+export const search = Effect.fn("RunSearch.search")(function*(query: Selection.Query, wanted: Search) {
+  const { condition, limit, nodes, onProblem, redacts } = wanted
+  const executions = yield* Executions
+  const started = new Map<string, Effect.Effect<Searched, Errors.N8nError, N8nClient>>()
+
+  const searchExecution = Effect.fnUntraced(function*(id: string) {
+    const execution = yield* executions.get(id)
+    const options = { slots: ItemSearch.outputs(execution, nodes), redacts, limit, spreads: true }
+    const { matches, ...found } = yield* Effect.mapError(ItemSearch.search(execution, condition(), options), onProblem)
+    const places = matches.map(({ index, slot }) => ({ execution, index, slot }))
+    return { ...found, execution, places } satisfies Searched
+  })
+
+  const searchOnce = Effect.fnUntraced(function*(id: string) {
+    const search = started.get(id) ?? (yield* Effect.cached(searchExecution(id)))
+    started.set(id, search)
+    return yield* search
+  })
+
+  const searchRun = Effect.fnUntraced(function*(head: ExecutionHead.Listed) {
+    const ids = new Set([String(head.id)])
+    const results: Array<Searched> = []
+    for (const id of ids) {
+      if (results.length >= maxExecutions) return { executions: results, isCut: true }
+      const result = yield* Effect.catchTag(searchOnce(id), "NotFoundError", (gone) =>
+        // n8n may have pruned the run of a sub-workflow.
+        results.length === 0 ? Effect.fail(gone) : Effect.succeed(undefined))
+      if (result === undefined) continue
+      results.push(result)
+      for (const [node, runs] of result.execution.runs) {
+        for (const run of runs) {
+          for (const { executionId } of Execution.calls(result.execution, node, run)) ids.add(executionId)
+        }
+      }
+    }
+    return { executions: results, isCut: false }
+  })
+
+  const selection = yield* Selection.select(
+    query,
+    searchRun,
+    ({ executions }) => sum(executions.map(({ execution }) => bytesOf(execution)))
+  )
+  const runs = selection.runs.flatMap(({ value }) => value ?? [])
+  const results = [
+    ...new Map(runs.flatMap(({ executions }) => executions).map((one) => [one.execution.id, one])).values()
+  ]
+  const newest = results.find(({ scanned }) => scanned > 0)?.execution
+  const found = combined(results)
+  return {
+    runs: {
+      searched: runs.length,
+      matched: runs.filter((run) => matchedIn(run) > 0).length,
+      complete: selection.isComplete
+    },
+    next: Selection.next(selection, query),
+    byStatus: countByStatus(selection.runs),
+    executions: selection.runs.flatMap(({ head, value }) =>
+      matchedIn(value) === 0
+        ? []
+        : [{
+          id: String(head.id),
+          status: head.status ?? "unknown",
+          startedAt: head.startedAt ?? null,
+          matched: matchedIn(value)
+        }]
+    ),
+    found,
+    nodes: countByNode(results),
+    matches: shown(runs, limit).map((place) => ({ ...place, item: itemAt(place, redacts) })),
+    notes: [
+      ...(selection.note === undefined ? [] : [selection.note]),
+      ...gaps(runs, results.map(({ execution }) => execution), nodes),
+      ...(newest === undefined
+        ? []
+        : ItemSearch.notes(newest, found, {
+          slots: ItemSearch.outputs(newest, nodes),
+          redacts,
+          isFoundElsewhere: condition().where === undefined
+        }))
+    ]
+  }
+})
