@@ -92,7 +92,7 @@ const combined = (results: ReadonlyArray<Searched>): ItemSearch.Totals => {
     absent: (first ?? []).filter((path) => others.every((absent) => absent.includes(path))),
     redacted: [...new Set(results.flatMap(({ redacted }) => redacted))],
     passesSecrets: results.some(({ passesSecrets }) => passesSecrets) && results.every(({ matched }) => matched === 0),
-    values: [...new Map(results.flatMap(({ values }) => values))]
+    values: [...new Map(results.flatMap(({ values }) => values).toReversed())].toReversed()
   }
 }
 

@@ -44,7 +44,7 @@ export const parameters = {
   status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only in this state." })),
   startedAfter: isoTime("startedAfter", "Started at or after, ISO 8601."),
   startedBefore: isoTime("startedBefore", "Started before."),
-  cursor: text("nextCursor of the previous page.")
+  cursor: text("From the previous answer.")
 }
 
 const Parameters = Schema.Struct(parameters)

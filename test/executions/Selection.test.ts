@@ -19,7 +19,13 @@ const run = (id: number, status = "success", workflowId = id % 2 === 0 ? "even" 
   data: {}
 })
 
-const workflow = (id: string, name: string): N8nApi.Workflow => ({ id, name, nodes: [], connections: {}, active: false })
+const workflow = (id: string, name: string): N8nApi.Workflow => ({
+  id,
+  name,
+  nodes: [],
+  connections: {},
+  active: false
+})
 
 const runs = (count: number) => Array.from({ length: count }, (_, index) => run(index + 1))
 
@@ -89,7 +95,8 @@ describe("a selection", () => {
       const next = Selection.next(first, query)
       assert.strictEqual(next?.last, 7)
       assert.deepStrictEqual(ids(yield* select({ ...next })), [7, 6, 5, 4, 3, 2, 1])
-      const error = yield* Effect.flip(hurried(Selection.select(query, () => Effect.never)))
+      const error = yield* Effect.flip(hurried(Selection.select(query, () =>
+        Effect.never)))
       assert.deepInclude(error, { _tag: "ApiError", reason: "Timeout" })
     }).pipe(Effect.provide(holding(runs(12)))))
 

@@ -37,9 +37,9 @@ describe("the listing", () => {
     for (const tool of listed) assert.isAtMost(tokens(tool), 350, tool.name)
     const cost = (some: typeof listed) => some.reduce((sum, tool) => sum + tokens(tool), 0)
     const byDefault: ReadonlySet<string> = new Set(tools.byDefault.map(({ name }) => name))
-    assert.isAtMost(cost(listed.filter(({ name }) => byDefault.has(name))), 5_300)
-    assert.isAtMost(cost(listed), 6_600)
-    assert.isAtMost(Buffer.byteLength(JSON.stringify({ tools: tools.byDefault.map(McpServer.listing) })), 60_000)
+    assert.isAtMost(cost(listed.filter(({ name }) => byDefault.has(name))), 5_900)
+    assert.isAtMost(cost(listed), 7_000)
+    assert.isAtMost(Buffer.byteLength(JSON.stringify({ tools: tools.byDefault.map(McpServer.listing) })), 66_000)
   })
 
   it("describes every parameter, and has objects at the roots", () => {

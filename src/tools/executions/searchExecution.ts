@@ -84,7 +84,7 @@ export const searchExecution = Tool.make({
   title: "Search executions' items",
   searchHint: "find items, records, values in execution data, which node, which runs, grep, filter, trace a record",
   description:
-    "Which items contain a value or meet a condition? Searches the output of all nodes of one run (id), or of many: byStatus shows whether it separates failed from successful runs.",
+    "Which items contain a value or meet a condition? Searches all nodes' output in one run (id) or many; byStatus compares failed with successful runs.",
   annotations: Tool.readOnly,
   scopes: ["execution:read"],
   partialScopes: {
@@ -93,7 +93,7 @@ export const searchExecution = Tool.make({
     "workflow:read": "names of workflows"
   },
   input: Schema.Struct({
-    id: Schema.optionalKey(parameters.executionIdFor("One run; without it, the runs that match:")),
+    id: Schema.optionalKey(parameters.executionIdFor("One run. Omit to search many.")),
     ...Selection.parameters,
     last: parameters.optional(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }, { message: "last must be from 1 to 200" })),

@@ -1,7 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Executions from "../../../src/executions/Executions.ts"
+import * as FakeN8n from "../../../src/testing/FakeN8n.ts"
+import type * as N8nApi from "../../../src/testing/n8nApi/N8nApi.ts"
 import * as tools from "../../../src/tools/index.ts"
 import { document, from, holding, items, node, run } from "../../executions/runData.ts"
+import { catalogue } from "../../support/catalogue.ts"
 
 const orders = Array.from({ length: 300 }, (_, index) => ({
   orderNo: `A-${index}`,
@@ -160,4 +165,164 @@ describe("search_execution", () => {
       const shown = yield* search({ text: "A-217", fields: ["customer.apiKey", "customer"] })
       assert.notInclude(JSON.stringify(shown), "canary")
     }))
+})
+
+/** An execution of a shop, `minutes` after midnight. */
+const order = (
+  id: number,
+  status: "success" | "error" | "running",
+  runData: object,
+  more: { readonly workflowId?: string; readonly data?: object } = {}
+): N8nApi.Execution => {
+  const { workflowId = "shop" } = more
+  const base = document(runData, { status, nodes: Object.keys(runData).map((name) => node(name)) })
+  return {
+    ...base,
+    id: String(id),
+    workflowId,
+    startedAt: new Date(Date.UTC(2026, 10, 20, 0, id)).toISOString(),
+    data: { resultData: { runData }, ...more.data },
+    workflowData: { ...base["workflowData"] as object, id: workflowId, name: workflowId }
+  }
+}
+
+const output = (...jsons: ReadonlyArray<object>) => [run(0, { main: [items(...jsons)] })]
+
+const caller = (id: string) => ({
+  data: { parentExecution: { executionId: id, workflowId: "shop" } },
+  workflowId: "pack"
+})
+
+/** A failed order calls a workflow that calls another, once per item. */
+const shop = [
+  order(1, "success", { Take: output({ sku: "A", stock: 3 }) }),
+  order(2, "error", {
+    Take: output({ sku: "B", stock: 0 }),
+    Pack: [run(1, { main: [items({ done: true })] }, {
+      metadata: { subExecution: { executionId: "3", workflowId: "pack" }, subExecutionsCount: 1 }
+    })]
+  }),
+  order(3, "success", {
+    Each: [run(0, {
+      main: [[
+        { json: { 箱: 1 }, metadata: { subExecution: { executionId: "4", workflowId: "pack" } } },
+        { json: { 箱: 2 }, metadata: { subExecution: { executionId: "5", workflowId: "pack" } } }
+      ]]
+    }, { metadata: { subExecutionsCount: 2 } })]
+  }, caller("2")),
+  order(4, "success", { Box: output({ label: "倉庫 17", apiKey: "canary-1" }) }, caller("3")),
+  order(6, "error", { Take: output(...Array.from({ length: 30 }, (_, n) => ({ sku: "C", stock: 0, n }))) }),
+  order(7, "running", { Take: output({ sku: "D", stock: 5 }) })
+]
+
+const searchRuns = (args: object, executions: ReadonlyArray<N8nApi.Execution> = shop) =>
+  Effect.provide(
+    tools.searchExecution.run(args),
+    Layer.mergeAll(FakeN8n.layer({ workflows: [], executions }), Executions.layer(), catalogue)
+  ).pipe(Effect.map(({ data }) => data as Effect.Success<ReturnType<typeof tools.searchExecution.call>>))
+
+describe("search_execution over many runs", () => {
+  it.effect("correlates a condition with the status of the runs", () =>
+    Effect.gen(function*() {
+      const { byStatus, executions, matches, runs, ...rest } = yield* searchRuns({
+        where: "stock === 0",
+        workflowId: "shop",
+        limit: 3,
+        fields: ["sku", "n"]
+      })
+      assert.deepStrictEqual(runs, { searched: 3, matched: 2, complete: true })
+      assert.deepStrictEqual(byStatus, { error: { runs: 2, matched: 2 }, success: { runs: 1, matched: 0 } })
+      assert.deepStrictEqual(executions?.map(({ id, matched, status }) => [id, status, matched]), [
+        ["6", "error", 30],
+        ["2", "error", 1]
+      ])
+      assert.deepInclude(rest, { matched: 31, scanned: 36 })
+      assert.deepStrictEqual(rest.nodes, [{ node: "Take", workflow: "shop", matched: 31 }])
+      // One of each run first.
+      assert.deepStrictEqual(
+        matches.map(({ execution, index, item }) => [execution, index, item.json]),
+        [["6", 0, { sku: "C", n: 0 }], ["6", 1, { sku: "C", n: 1 }], ["2", 0, { sku: "B" }]]
+      )
+    }))
+
+  it.effect("searches executions of sub-workflows three levels deep with the chosen run, and names their caller", () =>
+    Effect.gen(function*() {
+      const { byStatus, executions, matches, note, runs } = yield* searchRuns({
+        text: "倉庫",
+        workflowId: "shop",
+        status: "error"
+      })
+      assert.deepStrictEqual(runs, { searched: 2, matched: 1, complete: true })
+      assert.deepStrictEqual(byStatus, { error: { runs: 2, matched: 1 } })
+      assert.deepStrictEqual(executions?.map(({ id, matched }) => [id, matched]), [["2", 1]])
+      assert.deepInclude(matches[0], { execution: "4", calledBy: "3", node: "Box" })
+      assert.notInclude(JSON.stringify(matches), "canary")
+      // Execution 5 was pruned.
+      assert.isUndefined(note)
+    }))
+
+  it.effect("counts the items of an execution once, though it was chosen and also called", () =>
+    Effect.gen(function*() {
+      const { byStatus, matched, matches, runs, scanned } = yield* searchRuns({ text: "倉庫" })
+      assert.deepStrictEqual(runs, { searched: 5, matched: 3, complete: true })
+      assert.deepStrictEqual(byStatus, { error: { runs: 2, matched: 1 }, success: { runs: 3, matched: 2 } })
+      assert.deepStrictEqual([matched, scanned, matches.length], [1, 36, 1])
+    }))
+
+  it.effect("continues where a search ended, and says what it could not see", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 50 }, (_, index) => order(index + 1, "success", { Take: output({ n: index }) }))
+      const first = yield* searchRuns({ where: "n >= 0" }, many)
+      assert.deepStrictEqual([first.runs, first.matched], [{ searched: 20, matched: 20, complete: false }, 20])
+      const second = yield* searchRuns({ where: "n >= 0", last: 200, ...first.next }, many)
+      assert.deepStrictEqual([second.runs, second.next], [{ searched: 30, matched: 30, complete: true }, undefined])
+      const hidden = yield* searchRuns({ text: "sku", nodes: ["Take", "Tske"] }, [
+        order(1, "success", { Take: output({}) }, { data: { redactionInfo: { isRedacted: true } } }),
+        order(2, "success", {})
+      ])
+      assert.strictEqual(
+        hidden.note,
+        "n8n itself hides the items of 1 run. n8n has no data for 1 run. No run has a node 'Tske'. Did you mean 'Take'?"
+      )
+      const running = yield* searchRuns({ text: "sku", status: "running" })
+      assert.deepStrictEqual([running.matched, running.note], [
+        1,
+        "Not ended yet: 1 run, searched as far as n8n shows data."
+      ])
+    }))
+
+  it.effect("explains why nothing matches", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        (yield* searchRuns({ where: "stcok === 0", workflowId: "shop" })).note,
+        "No item here has stcok; nearest: stock."
+      )
+      assert.strictEqual(
+        (yield* searchRuns({ where: "stock === '0'", workflowId: "shop" })).note,
+        "Nothing matches; the first values: stock 0."
+      )
+      const none = yield* searchRuns({ text: "x", workflowId: "none" })
+      assert.deepStrictEqual([none.runs, none.matched], [{ searched: 0, matched: 0, complete: true }, 0])
+      const both = yield* Effect.flip(searchRuns({ text: "x", id: "1", last: 3 }))
+      assert.deepInclude(both, { _tag: "ValidationError", field: "last" })
+    }))
+
+  it.effect("reads a run that was still going again, and each other run once", () =>
+    Effect.gen(function*() {
+      const fake = yield* FakeN8n.FakeN8n
+      const reads = Effect.map(fake.requests, (all) => all.filter(({ url }) => url.includes("includeData")).length)
+      const search = (query: object) => tools.searchExecution.call({ text: "late", ...query })
+      assert.deepInclude(yield* search({ status: "running" }), { matched: 0, scanned: 1 })
+      yield* fake.addExecution(order(7, "success", { Take: output({ sku: "D" }), Ship: output({ state: "late" }) }))
+      const first = yield* search({})
+      assert.deepStrictEqual([first.matched, first.runs?.matched], [1, 1])
+      const before = yield* reads
+      assert.deepStrictEqual(yield* search({}), first)
+      // The pruned execution is requested again.
+      assert.strictEqual((yield* reads) - before, 1)
+    }).pipe(Effect.provide(Layer.mergeAll(
+      FakeN8n.layer({ workflows: [], executions: shop }),
+      Executions.layer(),
+      catalogue
+    ))))
 })
