@@ -94,6 +94,8 @@ export interface Segment {
   readonly first: number
   readonly text: string
   readonly items: () => ReadonlyArray<unknown>
+  /** Redacts values of the segment; the identity if it has no secrets. */
+  readonly redactor: () => <A>(value: A) => A
 }
 
 /** Nodes and connections as they ran (`workflowData`). */

@@ -231,7 +231,7 @@ export const search = Effect.fnUntraced(function*(
         yield* Effect.yieldNow
       }
       if (!mayMatch(segment.text)) continue
-      const redact = redacts ? Redact.forJson(segment.text) : <A>(value: A) => value
+      const redact = redacts ? segment.redactor() : <A>(value: A) => value
       for (const [place, stored] of segment.items().entries()) {
         if (clock.currentTimeMillisUnsafe() - since > yieldEvery.millis) {
           yield* Effect.yieldNow

@@ -23,7 +23,7 @@ const pack = (block: Uint8Array) =>
 let last: { readonly packed: Uint8Array; readonly unpacked: Uint8Array } | undefined
 
 const unpack = (packed: Uint8Array): Uint8Array => {
-  if (last?.packed !== packed) last = { packed, unpacked: inflateRawSync(packed) }
+  if (last?.packed !== packed) last = { packed, unpacked: inflateRawSync(packed, { chunkSize: blockBytes }) }
   return last.unpacked
 }
 

@@ -4,6 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 import { arr, int, num, obj, str } from "../base/Json.ts"
+import * as Redact from "../base/Redact.ts"
 import * as ExecutionHead from "../n8n/model/ExecutionHead.ts"
 import * as Execution from "./Execution.ts"
 import { type Handling, type List, Scanner, skip, value } from "./jsonScan.ts"
@@ -203,6 +204,20 @@ export class ExecutionReader {
 
 const decoder = new TextDecoder()
 
+const identity = <A>(value: A) => value
+
+/** Segments without secrets, which a repeated search need not examine again. */
+const clean = new WeakMap<List, Set<number>>()
+
+const redactorOf = (list: List, index: number, text: string) => {
+  const known = clean.get(list) ?? new Set()
+  clean.set(list, known)
+  if (known.has(index)) return identity
+  if (Redact.mayHold(text)) return Redact.redact
+  known.add(index)
+  return identity
+}
+
 /** Segments from the one that contains the element `from`. */
 function* segments(body: Body, list: List, from: number): Generator<Execution.Segment & { readonly bytes: number }> {
   const start = Math.max(0, list.marks.findLastIndex(({ element }) => element <= from))
@@ -212,7 +227,13 @@ function* segments(body: Body, list: List, from: number): Generator<Execution.Se
     const end = list.marks[index + 1]?.at ?? list.end
     const joined = decoder.decode(body.read(mark.at, end)).trimEnd()
     const text = joined.endsWith(",") ? joined.slice(0, -1) : joined
-    yield { first: mark.element, bytes: end - mark.at, text, items: () => arr(JSON.parse(`[${text}]`)) }
+    yield {
+      first: mark.element,
+      bytes: end - mark.at,
+      text,
+      items: () => arr(JSON.parse(`[${text}]`)),
+      redactor: () => redactorOf(list, index, text)
+    }
   }
 }
 

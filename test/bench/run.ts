@@ -6,7 +6,8 @@ const benches = {
   nodes: () => import("./nodes.ts"),
   growth: () => import("./growth.ts"),
   items: () => import("./items.ts"),
-  sync: () => import("./sync.ts")
+  sync: () => import("./sync.ts"),
+  runs: () => import("./runs.ts")
 }
 
 const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)
