@@ -25,6 +25,7 @@ import { throughFaults } from "./faults.ts"
 import { guarding } from "./guarding.ts"
 import { guides } from "./guides.ts"
 import { instance } from "./instance.ts"
+import { manyRuns } from "./manyRuns.ts"
 import { publishing } from "./publishing.ts"
 import { RealN8n } from "./RealN8n.ts"
 import { replaying } from "./replaying.ts"
@@ -607,6 +608,7 @@ export const suite = (version: string) => {
     validation(it, version)
     guides(it, v2)
     building(it, { drafts })
+    manyRuns(it, { v2 })
     if (v2) balanced(it)
 
     it.effect("after a crash of n8n: what it kept, and no exception", () =>
