@@ -50,7 +50,6 @@ const toShown = (
   }))
 })
 
-/** Maximum characters of a page's details; longer parts are shortened. */
 const room = 2_000_000
 
 /** Details of a picture within `maxChars`. */
@@ -84,7 +83,6 @@ export const html = (template: string, picture: Picture): string =>
 /** Page without a picture, for MCP clients that pass one. */
 export const app = (template: string): string => fill(template, { title: "n8n workflow", picture: "", data: "null" })
 
-/** Maximum characters of details in a tool's answer. */
 const messageRoom = 400_000
 
 /** Message for the page in `_meta` of a tool's answer. */

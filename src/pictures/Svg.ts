@@ -11,7 +11,6 @@ export { style, variables } from "./theme.ts"
 interface Placed {
   readonly node: Node
   readonly box: geometry.Box
-  /** Available width for the text under it. */
   readonly room: number
 }
 

@@ -40,19 +40,15 @@ export interface Node extends geometry.Shape {
   /** Key in the picture. */
   readonly id: string
   readonly name: string
-  /** Display name of its type. */
   readonly label: string
   readonly glyph: Glyph
   readonly place: geometry.Point | undefined
   readonly status?: Status
-  /** Status in words, for screen readers. */
   readonly statusText?: string
   /** Short description below the name, such as its operation. */
   readonly subtitle?: string
-  /** Items and time of its runs. */
   readonly figures?: string
   readonly formerName?: string
-  /** Position before the change. */
   readonly formerPlace?: geometry.Point
   readonly isDisabled: boolean
   readonly isPinned: boolean
@@ -75,7 +71,6 @@ export interface Link {
   readonly to: string
   readonly input: Connections.Port
   readonly status?: "ran" | "idle" | "added" | "removed"
-  /** Number of items that passed through. */
   readonly items?: number
 }
 

@@ -34,7 +34,6 @@ interface Quoted {
   readonly open: string
 }
 
-/** Redacts the quoted values after a pattern's matches if the match contains a credential's name. */
 const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: RegExpExecArray) => Quoted): string => {
   let result = ""
   let done = 0
@@ -171,7 +170,6 @@ const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
 const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
 
-/** Text that a word encodes; `undefined` if it encodes none. */
 const decoded = (word: string): string | undefined =>
   hexadecimal.test(word)
     ? Buffer.from(word, "hex").toString("latin1")

@@ -41,7 +41,6 @@ const callers: ReadonlyMap<string, number> = new Map([
 
 const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
 
-/** Collector of what the code of a node does. */
 class Collector {
   outside = false
   state = false
@@ -141,7 +140,6 @@ class Collector {
     ) this.callsAny = true
   }
 
-  /** Visits a name that is read, in its parent. */
   private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
     const name = this.isFree(node, scope)
     if (name === undefined || typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return

@@ -171,7 +171,6 @@ const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
-/** Values written to names and properties anywhere in a program. */
 interface Writes {
   readonly assigned: Map<string, Array<Written>>
   readonly properties: Map<string, Array<Written>>

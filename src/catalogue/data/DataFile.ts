@@ -48,7 +48,6 @@ export interface Contents {
   /** n8n's release: `2.41.1`. */
   readonly release: string
   readonly types: ReadonlyArray<NodeType.NodeType>
-  /** Types missing in other releases. */
   readonly releases: Releases.Releases
   readonly deprecations: Deprecations.Deprecations
   readonly credentials: CredentialTypes
@@ -85,7 +84,6 @@ export interface DataFile {
   readonly deprecations: Deprecations.Deprecations
   readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: Effect.Effect<string, Errors.ValidationError>
-  /** Reads a type; `undefined` if the file lacks it. */
   readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
 }
 

@@ -85,7 +85,6 @@ const shapes: Record<string, string> = {
   resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
 }
 
-/** Description of valid values for types with objects. */
 const example = (property: Property): string => {
   const { name, type } = property
   if (type === "collection") {

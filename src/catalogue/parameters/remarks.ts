@@ -10,7 +10,6 @@ import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } f
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** Context of the remarks on a node. */
 interface Context {
   readonly suggest: Suggest
   readonly properties: ReadonlyArray<Property>

@@ -35,14 +35,11 @@ export const Details = Schema.Struct({
   type: Schema.String,
   name: Schema.String,
   description: optional(Schema.String),
-  /** Facts to know before using the node. */
   notes: optional(Schema.Array(Schema.String)),
   version: Schema.Finite,
   versions: Schema.Array(Schema.Finite),
   trigger: optional(Schema.Boolean),
-  /** Whether n8n no longer offers it. */
   hidden: optional(Schema.Boolean),
-  /** Type of its variant for AI agents. */
   tool: optional(Schema.String),
   credentials: optional(Schema.Array(Schema.Struct({
     type: Schema.String,
@@ -198,7 +195,6 @@ const find = (properties: ReadonlyArray<NodeType.Property>, path: string): Reado
   })
 }
 
-/** First names that fit, and the number of the rest. */
 const fitNames = (names: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
   if (size(names) <= room) return names
   const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= room - 20)
@@ -264,7 +260,6 @@ const whole = (
 const label = ({ index, name, required, type }: Ports.Port, count: number) =>
   `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name ? ` ${name}` : ""}${required ? " (required)" : ""}`
 
-/** Maximum number of conditional ports. */
 const mostConditional = 8
 
 const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>

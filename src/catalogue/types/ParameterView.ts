@@ -15,7 +15,6 @@ export interface Parameter {
   readonly default?: Schema.Json
   /** Choices; at level `whole`, meanings by value. */
   readonly options?: Schema.Json
-  /** Number of options if not all are shown. */
   readonly optionCount?: number
   /** Whether n8n loads the options from the service. */
   readonly dynamic?: boolean
@@ -31,7 +30,6 @@ export interface Parameter {
   /** n8n's advice to those who build workflows with a model. */
   readonly hint?: string
   readonly placeholder?: string
-  /** Condition under which it applies. */
   readonly when?: string
 }
 
@@ -104,7 +102,6 @@ export const exampleOf = ({ placeholder, type }: Property | { placeholder?: stri
 export const when = ({ hide, show }: DisplayOptions): string | undefined =>
   [...rules(show, "is"), ...rules(hide, "is not")].join(", ") || undefined
 
-/** Maximum length of a default. */
 const longestDefault = 200
 
 const worthTelling = (value: unknown): Schema.Json | undefined => {
@@ -151,7 +148,6 @@ const fieldsOf = (property: Property, level: Level, about: About): Parameter["fi
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
 }
 
-/** Forms of values by type. */
 const shapes: Readonly<Record<string, string>> = {
   resourceLocator: "{__rl: true, mode, value}",
   workflowSelector: "{__rl: true, mode: \"id\", value}",
