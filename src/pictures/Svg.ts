@@ -1,7 +1,6 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
-import type { Port as PortOf } from "../n8n/model/Connections.ts"
 import * as geometry from "./geometry.ts"
-import type { Link, Node, Note, Picture, Status } from "./Picture.ts"
+import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
@@ -106,19 +105,19 @@ const portShape = ({ x, y }: geometry.Point, type: string) =>
 
 const ports = ({ box, node }: Placed): string => {
   const local = { ...box, x: 0, y: 0 }
-  const outputs = node.outputs.filter(({ type }) => type === "main")
-  const names = outputs.length > 1 ? outputs.filter(({ name }) => name !== undefined && name !== "") : []
-  const inputs = node.inputs.filter(({ type }) => type === "main")
-  const inputNames = inputs.length > 1 ? inputs.filter(({ name }) => name !== undefined && name !== "") : []
+  const named = (ports: ReadonlyArray<Port>) => {
+    const main = ports.filter(({ type }) => type === "main")
+    return main.length > 1 ? main.filter(({ name = "" }) => name !== "") : []
+  }
   const hanging = node.inputs.filter(({ type }) => type !== "main")
   return [
     ...node.inputs.map((port) => portShape(geometry.inputAt(node, local, port), port.type)),
     ...node.outputs.map((port) => portShape(geometry.outputAt(node, local, port), port.type)),
-    ...names.map((port) => {
+    ...named(node.outputs).map((port) => {
       const { x, y } = geometry.outputAt(node, local, port)
       return text(x + 11, y + 4, ellipsis(port.name ?? "", smallSize, 72), "small halo dim")
     }),
-    ...inputNames.map((port) => {
+    ...named(node.inputs).map((port) => {
       const { x, y } = geometry.inputAt(node, local, port)
       return text(x - 19, y + 4, ellipsis(port.name ?? "", smallSize, 60), "end small halo dim")
     }),
@@ -215,8 +214,8 @@ const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string 
 const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
   const [from, to] = [places.get(link.from), places.get(link.to)]
   if (from === undefined || to === undefined) return []
-  const end = geometry.inputAt(to.node, to.box, link.input as PortOf)
-  const start = geometry.outputAt(from.node, from.box, link.output as PortOf)
+  const end = geometry.inputAt(to.node, to.box, link.input)
+  const start = geometry.outputAt(from.node, from.box, link.output)
   return [{ link, end, path: geometry.path(start, end, link.output.type) }]
 }
 

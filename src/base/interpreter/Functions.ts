@@ -21,7 +21,8 @@ type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value:
 
 type Bind = (value: unknown, env: Env | undefined, run: Run) => void
 
-const keyOf = (property: Acorn.AssignmentProperty): string =>
+/** Key of a property in an object or in a pattern. */
+export const keyOf = (property: Acorn.AssignmentProperty | Acorn.Property): string =>
   property.computed
     ? refuse(property, "A computed key")
     : property.key.type === "Identifier"

@@ -31,7 +31,7 @@ const fromAI = ({ description, displayName, name }: Property) => {
 }
 
 const text = (property: Property, { isTool }: Context) =>
-  isTool && property.noDataExpression !== true && !isForAgent(property) ? fromAI(property) : field(property.name)
+  isTool && property.noDataExpression !== true ? fromAI(property) : field(property.name)
 
 /** Whether the parameter is the tool's description, which the agent reads. */
 const isForAgent = ({ name }: Property) => name === "description" || name === "toolDescription"
@@ -126,7 +126,7 @@ const shownOf = (values: ReadonlyArray<Property>, { isTool, version }: Context) 
 const requiredOf = (properties: ReadonlyArray<Property>, context: Context, depth: number) =>
   Object.fromEntries(
     shownOf(properties, context).flatMap((each) =>
-      each.required && depth < 3 ? [[each.name, sample(each, context, depth + 1)] as const] : []
+      each.required ? [[each.name, sample(each, context, depth + 1)] as const] : []
     )
   )
 
