@@ -7,6 +7,7 @@ import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import type { Reach } from "./effects.ts"
 import lists from "./javascript.json" with { type: "json" }
 import * as Scopes from "./scopes.ts"
+import { typeOf } from "./scopes.ts"
 
 const words = (texts: ReadonlyArray<string>): ReadonlySet<string> => new Set(texts.join(" ").split(" "))
 
@@ -38,8 +39,6 @@ const callers: ReadonlyMap<string, number> = new Map([
   ...[...words(lists.callers)].map((name) => [name, 0] as const),
   ...["from", "parse", "groupBy"].map((name) => [name, 1] as const)
 ])
-
-const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
 
 class Collector {
   outside = false
