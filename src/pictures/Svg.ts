@@ -1,5 +1,6 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
 import * as geometry from "./geometry.ts"
+import { statusWords } from "./model.ts"
 import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
@@ -243,24 +244,12 @@ const drawNote = (note: Note): string =>
     }>${xml(line)}</text>`
   ).join("") + "</g>"
 
-const legend: { readonly [S in Status]?: string } = {
-  success: "ran",
-  error: "failed",
-  waiting: "waits",
-  running: "runs",
-  added: "added",
-  removed: "removed",
-  changed: "changed",
-  renamed: "renamed",
-  warning: "warning"
-}
-
 const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: string; readonly width: number } => {
   let at = x
-  const entries = (Object.keys(legend) as ReadonlyArray<Status>).filter((status) =>
-    picture.nodes.some((node) => node.status === status)
+  const entries = (Object.keys(statusWords) as ReadonlyArray<Status>).filter((status) =>
+    status !== "idle" && picture.nodes.some((node) => node.status === status)
   ).map((status) => {
-    const word = picture.overlay === "Problems" && status === "error" ? "error" : legend[status] ?? ""
+    const word = picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status]
     const svg = `<g class="s-${status}">${markAt(status, at + 10, y - 4)}${text(at + 26, y, word, "small")}</g>`
     at += 44 + textWidth(word, smallSize)
     return svg

@@ -37,18 +37,22 @@ export type Overlay =
     readonly missingCredentials?: ReadonlyArray<MissingCredential>
   }
 
-/** Status of a node in the overlay; `idle` did not run in the execution. */
-export type Status =
-  | "success"
-  | "error"
-  | "waiting"
-  | "running"
-  | "idle"
-  | "added"
-  | "removed"
-  | "changed"
-  | "renamed"
-  | "warning"
+/** Statuses of nodes in overlays, in words. */
+export const statusWords = {
+  success: "ran",
+  error: "failed",
+  waiting: "waits",
+  running: "runs",
+  idle: "did not run",
+  added: "added",
+  removed: "removed",
+  changed: "changed",
+  renamed: "renamed",
+  warning: "warning"
+}
+
+/** Status of a node in the overlay. */
+export type Status = keyof typeof statusWords
 
 /** Node of a picture. */
 export interface Node extends geometry.Shape {

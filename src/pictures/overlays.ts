@@ -9,7 +9,7 @@ import * as Comparison from "../workflows/diff/Comparison.ts"
 import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
-import type { Document, Link, LookOf, Node, Overlay, Status } from "./model.ts"
+import { type Document, type Link, type LookOf, type Node, type Overlay, type Status, statusWords } from "./model.ts"
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
 export const farthest = 1e7
@@ -69,14 +69,6 @@ const plain = (workflow: Document, show: details.Show): Overlaid => {
 
 const millis = (time: number) => time < 1_000 ? `${Math.round(time)} ms` : `${(time / 1_000).toFixed(1)} s`
 
-const statusWords: { readonly [status: string]: string } = {
-  success: "ran",
-  error: "failed",
-  idle: "did not run",
-  waiting: "waits",
-  running: "runs"
-}
-
 const runStatus = (status: string): Status =>
   status === "success" || status === "error" || status === "waiting" || status === "running" ? status : "idle"
 
@@ -112,7 +104,7 @@ const ofExecution = (workflow: Document, execution: Execution.Execution, show: d
       ].join(" · ")
       return defined({
         status,
-        statusText: [statusWords[status] ?? status, ...(runs.length === 0 ? [] : [figures])].join(", "),
+        statusText: [statusWords[status], ...(runs.length === 0 ? [] : [figures])].join(", "),
         figures: runs.length === 0 ? undefined : figures,
         sections: details.ofRun(json, execution, show)
       })

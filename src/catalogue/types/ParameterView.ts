@@ -4,6 +4,7 @@ import { defined, obj } from "../../base/Json.ts"
 import { operations } from "../parameters/Operators.ts"
 import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
+import listed from "./shapes.json" with { type: "json" }
 
 /** Description of a parameter. */
 export interface Parameter {
@@ -148,19 +149,7 @@ const fieldsOf = (property: Property, level: Level, about: About): Parameter["fi
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
 }
 
-const shapes: Readonly<Record<string, string>> = {
-  resourceLocator: "{__rl: true, mode, value}",
-  workflowSelector: "{__rl: true, mode: \"id\", value}",
-  assignmentCollection:
-    "{assignments: [{id, name, type: \"string\" | \"number\" | \"boolean\" | \"array\" | \"object\", value}]}",
-  filter:
-    "{options: {caseSensitive, leftValue: \"\", typeValidation: \"strict\" | \"loose\", version}, conditions: [{id, " +
-    "leftValue, rightValue, operator: {type, operation, singleValue: true where there is no rightValue}}], " +
-    "combinator: \"and\" | \"or\"}",
-  resourceMapper:
-    "{mappingMode: \"autoMapInputData\", value: null} or {mappingMode: \"defineBelow\", value: {column: " +
-    "value}, matchingColumns: [column], schema: [{id, displayName, type, required, display}]}"
-}
+const shapes: Readonly<Record<string, string>> = listed
 
 const operators = Object.fromEntries(Object.entries(operations).map(([type, names]) => [type, names.join(" ")]))
 
