@@ -24,8 +24,11 @@ export interface ResourceTarget extends Target {
 }
 
 /** Target as in the errors' context. */
-export const targetFields = ({ operation, resourceId, resourceType }: Target) =>
-  defined({ operation, resourceType, resourceId })
+export const targetFields = ({ operation, resourceId, resourceType }: Target) => ({
+  operation,
+  ...(resourceType === undefined ? {} : { resourceType }),
+  ...(resourceId === undefined ? {} : { resourceId })
+})
 
 const target = {
   operation: Schema.optionalKey(Schema.String),

@@ -60,11 +60,11 @@ const signs: { readonly [S in Status]?: string } = {
   error: "M0 -4v4M0 4v.1",
   waiting: "M0 -4v4l3 2",
   running: "M-3 -4l6 4-6 4z",
-  warning: "M0 -4v4M0 4v.1",
   added: "M-4 0h8M0 -4v8",
   removed: "M-4 0h8",
   changed: "M-5 1q2.500-5 5-1t5-1",
-  renamed: "M-4 0h8M1 -3l3 3-3 3"
+  renamed: "M-4 0h8M1 -3l3 3-3 3",
+  warning: "M0 -4v4M0 4v.1"
 }
 
 const markAt = (status: Status, x: number, y: number) => {
@@ -246,10 +246,10 @@ const drawNote = (note: Note): string =>
 
 const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: string; readonly width: number } => {
   let at = x
-  const entries = (Object.keys(statusWords) as ReadonlyArray<Status>).filter((status) =>
-    status !== "idle" && picture.nodes.some((node) => node.status === status)
+  const entries = (Object.keys(signs) as ReadonlyArray<Status>).filter((status) =>
+    picture.nodes.some((node) => node.status === status)
   ).map((status) => {
-    const word = picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status]
+    const word = picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status] ?? status
     const svg = `<g class="s-${status}">${markAt(status, at + 10, y - 4)}${text(at + 26, y, word, "small")}</g>`
     at += 44 + textWidth(word, smallSize)
     return svg

@@ -37,22 +37,27 @@ export type Overlay =
     readonly missingCredentials?: ReadonlyArray<MissingCredential>
   }
 
-/** Statuses of nodes in overlays, in words. */
-export const statusWords = {
+/** Status of a node in the overlay; `idle` did not run in the execution. */
+export type Status =
+  | "success"
+  | "error"
+  | "waiting"
+  | "running"
+  | "idle"
+  | "added"
+  | "removed"
+  | "changed"
+  | "renamed"
+  | "warning"
+
+/** Words for statuses that are not words for themselves. */
+export const statusWords: { readonly [S in Status]?: string } = {
   success: "ran",
   error: "failed",
-  waiting: "waits",
-  running: "runs",
   idle: "did not run",
-  added: "added",
-  removed: "removed",
-  changed: "changed",
-  renamed: "renamed",
-  warning: "warning"
+  waiting: "waits",
+  running: "runs"
 }
-
-/** Status of a node in the overlay. */
-export type Status = keyof typeof statusWords
 
 /** Node of a picture. */
 export interface Node extends geometry.Shape {

@@ -104,7 +104,7 @@ const ofExecution = (workflow: Document, execution: Execution.Execution, show: d
       ].join(" · ")
       return defined({
         status,
-        statusText: [statusWords[status], ...(runs.length === 0 ? [] : [figures])].join(", "),
+        statusText: [statusWords[status] ?? status, ...(runs.length === 0 ? [] : [figures])].join(", "),
         figures: runs.length === 0 ? undefined : figures,
         sections: details.ofRun(json, execution, show)
       })
