@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Hint } from "./Advice.ts"
+import { defined } from "./Json.ts"
 import { redactText } from "./Redact.ts"
 
 /** Operation of a request and its resource; becomes the `context` of its errors. */
@@ -133,12 +134,12 @@ export const report = (error: Failure): Report => {
       return Predicate.isString(value) ? [[key, redactText(value).slice(0, maxDetails)]] : []
     })
   )
-  return {
+  return defined({
     name: _tag,
     message: redactText(error.message).slice(0, maxDetails),
-    ...(error instanceof ApiError && error.statusCode !== undefined ? { statusCode: error.statusCode } : {}),
+    statusCode: error instanceof ApiError ? error.statusCode : undefined,
     context
-  }
+  })
 }
 
 /** Whether this server's machine is at fault, not the call. */

@@ -39,7 +39,6 @@ export interface Predicate {
 
 /** Compiles expressions. */
 export interface Interpreter {
-  /** Compiles an expression over the names of a scope. */
   readonly compile: (source: string) => Result.Result<Program, Problem>
   /**
    * Compiles a condition on one JSON item.
@@ -53,7 +52,6 @@ export interface Interpreter {
   readonly where: (source: string, limits?: Limits) => Result.Result<Predicate, Problem>
 }
 
-/** The longest expression accepted, in characters. */
 const maxSource = 50_000
 
 // One step takes about 20 to 60 ns.

@@ -45,7 +45,6 @@ const write = (frame: Frame, key: PropertyKey, value: unknown): void => {
   }
 }
 
-/** The length of the shortest key that can hold a secret. */
 const shortestSecretKey = 20
 
 /** The object with the secrets in its keys redacted, or `undefined` if they hold none. */

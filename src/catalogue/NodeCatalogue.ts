@@ -9,7 +9,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import type * as Scope from "effect/Scope"
 import { fileURLToPath } from "node:url"
 import * as Errors from "../base/Errors.ts"
 import { nearest } from "../base/Nearest.ts"
@@ -155,18 +154,10 @@ export const layer = (
   Layer.effect(
     NodeCatalogue,
     Effect.gen(function*() {
-      const context = yield* Effect.context<FileSystem.FileSystem | Scope.Scope>()
       const isBeside = FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.exists(dataFile), () => false))
       const path = options.dataFile ?? ((yield* isBeside) ? dataFile : installedFile())
-      // Opened immediately, because the package may be replaced before the first lookup.
-      const file = yield* Effect.option(FileSystem.FileSystem.use((fs) => fs.open(path)))
+      const file = yield* DataFile.open(path)
       const added = yield* Effect.forEach(options.nodes ?? [], Packages.read)
-      return yield* make(
-        Option.match(file, {
-          onNone: () => Effect.provideContext(DataFile.open(path), context),
-          onSome: (file) => DataFile.read(path, file)
-        }),
-        added.flatMap(({ types }) => types)
-      )
+      return yield* make(file, added.flatMap(({ types }) => types))
     })
   )

@@ -7,14 +7,14 @@ import * as Evaluate from "../catalogue/types/Evaluate.ts"
 import * as NodeType from "../catalogue/types/NodeType.ts"
 import * as Ports from "../catalogue/types/Ports.ts"
 import * as Workflow from "../n8n/model/Workflow.ts"
-import * as Look from "./Look.ts"
+import type { LookOf } from "./model.ts"
 
 const subtitleOf = ({ operation, resource }: Obj) =>
   typeof operation === "string" && !operation.startsWith("=")
     ? { subtitle: typeof resource === "string" && !resource.startsWith("=") ? `${operation}: ${resource}` : operation }
     : {}
 
-const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Ports.Evaluate): Look.LookOf => (node) => {
+const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Ports.Evaluate): LookOf => (node) => {
   const nodeType = find(Workflow.typeOf(node))
   const version = num(node["typeVersion"]) ?? 1
   const description = nodeType && (NodeType.at(nodeType, version) ?? nodeType.descriptions[0])
@@ -36,9 +36,8 @@ const of = (find: (type: string) => NodeType.NodeType | undefined, evaluate: Por
 /** Appearance of the nodes of these workflows; unknown if the catalogue cannot be read. */
 export const forWorkflows = (
   ...workflows: ReadonlyArray<Obj>
-): Effect.Effect<Look.LookOf, never, NodeCatalogue.NodeCatalogue> => {
-  return Effect.all([NodeCatalogue.findAll(workflows.flatMap(Workflow.typesOf)), Evaluate.make]).pipe(
+): Effect.Effect<LookOf, never, NodeCatalogue.NodeCatalogue> =>
+  Effect.all([NodeCatalogue.findAll(workflows.flatMap(Workflow.typesOf)), Evaluate.make]).pipe(
     Effect.map(([find, evaluate]) => of(find, evaluate)),
-    Effect.orElseSucceed(() => Look.unknown)
+    Effect.orElseSucceed(() => () => undefined)
   )
-}

@@ -1,24 +1,15 @@
 /** Picture as a self-contained HTML page with pan, zoom, search and details, without network requests. Pure. */
+import { defined } from "../base/Json.ts"
 import { metaKey, type PictureMessage } from "./Message.ts"
-import type { Node, Picture, Section, Status } from "./Picture.ts"
+import type { Node, Picture, Section } from "./Picture.ts"
 import * as Svg from "./Svg.ts"
 import { xml } from "./text.ts"
 
 /** Details of a picture on the page. */
-export interface Shown {
-  readonly title: string
-  readonly subtitle: string
-  readonly focus?: string
-  readonly sections: ReadonlyArray<Section>
-  readonly nodes: ReadonlyArray<{
-    readonly id: string
-    readonly name: string
-    readonly label: string
-    readonly status?: Status
-    readonly statusText?: string
-    readonly formerName?: string
-    readonly sections: ReadonlyArray<Section>
-  }>
+export interface Shown extends Pick<Picture, "title" | "subtitle" | "focus" | "sections"> {
+  readonly nodes: ReadonlyArray<
+    Pick<Node, "id" | "name" | "label" | "status" | "statusText" | "formerName" | "sections">
+  >
 }
 
 /** Placeholders in the built template. */
@@ -31,26 +22,17 @@ const cut = (sections: ReadonlyArray<Section>, most: number): ReadonlyArray<Sect
       : { ...section, text: `${section.text.slice(0, most).toWellFormed()}…` }
   )
 
-const toShown = (
-  { focus, nodes, sections, subtitle, title }: Picture,
-  most: number
-): Shown => ({
-  title,
-  subtitle,
-  ...(focus === undefined ? {} : { focus }),
-  sections: cut(sections, most),
-  nodes: nodes.map(({ formerName, id, label, name, sections, status, statusText }: Node) => ({
-    id,
-    name,
-    label,
-    ...(status === undefined ? {} : { status }),
-    ...(statusText === undefined ? {} : { statusText }),
-    ...(formerName === undefined ? {} : { formerName }),
-    sections: cut(sections, most)
-  }))
-})
+const toShown = ({ focus, nodes, sections, subtitle, title }: Picture, most: number): Shown =>
+  defined({
+    title,
+    subtitle,
+    focus,
+    sections: cut(sections, most),
+    nodes: nodes.map(({ formerName, id, label, name, sections, status, statusText }) =>
+      defined({ id, name, label, status, statusText, formerName, sections: cut(sections, most) })
+    )
+  })
 
-/** Maximum characters of a page's details; longer parts are shortened. */
 const room = 2_000_000
 
 /** Details of a picture within `maxChars`. */
@@ -84,7 +66,6 @@ export const html = (template: string, picture: Picture): string =>
 /** Page without a picture, for MCP clients that pass one. */
 export const app = (template: string): string => fill(template, { title: "n8n workflow", picture: "", data: "null" })
 
-/** Maximum characters of details in a tool's answer. */
 const messageRoom = 400_000
 
 /** Message for the page in `_meta` of a tool's answer. */

@@ -12,15 +12,13 @@ import * as Connections from "../n8n/model/Connections.ts"
 import { isNote, namedNodes, nameOf, parametersOf, typeOf } from "../n8n/model/Workflow.ts"
 import * as details from "./details.ts"
 import { glyphOf } from "./glyphs.ts"
-import * as Look from "./Look.ts"
 import type { Document, Node, Note, Options, Picture, Port } from "./model.ts"
 import { farthest, overlaid, pointOf } from "./overlays.ts"
 
 export { type Section } from "./details.ts"
 export { type Point } from "./geometry.ts"
 export { type Glyph } from "./glyphs.ts"
-export { type Look, type LookOf } from "./Look.ts"
-export type { Document, Link, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
+export type { Document, Link, Look, LookOf, Node, Note, Options, Overlay, Picture, Port, Status } from "./model.ts"
 
 /** Node types that run another workflow. */
 const callers = /\.(executeWorkflow|toolWorkflow|retrieverWorkflow)$/
@@ -78,7 +76,7 @@ const noteOf = (node: Obj, show: details.Show): ReadonlyArray<Note> => {
 /** Picture of a workflow with an overlay. */
 export const make = (
   workflow: Document,
-  { lookOf = Look.unknown, overlay, showsSecrets = false }: Options = {}
+  { lookOf = () => undefined, overlay, showsSecrets = false }: Options = {}
 ): Picture => {
   const show = details.show(showsSecrets)
   const parts = overlaid(workflow, overlay, show, lookOf)

@@ -12,5 +12,5 @@ export const make = Effect.fn("Pictures.make")(function*(
 ): Effect.fn.Return<Picture.Picture, never, NodeCatalogue> {
   const before = options.overlay?._tag === "Difference" ? [options.overlay.before] : []
   const lookOf = yield* Looks.forWorkflows(workflow, ...before)
-  return yield* Layout.place(Picture.make(workflow, { ...options, lookOf }))
+  return Layout.place(Picture.make(workflow, { ...options, lookOf }))
 })

@@ -1,7 +1,7 @@
 /** Renders a picture as SVG in the style of n8n's editor, light and dark. Pure. */
-import type { Port as PortOf } from "../n8n/model/Connections.ts"
 import * as geometry from "./geometry.ts"
-import type { Link, Node, Note, Picture, Status } from "./Picture.ts"
+import { statusWords } from "./model.ts"
+import type { Link, Node, Note, Picture, Port, Status } from "./Picture.ts"
 import { ellipsis, width as textWidth, wrap, xml } from "./text.ts"
 import { style } from "./theme.ts"
 
@@ -11,7 +11,6 @@ export { style, variables } from "./theme.ts"
 interface Placed {
   readonly node: Node
   readonly box: geometry.Box
-  /** Available width for the text under it. */
   readonly room: number
 }
 
@@ -61,11 +60,11 @@ const signs: { readonly [S in Status]?: string } = {
   error: "M0 -4v4M0 4v.1",
   waiting: "M0 -4v4l3 2",
   running: "M-3 -4l6 4-6 4z",
-  warning: "M0 -4v4M0 4v.1",
   added: "M-4 0h8M0 -4v8",
   removed: "M-4 0h8",
   changed: "M-5 1q2.500-5 5-1t5-1",
-  renamed: "M-4 0h8M1 -3l3 3-3 3"
+  renamed: "M-4 0h8M1 -3l3 3-3 3",
+  warning: "M0 -4v4M0 4v.1"
 }
 
 const markAt = (status: Status, x: number, y: number) => {
@@ -107,19 +106,19 @@ const portShape = ({ x, y }: geometry.Point, type: string) =>
 
 const ports = ({ box, node }: Placed): string => {
   const local = { ...box, x: 0, y: 0 }
-  const outputs = node.outputs.filter(({ type }) => type === "main")
-  const names = outputs.length > 1 ? outputs.filter(({ name }) => name !== undefined && name !== "") : []
-  const inputs = node.inputs.filter(({ type }) => type === "main")
-  const inputNames = inputs.length > 1 ? inputs.filter(({ name }) => name !== undefined && name !== "") : []
+  const named = (ports: ReadonlyArray<Port>) => {
+    const main = ports.filter(({ type }) => type === "main")
+    return main.length > 1 ? main.filter(({ name = "" }) => name !== "") : []
+  }
   const hanging = node.inputs.filter(({ type }) => type !== "main")
   return [
     ...node.inputs.map((port) => portShape(geometry.inputAt(node, local, port), port.type)),
     ...node.outputs.map((port) => portShape(geometry.outputAt(node, local, port), port.type)),
-    ...names.map((port) => {
+    ...named(node.outputs).map((port) => {
       const { x, y } = geometry.outputAt(node, local, port)
       return text(x + 11, y + 4, ellipsis(port.name ?? "", smallSize, 72), "small halo dim")
     }),
-    ...inputNames.map((port) => {
+    ...named(node.inputs).map((port) => {
       const { x, y } = geometry.inputAt(node, local, port)
       return text(x - 19, y + 4, ellipsis(port.name ?? "", smallSize, 60), "end small halo dim")
     }),
@@ -216,8 +215,8 @@ const drawCount = ({ link: { items, output }, path: { label } }: Drawn): string 
 const linkPath = (places: ReadonlyMap<string, Placed>) => (link: Link): ReadonlyArray<Drawn> => {
   const [from, to] = [places.get(link.from), places.get(link.to)]
   if (from === undefined || to === undefined) return []
-  const end = geometry.inputAt(to.node, to.box, link.input as PortOf)
-  const start = geometry.outputAt(from.node, from.box, link.output as PortOf)
+  const end = geometry.inputAt(to.node, to.box, link.input)
+  const start = geometry.outputAt(from.node, from.box, link.output)
   return [{ link, end, path: geometry.path(start, end, link.output.type) }]
 }
 
@@ -245,24 +244,12 @@ const drawNote = (note: Note): string =>
     }>${xml(line)}</text>`
   ).join("") + "</g>"
 
-const legend: { readonly [S in Status]?: string } = {
-  success: "ran",
-  error: "failed",
-  waiting: "waits",
-  running: "runs",
-  added: "added",
-  removed: "removed",
-  changed: "changed",
-  renamed: "renamed",
-  warning: "warning"
-}
-
 const drawLegend = (picture: Picture, x: number, y: number): { readonly svg: string; readonly width: number } => {
   let at = x
-  const entries = (Object.keys(legend) as ReadonlyArray<Status>).filter((status) =>
+  const entries = (Object.keys(signs) as ReadonlyArray<Status>).filter((status) =>
     picture.nodes.some((node) => node.status === status)
   ).map((status) => {
-    const word = picture.overlay === "Problems" && status === "error" ? "error" : legend[status] ?? ""
+    const word = picture.overlay === "Problems" && status === "error" ? "error" : statusWords[status] ?? status
     const svg = `<g class="s-${status}">${markAt(status, at + 10, y - 4)}${text(at + 26, y, word, "small")}</g>`
     at += 44 + textWidth(word, smallSize)
     return svg

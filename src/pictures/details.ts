@@ -19,14 +19,12 @@ export interface Section {
 /** Converts foreign text and values to safe text. */
 export interface Show {
   readonly showsSecrets: boolean
-  /** Text on one line. */
   readonly line: (text: string) => string
   readonly text: (text: string) => string
   /** Value as indented JSON; strings unchanged. */
   readonly value: (value: unknown) => string
 }
 
-/** Maximum number of characters in a section. */
 const most = 6_000
 
 const shortened = (text: string): string =>
@@ -63,7 +61,6 @@ export const ofNode = (node: Obj, show: Show): ReadonlyArray<Section> => {
   ]
 }
 
-/** Number of items shown for input and output. */
 const shownItems = 3
 
 const items = (title: string, total: number, side: ReadonlyArray<Execution.Item>, show: Show) =>

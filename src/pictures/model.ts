@@ -1,15 +1,30 @@
 /** Parts of a picture. */
 import type { Obj } from "../base/Json.ts"
 import type { MissingCredential, Problem } from "../base/Problem.ts"
+import type * as Ports from "../catalogue/types/Ports.ts"
 import type * as Execution from "../executions/Execution.ts"
 import type * as Connections from "../n8n/model/Connections.ts"
 import type * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
 import type { Glyph } from "./glyphs.ts"
-import type * as Look from "./Look.ts"
 
 /** Workflow of any origin; malformed parts are not drawn. */
 export type Document = Obj
+
+/** Appearance of a node, from its type. */
+export interface Look {
+  /** Display name of the type, such as `HTTP Request`. */
+  readonly label: string
+  readonly isTrigger: boolean
+  /** Declared ports, if known. */
+  readonly inputs: ReadonlyArray<Ports.Port> | undefined
+  readonly outputs: ReadonlyArray<Ports.Port> | undefined
+  /** Operation of the node, such as `post: message`. */
+  readonly subtitle?: string
+}
+
+/** Appearance of a node, or `undefined` if its type is unknown. */
+export type LookOf = (node: Obj) => Look | undefined
 
 /** Information drawn on top of the workflow. */
 export type Overlay =
@@ -35,24 +50,29 @@ export type Status =
   | "renamed"
   | "warning"
 
+/** Words for statuses that are not words for themselves. */
+export const statusWords: { readonly [S in Status]?: string } = {
+  success: "ran",
+  error: "failed",
+  idle: "did not run",
+  waiting: "waits",
+  running: "runs"
+}
+
 /** Node of a picture. */
 export interface Node extends geometry.Shape {
   /** Key in the picture. */
   readonly id: string
   readonly name: string
-  /** Display name of its type. */
   readonly label: string
   readonly glyph: Glyph
   readonly place: geometry.Point | undefined
   readonly status?: Status
-  /** Status in words, for screen readers. */
   readonly statusText?: string
   /** Short description below the name, such as its operation. */
   readonly subtitle?: string
-  /** Items and time of its runs. */
   readonly figures?: string
   readonly formerName?: string
-  /** Position before the change. */
   readonly formerPlace?: geometry.Point
   readonly isDisabled: boolean
   readonly isPinned: boolean
@@ -75,7 +95,6 @@ export interface Link {
   readonly to: string
   readonly input: Connections.Port
   readonly status?: "ran" | "idle" | "added" | "removed"
-  /** Number of items that passed through. */
   readonly items?: number
 }
 
@@ -105,7 +124,7 @@ export interface Picture {
 export interface Options {
   readonly overlay?: Overlay | undefined
   /** Appearance by node type; see `Looks.forWorkflows`. */
-  readonly lookOf?: Look.LookOf
+  readonly lookOf?: LookOf
   /** Whether secrets are shown unredacted. */
   readonly showsSecrets?: boolean | undefined
 }

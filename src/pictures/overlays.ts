@@ -9,8 +9,7 @@ import * as Comparison from "../workflows/diff/Comparison.ts"
 import * as WorkflowDiff from "../workflows/diff/WorkflowDiff.ts"
 import * as details from "./details.ts"
 import type * as geometry from "./geometry.ts"
-import type * as Look from "./Look.ts"
-import type { Document, Link, Node, Overlay, Status } from "./model.ts"
+import { type Document, type Link, type LookOf, type Node, type Overlay, type Status, statusWords } from "./model.ts"
 
 /** Largest coordinate; beyond it floating-point steps get too coarse. */
 export const farthest = 1e7
@@ -69,14 +68,6 @@ const plain = (workflow: Document, show: details.Show): Overlaid => {
 }
 
 const millis = (time: number) => time < 1_000 ? `${Math.round(time)} ms` : `${(time / 1_000).toFixed(1)} s`
-
-const statusWords: { readonly [status: string]: string } = {
-  success: "ran",
-  error: "failed",
-  idle: "did not run",
-  waiting: "waits",
-  running: "runs"
-}
 
 const runStatus = (status: string): Status =>
   status === "success" || status === "error" || status === "waiting" || status === "running" ? status : "idle"
@@ -236,13 +227,13 @@ const ofProblems = (
   }
 }
 
-const namesBy = (lookOf: Look.LookOf): Connections.OutputNames => (node) => {
+const namesBy = (lookOf: LookOf): Connections.OutputNames => (node) => {
   const names = lookOf({ ...node })?.outputs?.flatMap((port) => port.type === "main" ? [port.name] : [])
   return names?.length === 1 ? [undefined] : names
 }
 
 /** The parts of a picture that depend on its overlay. */
-export const overlaid = (workflow: Document, overlay: Overlay | undefined, show: details.Show, lookOf: Look.LookOf) => {
+export const overlaid = (workflow: Document, overlay: Overlay | undefined, show: details.Show, lookOf: LookOf) => {
   switch (overlay?._tag) {
     case undefined:
       return plain(workflow, show)

@@ -1,76 +1,13 @@
 /** Colours and fonts after n8n's editor, light and dark. */
+import colours from "./colours.json" with { type: "json" }
 
-type Palette = { readonly [name: string]: string }
+const declare = (mode: 0 | 1) => Object.entries(colours).map(([name, modes]) => `--${name}:${modes[mode]}`).join(";")
 
-const light: Palette = {
-  bg: "#f5f5f5",
-  dot: "#d4d4d4",
-  box: "#ffffff",
-  line: "#cccccc",
-  edge: "#b0b0b0",
-  text: "#2b2b2b",
-  dim: "#696969",
-  plain: "#333333",
-  orange: "#d9730b",
-  pink: "#d6256c",
-  green: "#0a7a5c",
-  blue: "#2563c9",
-  violet: "#7a3ff2",
-  red: "#c93a2b",
-  ok: "#21855a",
-  bad: "#d11f1f",
-  warn: "#9a6400",
-  new: "#21855a",
-  old: "#d11f1f",
-  mod: "#b35900",
-  ren: "#5a4fcf",
-  note1: "#fff4cf",
-  note2: "#f9ddc4",
-  note3: "#fad3d3",
-  note4: "#d3f0df",
-  note5: "#d3e4fb",
-  note6: "#e6dafb",
-  note7: "#ececec"
-}
-
-const dark: Palette = {
-  bg: "#171717",
-  dot: "#333333",
-  box: "#2b2b2b",
-  line: "#4a4a4a",
-  edge: "#6a6a6a",
-  text: "#f2f2f2",
-  dim: "#a8a8a8",
-  plain: "#e2e2e2",
-  orange: "#ff9d42",
-  pink: "#ff5c97",
-  green: "#3cc79a",
-  blue: "#77a8ff",
-  violet: "#b191ff",
-  red: "#ff7a6b",
-  ok: "#4cc38a",
-  bad: "#ff6369",
-  warn: "#f0b429",
-  new: "#4cc38a",
-  old: "#ff6369",
-  mod: "#ff9d42",
-  ren: "#a79bff",
-  note1: "#4a4222",
-  note2: "#4d3a2a",
-  note3: "#4d2d2d",
-  note4: "#23432f",
-  note5: "#23374f",
-  note6: "#3a2f52",
-  note7: "#262626"
-}
-
-const declare = (palette: Palette) => Object.entries(palette).map(([name, colour]) => `--${name}:${colour}`).join(";")
-
-/** CSS variables of both palettes; `data-theme` on the element overrides the system's preference. */
+/** CSS variables of the light and the dark palette; `data-theme` on the element overrides the system's preference. */
 export const variables = (element: string): string =>
-  `${element}{${declare(light)}}` +
-  `@media(prefers-color-scheme:dark){${element}:not([data-theme=light]){${declare(dark)}}}` +
-  `${element}[data-theme=dark]{${declare(dark)}}`
+  `${element}{${declare(0)}}` +
+  `@media(prefers-color-scheme:dark){${element}:not([data-theme=light]){${declare(1)}}}` +
+  `${element}[data-theme=dark]{${declare(1)}}`
 
 const marks = {
   success: "ok",

@@ -9,8 +9,7 @@ import MiniSearch from "minisearch"
 import * as Search from "../../src/catalogue/search/Search.ts"
 import wordLists from "../../src/catalogue/search/wordLists.json" with { type: "json" }
 import * as NodeType from "../../src/catalogue/types/NodeType.ts"
-import { blindQueries } from "../catalogue/search/blindQueries.ts"
-import { queries } from "../catalogue/search/nodeQueries.ts"
+import { blindQueries, queries } from "../catalogue/search/queries.ts"
 import * as nodeTypes from "../support/nodeTypes.ts"
 
 type Ranked = (query: string) => ReadonlyArray<string>

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as Layout from "../../src/pictures/Layout.ts"
 import * as Picture from "../../src/pictures/Picture.ts"
 import * as workflows from "./workflows.ts"
@@ -21,49 +20,46 @@ const without = (name: string) =>
   workflows.withNodes(workflows.orders, ({ position, ...node }) => node["name"] === name ? node : { ...node, position })
 
 describe("Layout", () => {
-  it.effect("leaves places as the editor has them", () =>
-    Effect.gen(function*() {
-      const picture = Picture.make(workflows.orders)
-      assert.strictEqual(yield* Layout.place(picture), picture)
-    }))
+  it("leaves places as the editor has them", () => {
+    const picture = Picture.make(workflows.orders)
+    assert.strictEqual(Layout.place(picture), picture)
+  })
 
-  it.effect("finds a place for one node, beside what it is linked with, and moves no other", () =>
-    Effect.gen(function*() {
-      const before = places(Picture.make(workflows.orders))
-      const picture = yield* Layout.place(Picture.make(without("Ship")))
-      for (const [name, place] of places(picture)) if (name !== "Ship") assert.deepStrictEqual(place, before.get(name))
-      assert.deepStrictEqual(hidden(picture), [])
-    }))
+  it("finds a place for one node, beside what it is linked with, and moves no other", () => {
+    const before = places(Picture.make(workflows.orders))
+    const picture = Layout.place(Picture.make(without("Ship")))
+    for (const [name, place] of places(picture)) if (name !== "Ship") assert.deepStrictEqual(place, before.get(name))
+    assert.deepStrictEqual(hidden(picture), [])
+  })
 
-  it.effect("lays all out from left to right where most have no place, sub-nodes below what they serve", () =>
-    Effect.gen(function*() {
-      const bare = workflows.withNodes(workflows.agent, ({ position: _, ...node }) => node)
-      const picture = yield* Layout.place(Picture.make(bare))
-      const at = (name: string) => places(picture).get(name) ?? { x: Number.NaN, y: Number.NaN }
-      assert.deepStrictEqual(hidden(picture), [])
-      assert.isBelow(at("New ticket").x, at("Triage agent").x)
-      assert.isBelow(at("Triage agent").x, at("Hand to support").x)
-      for (const name of ["Chat model", "Ticket memory", "Look up order"]) {
-        assert.isAbove(at(name).y, at("Triage agent").y + 96)
-      }
-    }))
+  it("lays all out from left to right where most have no place, sub-nodes below what they serve", () => {
+    const bare = workflows.withNodes(workflows.agent, ({ position: _, ...node }) => node)
+    const picture = Layout.place(Picture.make(bare))
+    const at = (name: string) => places(picture).get(name) ?? { x: Number.NaN, y: Number.NaN }
+    assert.deepStrictEqual(hidden(picture), [])
+    assert.isBelow(at("New ticket").x, at("Triage agent").x)
+    assert.isBelow(at("Triage agent").x, at("Hand to support").x)
+    for (const name of ["Chat model", "Ticket memory", "Look up order"]) {
+      assert.isAbove(at(name).y, at("Triage agent").y + 96)
+    }
+  })
 
-  it.effect("lays out nodes that all lie on one spot, loops too", () =>
-    Effect.gen(function*() {
-      const heap = workflows.withNodes(workflows.large(25), (node) => ({ ...node, position: [0, 0] }))
-      const picture = yield* Layout.place(Picture.make(heap))
-      assert.deepStrictEqual(hidden(picture), [])
-      assert.strictEqual(picture.nodes.length, 250)
-    }))
+  it("lays out nodes that all lie on one spot, loops too", () => {
+    const heap = workflows.withNodes(workflows.large(25), (node) => ({ ...node, position: [0, 0] }))
+    const picture = Layout.place(Picture.make(heap))
+    assert.deepStrictEqual(hidden(picture), [])
+    assert.strictEqual(picture.nodes.length, 250)
+  })
 
-  it.effect("moves what a difference removed from under what came for it", () =>
-    Effect.gen(function*() {
-      const replaced = workflows.withNodes(workflows.orders, (node) =>
-        node["name"] === "Ship" ? { ...node, id: "new", name: "Send", type: "n8n-nodes-base.slack" } : node)
-      const picture = yield* Layout.place(
-        Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } })
-      )
-      assert.deepStrictEqual(hidden(picture), [])
-      assert.deepStrictEqual(places(picture).get("Send"), { x: 1120, y: 208 })
-    }))
+  it("moves what a difference removed from under what came for it", () => {
+    const replaced = workflows.withNodes(
+      workflows.orders,
+      (node) => node["name"] === "Ship" ? { ...node, id: "new", name: "Send", type: "n8n-nodes-base.slack" } : node
+    )
+    const picture = Layout.place(
+      Picture.make(replaced, { overlay: { _tag: "Difference", before: workflows.orders } })
+    )
+    assert.deepStrictEqual(hidden(picture), [])
+    assert.deepStrictEqual(places(picture).get("Send"), { x: 1120, y: 208 })
+  })
 })

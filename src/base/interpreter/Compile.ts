@@ -1,6 +1,6 @@
 /** Compiles JavaScript's syntax tree to closures; any syntax not handled here is refused. */
 import type * as Acorn from "acorn"
-import { functionExpression } from "./Functions.ts"
+import { functionExpression, keyOf } from "./Functions.ts"
 import * as Members from "./Members.ts"
 import { operation, unary } from "./Operators.ts"
 import * as Patterns from "./Patterns.ts"
@@ -53,12 +53,7 @@ const object = (node: Acorn.ObjectExpression, scope: Scope): Evaluate => {
   const parts = node.properties.map((property) => {
     if (property.type === "SpreadElement") return { spread: expression(property.argument, scope) }
     if (property.kind !== "init") return refuse(property, "A getter or setter")
-    if (property.computed) return refuse(property, "A computed key")
-    const key = property.key.type === "Identifier"
-      ? property.key.name
-      : property.key.type === "Literal"
-      ? String(property.key.value)
-      : refuse(property.key)
+    const key = keyOf(property)
     if (key === "__proto__") return refuse(property, "A key '__proto__'")
     return { key, value: expression(property.value, scope) }
   })

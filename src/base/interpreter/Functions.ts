@@ -19,10 +19,10 @@ import { charge, descend, elements, fail, Fn, type Run } from "./Values.ts"
 /** Runs a statement; a returned value is wrapped in an object. */
 type Execute = (env: Env | undefined, run: Run) => undefined | { readonly value: unknown }
 
-/** Binds a value to the names of a pattern. */
 type Bind = (value: unknown, env: Env | undefined, run: Run) => void
 
-const keyOf = (property: Acorn.AssignmentProperty): string =>
+/** Key of a property in an object or in a pattern. */
+export const keyOf = (property: Acorn.AssignmentProperty | Acorn.Property): string =>
   property.computed
     ? refuse(property, "A computed key")
     : property.key.type === "Identifier"
@@ -116,7 +116,6 @@ export const functionExpression = (
 
 const result = (body: Execute): Evaluate => (env, run) => body(env, run)?.value
 
-/** Declares the names of statements in their scope. */
 const declareAll = (statements: ReadonlyArray<Acorn.Statement>, scope: Scope) => {
   for (const statement of statements) {
     if (statement.type === "FunctionDeclaration") declare(scope, statement.id.name, false)

@@ -28,7 +28,6 @@ const fn = (builtin: Builtin) => new Fn((args, run) => builtin(run, args))
 
 const mathFunctions = ["abs", "ceil", "floor", "log10", "max", "min", "pow", "round", "sign", "sqrt", "trunc"] as const
 
-/** Argument of Object.keys and similar functions. */
 const objectOf = (run: Run, value: unknown): { readonly [key: string]: unknown } => {
   if (value === null || value === undefined) return fail(run, "type", `${kindOf(value)} has no keys`)
   const object = typeof value === "string" ? split(run, value, "") : Array.isArray(value) ? value : record(value) ?? {}

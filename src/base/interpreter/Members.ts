@@ -47,7 +47,6 @@ export const get = (object: unknown, key: string | number, run: Run, at: number,
   return fail(run, "refused", `'${key}' can only be called`)
 }
 
-/** Converts a computed key. */
 const keyOf = (run: Run, value: unknown): string | number => {
   if (typeof value === "number" && value >= 0) return value
   const key = toText(run, value)

@@ -30,7 +30,6 @@ const integer = (run: Run, value: unknown): number => Math.trunc(toNumber(run, v
 export const optional = (run: Run, value: unknown): number | undefined =>
   value === undefined ? undefined : integer(run, value)
 
-/** A method that passes each element to its callback. */
 const iterate = (
   apply: (self: Array<unknown>, call: (value: unknown, index: number) => unknown, run: Run) => unknown
 ): Method<Array<unknown>> =>
@@ -94,7 +93,6 @@ const whole = (apply: (self: string) => string): Method<string> => (run, self) =
   return apply(self)
 }
 
-/** Argument of a search in a text. */
 const needle = (run: Run, value: unknown): string =>
   value instanceof Pattern
     ? fail(run, "type", "A string is needed here, not a regular expression")

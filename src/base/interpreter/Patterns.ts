@@ -17,7 +17,6 @@ const nonSpaces = "\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681
   "\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 const lineEnds = "\\n\\r\\x{2028}\\x{2029}"
 
-/** Translates a JavaScript regular expression to RE2's syntax. */
 const translate = (source: string, flags: string): string => {
   let isInClass = false
   const translated = source.replace(/\\[^]|[[\].^]/g, (token, at: number) => {

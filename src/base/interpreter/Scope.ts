@@ -15,11 +15,8 @@ export type Evaluate = (env: Env | undefined, run: Run) => unknown
 export interface Compilation {
   /** Whether the scope is an item: `$json` is the whole item, and anything missing, at any depth, is `undefined`. */
   readonly isItem: boolean
-  /** Compiles an expression of any kind. */
   readonly expression: (node: Acorn.Expression | Acorn.PrivateIdentifier, scope: Scope) => Evaluate
-  /** Paths of an item that the expression names, by their JSON. */
   readonly reads: Map<string, ReadonlyArray<string | number>>
-  /** Number of regular expressions. */
   patterns: number
   /** The steps of one pass through the current function, and its depth of nesting. */
   cost: number
@@ -39,7 +36,6 @@ export const uninitialized = Symbol("uninitialized")
 /** The value of a chain that ended at `?.`. */
 export const shortCircuited = Symbol("shortCircuited")
 
-/** Maximum depth of nesting. */
 const maxNesting = 250
 
 const constructs: { readonly [type: string]: string } = {

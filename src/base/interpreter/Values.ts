@@ -26,7 +26,6 @@ export interface Run {
   lookAt: number
   /** Deadline in milliseconds of the clock; unknown before the clock is first read. */
   until: number | undefined
-  /** Milliseconds of a clock. */
   readonly now: () => number
   /** Depth of the host's stack, in nested expressions. */
   depth: number
@@ -85,7 +84,6 @@ export const fail = (run: Run, kind: Problem["kind"], message: string): never =>
   throw new Problem({ kind, message, at: run.at })
 }
 
-/** Number of steps between two readings of the clock. */
 const stepsPerLook = 10_000
 
 /** Time limit of one evaluation in milliseconds, since charges by steps are estimates. */
@@ -123,7 +121,6 @@ export const elementCost = 4
 /** Charges for reading or copying a text. */
 export const chargeText = (run: Run, length: number): void => charge(run, Math.floor(length / 16))
 
-/** Maximum length of a text that a program builds from others. */
 const maxText = 1_000_000
 
 /** Charges for a text that is built from others. */
@@ -234,7 +231,6 @@ export const toPrimitive = (run: Run, value: unknown, hint: "string" | "number" 
 export const toText = (run: Run, value: unknown): string =>
   typeof value === "string" ? value : String(toPrimitive(run, value, "string"))
 
-/** Maximum length of a text that is parsed as a number or a date. */
 const maxNumber = 100
 
 const numeric = /^\s*([-+]?(\d[\da-fox.+-]*|\.[\de+-]*|I[a-z]*))?\s*$/i

@@ -12,7 +12,6 @@ export const root =
 /** The same for names beyond ASCII. */
 export const foreignRoot = /парол|Парол|ПАРОЛ|パスワード|[\u200b-\u200d\u2060\ufeff\u00ad]/
 
-/** Zero-width characters, which may be in a name. */
 const unseen = /[\u200b-\u200d\u2060\ufeff\u00ad]/g
 
 /** Page cursors that end in "token", which are not secrets and which an agent needs, and flags about secrets. */
@@ -133,7 +132,6 @@ const obvious = new RegExp(
 /** Template placeholders; n8n's (`{{ … }}`) count only inside texts, since an expression's value starts with `=`. */
 const placeholder = /\$\{[^{}]*\}|#\{[^{}]*\}|%s/g
 
-/** Whether a value under a credential's name is certainly not a secret. */
 const isPlain = (name: string, value: string): boolean =>
   plain.has(value) || obvious.test(value) ||
   (/credentials?$/i.test(name) && /\S\s\S/.test(value)) ||

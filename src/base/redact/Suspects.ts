@@ -32,7 +32,6 @@ const isEscaped = (json: string, at: number): boolean => {
   return slashes % 2 === 1
 }
 
-/** The positions of the quotes around a position inside a string. */
 const quotesAround = (json: string, at: number) => {
   let start = json.lastIndexOf("\"", at)
   while (start > 0 && isEscaped(json, start)) start = json.lastIndexOf("\"", start - 1)

@@ -34,7 +34,6 @@ interface Quoted {
   readonly open: string
 }
 
-/** Redacts the quoted values after a pattern's matches if the match contains a credential's name. */
 const redactFollowing = (text: string, pattern: RegExp, quotedValue: (match: RegExpExecArray) => Quoted): string => {
   let result = ""
   let done = 0
@@ -138,25 +137,24 @@ const encoded =
 /** Each pattern with a text that every match contains. */
 const unquoted = [[element, "</"], [formPart, "name=\""], [encoded, "22"], [flag, "-"]] as const
 
-const redactNamed = (before: string, name: string, between: string, value: string) =>
+const redactNamed = (_: string, before: string, name: string, between: string, value: string) =>
   before + name + between + (isSecretName(name) ? hideInText(name, value) : value)
 
-const replaceBlock = (_: string, before: string, name: string, between: string, value: string) =>
-  redactNamed(before, name, between, value)
-
 const redactUnquoted = (text: string): string => {
-  const blocks = /[|>][-+\d]{0,3}[ \t]*\r?\n/.test(text) ? text.replace(block, replaceBlock) : text
+  const blocks = /[|>][-+\d]{0,3}[ \t]*\r?\n/.test(text) ? text.replace(block, redactNamed) : text
   const lines = blocks.replace(line, (match, before: string, name: string, between: string, value: string) => {
     const isCode = between.includes("=")
       ? /^[A-Za-z_$.]+$/.test(value)
       : /^[A-Za-z_$][\w$]*\.\w/.test(value) || isSecretName(value)
-    return isCode || /^[|>][-+\d]{0,3}$/.test(value) ? match : redactNamed(before, name, between, value)
-  }).replace(inline, (_, name: string, between: string, value: string) => redactNamed("", name, between, value))
-  return unquoted.reduce((redacted, [pattern, needed]) =>
-    redacted.includes(needed)
-      ? redacted.replace(pattern, (_, before: string, name: string, between: string, value: string) =>
-        redactNamed(before, name, between, value))
-      : redacted, lines)
+    return isCode || /^[|>][-+\d]{0,3}$/.test(value) ? match : redactNamed(match, before, name, between, value)
+  }).replace(
+    inline,
+    (match, name: string, between: string, value: string) => redactNamed(match, "", name, between, value)
+  )
+  return unquoted.reduce(
+    (redacted, [pattern, needed]) => redacted.includes(needed) ? redacted.replace(pattern, redactNamed) : redacted,
+    lines
+  )
 }
 
 /** `curl -u user:password`. */
@@ -171,7 +169,6 @@ const hexadecimal = /^(?:[2-7][\da-fA-F]|0[9aAdD]){12,}$/
 
 const isText = (bytes: Buffer) => printable.test(bytes.toString("latin1"))
 
-/** Text that a word encodes; `undefined` if it encodes none. */
 const decoded = (word: string): string | undefined =>
   hexadecimal.test(word)
     ? Buffer.from(word, "hex").toString("latin1")

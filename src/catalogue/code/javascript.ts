@@ -5,70 +5,41 @@
 import type { Parse } from "../../base/JavaScript.ts"
 import { arr, type Obj, obj, str } from "../../base/Json.ts"
 import type { Reach } from "./effects.ts"
+import lists from "./javascript.json" with { type: "json" }
 import * as Scopes from "./scopes.ts"
+import { typeOf } from "./scopes.ts"
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+const words = (texts: ReadonlyArray<string>): ReadonlySet<string> => new Set(texts.join(" ").split(" "))
 
 /** Names of JavaScript and n8n that a program may use in any way; a Sort node compares `a` and `b`. */
-const values = words(`
-  undefined NaN Infinity isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI
-  escape unescape structuredClone atob btoa clearTimeout clearInterval clearImmediate
-  a b items item $ $input $json $binary $node $items $item $prevNode $env $vars $parameter $rawParameter $workflow $execution
-  $executionId $now $today $runIndex $itemIndex $mode $data $self $position $thisItem $thisItemIndex $thisRunIndex
-  $nodeVersion $nodeId $webhookId $resumeWebhookUrl $jmespath $jmesPath $ifEmpty $if $min $max $average $not
-  $getPairedItem $secrets $fromAI $fromAi $fromai $agentInfo $getNodeParameter getNodeParameter getInputData getNode
-  getWorkflow getMode getTimezone getExecutionId continueOnFail getBinaryDataAsync setBinaryDataAsync addInputData
-  addOutputData getInputConnectionData logger crypto performance
-`)
+const values = words(lists.values)
 
 /** Namespaces and classes: harmless to call and to read from, as long as they are not changed. */
-const namespaces = words(`
-  Math JSON Number String Boolean BigInt Symbol Array Map Set WeakMap WeakSet Date RegExp Intl Promise Buffer
-  Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError
-  DateTime Duration Interval Info Settings luxon URL URLSearchParams TextEncoder TextDecoder FormData Blob
-  ArrayBuffer DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array
-  BigInt64Array BigUint64Array Uint8ClampedArray console
-`)
+const namespaces = words(lists.namespaces)
 
 /** Namespaces that lead to every function: they may only be read by name, called, or compared with. */
-const guarded = words(
-  "Object Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError"
-)
+const guarded = words(lists.guarded)
 
 /** Functions of `Object` that give no access to prototypes and accessors. */
-const ofObject = words(`
-  keys values entries assign fromEntries freeze isFrozen seal isSealed is hasOwn groupBy getOwnPropertyNames prototype
-  create preventExtensions
-`)
+const ofObject = words(lists.ofObject)
 
 /** Functions that call their argument later. */
-const timers = words("setTimeout setInterval setImmediate queueMicrotask")
+const timers = new Set(["setTimeout", "setInterval", "setImmediate", "queueMicrotask"])
 
 /** n8n's helpers that only handle items and binary data. */
-const helpers = words(`
-  assertBinaryData getBinaryDataBuffer prepareBinaryData setBinaryDataBuffer binaryToString binaryToBuffer
-  getBinaryMetadata detectBinaryEncoding returnJsonArray normalizeItems constructExecutionMetaData copyInputItems
-`)
+const helpers = words(lists.helpers)
 
 /** Modules without access to anything outside. */
-const modules = words(`
-  crypto buffer querystring url util string_decoder path assert punycode luxon moment moment-timezone dayjs date-fns uuid
-`)
+const modules = words(lists.modules)
 
-const staticData = words("$getWorkflowStaticData getWorkflowStaticData")
+const staticData = new Set(["$getWorkflowStaticData", "getWorkflowStaticData"])
 
 /** Functions that call their argument at this position. */
 const callers: ReadonlyMap<string, number> = new Map([
-  ...[...words(`
-    then catch finally map forEach filter reduce reduceRight some every find findIndex findLast findLastIndex flatMap sort
-    toSorted
-  `)].map((name) => [name, 0] as const),
+  ...[...words(lists.callers)].map((name) => [name, 0] as const),
   ...["from", "parse", "groupBy"].map((name) => [name, 1] as const)
 ])
 
-const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
-
-/** Collector of what the code of a node does. */
 class Collector {
   outside = false
   state = false
@@ -168,7 +139,6 @@ class Collector {
     ) this.callsAny = true
   }
 
-  /** Visits a name that is read, in its parent. */
   private name(node: Obj, scope: Scopes.Scope, parent: Obj): void {
     const name = this.isFree(node, scope)
     if (name === undefined || typeOf(parent) === "UnaryExpression" && parent["operator"] === "typeof") return
@@ -263,7 +233,7 @@ const isHarmlessHelper = (node: Obj, parent: Obj): boolean =>
   parent["object"] === node && helpers.has(Scopes.keyOf(parent) ?? "")
 
 /** Methods of functions that call them. */
-const indirect = words("call apply bind")
+const indirect = new Set(["call", "apply", "bind"])
 
 /** Whether a property's value is passed on and could be called, rather than only written or used in a computation. */
 const passesOn = (node: Obj, parent: Obj): boolean => {

@@ -1,34 +1,20 @@
 /** Reach of a node's Python, by its words: there is no parser for it. */
 import type { Reach } from "./effects.ts"
+import lists from "./python.json" with { type: "json" }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+const words = (texts: ReadonlyArray<string>): ReadonlySet<string> => new Set(texts.join(" ").split(" "))
 
 /** Standard modules that only compute. */
-const modules = words(`
-  abc array ast base64 binascii bisect calendar cmath collections colorsys contextlib copy csv dataclasses datetime
-  decimal difflib enum fractions functools graphlib hashlib heapq hmac html itertools json keyword math numbers operator
-  pprint random re secrets statistics string stringprep struct textwrap time token typing unicodedata uuid zlib zoneinfo
-  __future__
-`)
+const modules = words(lists.modules)
 
 /** Names that give access to code, attributes by name, files or n8n's helpers. */
-const names = words(`
-  exec eval compile open input breakpoint help getattr setattr delattr vars globals locals dir memoryview super
-  helpers _helpers _evaluateExpression _self js pyodide pyodide_js micropip builtins
-`)
+const names = words(lists.names)
 
 /** Attributes by which harmless values and modules lead to others. */
-const attributes = words(`
-  os sys io codecs builtins importlib subprocess socket ctypes shutil pathlib modules system popen constructor helpers
-  attrgetter methodcaller get_field get_type_hints fromfile tofile file_digest gi_frame cr_frame ag_frame tb_frame f_globals f_builtins
-  f_locals f_back
-`)
+const attributes = words(lists.attributes)
 
 /** Methods that a class may define. */
-const special = words(`
-  __future__ __name__ __init__ __str__ __repr__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__
-  __next__ __contains__ __post_init__
-`)
+const special = words(lists.special)
 
 const stringStart = /([A-Za-z]{0,2})("""|'''|"|')/y
 

@@ -29,7 +29,7 @@ export const reflective: ReadonlySet<string> = new Set(
   "constructor __proto__ caller callee __lookupGetter__ __lookupSetter__ __defineGetter__ __defineSetter__".split(" ")
 )
 
-const typeOf = (node: Obj | undefined) => str(node?.["type"]) ?? ""
+export const typeOf = (node: Obj | undefined): string => str(node?.["type"]) ?? ""
 
 /** Text of a literal or of a template without expressions. */
 export const textOf = (value: unknown): string | undefined => {
@@ -171,7 +171,6 @@ const scopeIn = (node: Obj, parent: Obj, outer: Scope): Scope => {
   return scope
 }
 
-/** Values written to names and properties anywhere in a program. */
 interface Writes {
   readonly assigned: Map<string, Array<Written>>
   readonly properties: Map<string, Array<Written>>

@@ -48,7 +48,6 @@ export interface Contents {
   /** n8n's release: `2.41.1`. */
   readonly release: string
   readonly types: ReadonlyArray<NodeType.NodeType>
-  /** Types missing in other releases. */
   readonly releases: Releases.Releases
   readonly deprecations: Deprecations.Deprecations
   readonly credentials: CredentialTypes
@@ -77,15 +76,10 @@ export const pack = ({ credentials, deprecations, release, releases, search, typ
 }
 
 /** Open data file; each lookup reads only the bytes it needs. */
-export interface DataFile {
-  /** n8n's release: `2.41.1`. */
-  readonly release: string
+export interface DataFile extends Pick<Contents, "release" | "releases" | "deprecations"> {
   readonly types: ReadonlyArray<string>
-  readonly releases: Releases.Releases
-  readonly deprecations: Deprecations.Deprecations
   readonly credentials: Effect.Effect<CredentialTypes, Errors.ValidationError>
   readonly search: Effect.Effect<string, Errors.ValidationError>
-  /** Reads a type; `undefined` if the file lacks it. */
   readonly read: (type: string) => Effect.Effect<NodeType.NodeType | undefined, Errors.ValidationError>
 }
 
@@ -99,22 +93,22 @@ const unusable = (path: string, why: string) =>
   })
 
 /**
- * Opens the file at `path` and reads its index.
+ * Opens the file at `path`; the result reads its index.
  *
  * **Details**
  *
- * The file stays open for the scope, so that a replaced or removed file remains readable.
+ * The file is opened immediately and stays open for the scope: a replaced or removed file remains readable.
  */
 export const open = (
   path: string
-): Effect.Effect<DataFile, Errors.ValidationError, FileSystem.FileSystem | Scope.Scope> =>
-  Effect.flatMap(
-    FileSystem.FileSystem.use((fs) => fs.open(path)).pipe(Effect.mapError(({ message }) => unusable(path, message))),
-    (file) => read(path, file)
-  )
+): Effect.Effect<Effect.Effect<DataFile, Errors.ValidationError>, never, FileSystem.FileSystem | Scope.Scope> =>
+  Effect.map(Effect.result(FileSystem.FileSystem.use((fs) => fs.open(path))), (file) =>
+    Effect.fromResult(file).pipe(
+      Effect.mapError(({ message }) => unusable(path, message)),
+      Effect.flatMap((file) => read(path, file))
+    ))
 
-/** Reads the index of an open file; `path` is for messages. */
-export const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Errors.ValidationError> =>
+const read = (path: string, file: FileSystem.File): Effect.Effect<DataFile, Errors.ValidationError> =>
   Effect.gen(function*() {
     const readBytes = (position: number, length: number) =>
       file.readAlloc(length, { position: BigInt(position) }).pipe(

@@ -27,7 +27,6 @@ const Descriptions = Schema.fromJsonString(Schema.Array(NodeType.Description))
 
 const newest = (description: NodeType.Description) => Math.max(...NodeType.versionsOf(description))
 
-/** Descriptions by type, newest first. */
 const typesOf = (
   packageName: string,
   descriptions: ReadonlyArray<NodeType.Description>,

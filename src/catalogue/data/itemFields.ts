@@ -15,7 +15,6 @@ const ItemSchema = Schema.fromJsonString(Schema.Struct({
   )
 }))
 
-/** Maximum number of fields; the rest are counted. */
 const most = 25
 
 const marks: Readonly<Record<string, string>> = { object: "{}", array: "[]" }

@@ -85,7 +85,6 @@ try { end({ json: (${
 const above = (folder: string): ReadonlyArray<string> =>
   dirname(folder) === folder ? [] : [dirname(folder), ...above(dirname(folder))]
 
-/** Folders of the package and its dependencies. */
 const readable = (folder: string): ReadonlyArray<string> => [
   folder,
   ...above(folder).map((each) => join(each, "node_modules"))

@@ -24,7 +24,6 @@ export const about = ({ name }: Description, node: Node): About => ({
 interface Level {
   /** Properties in order; those that depend on a later one are repeated at the end. */
   readonly order: ReadonlyArray<Property>
-  /** Names shared by several properties. */
   readonly repeated: ReadonlySet<string>
 }
 
@@ -85,7 +84,6 @@ const filled = ({ default: initial, type }: Property, input: unknown): unknown =
   return type === "filter" && obj(input) !== undefined ? filter(input as Obj) : input ?? initial
 }
 
-/** Value of a parameter without inner parameters. */
 const simple = (property: Property, input: unknown): unknown => {
   const value = filled(property, input)
   return property.noDataExpression === true && isExpression(value) && !isFromAI(value) ? value.slice(1) : value

@@ -2,7 +2,6 @@
 import * as Predicate from "effect/Predicate"
 import { arr, equals, type Obj, obj, own } from "../../base/Json.ts"
 import type { DisplayOptions } from "../types/NodeType.ts"
-import * as Pattern from "./pattern.ts"
 
 /** Scope of display rules. */
 export interface Scope {
@@ -32,6 +31,19 @@ export const text = (value: unknown, depth = 20): string =>
 /** Whether n8n treats the value as an expression. */
 export const isExpression = (value: unknown): value is string => Predicate.isString(value) && value.startsWith("=")
 
+/** Maximum length of a text that a pattern is tried on. */
+const longest = 2_000
+
+/** Whether a text matches a regular expression of a node type; `undefined` for an invalid pattern or a long text. */
+export const matches = (pattern: string, text: string): boolean | undefined => {
+  if (text.length > longest) return undefined
+  try {
+    return new RegExp(pattern).test(text)
+  } catch {
+    return undefined
+  }
+}
+
 const valuesOf = (name: string, scope: Scope): ReadonlyArray<unknown> => {
   if (name === "@version") return [scope.version]
   if (name === "@tool") return [scope.isTool]
@@ -57,7 +69,7 @@ const operators: Record<string, (value: unknown, target: unknown) => boolean> = 
   includes: (value, target) => Predicate.isString(value) && value.includes(text(target)),
   startsWith: (value, target) => Predicate.isString(value) && value.startsWith(text(target)),
   endsWith: (value, target) => Predicate.isString(value) && value.endsWith(text(target)),
-  regex: (value, target) => Predicate.isString(value) && Pattern.matches(text(target), value) === true,
+  regex: (value, target) => Predicate.isString(value) && matches(text(target), value) === true,
   exists: (value) => !Predicate.isNullish(value) && value !== ""
 }
 

@@ -5,8 +5,7 @@ import { choices, type Description, type Group, groups, members, type Mode, type
 import { plain } from "../types/ParameterView.ts"
 import * as FieldType from "./fieldType.ts"
 import { type Node, scopeOf } from "./ParameterDefaults.ts"
-import { at, isShown, type Scope, text } from "./ParameterDisplay.ts"
-import * as Pattern from "./pattern.ts"
+import { at, isShown, matches, type Scope, text } from "./ParameterDisplay.ts"
 
 /** Problem at a path below the node's `parameters`. */
 export type Remark = Pick<Problem.Problem, "severity" | "path" | "message" | "fix">
@@ -95,7 +94,7 @@ interface Finding {
 
 const invalidIn = ({ validation = [] }: Mode, value: string): ReadonlyArray<string> =>
   validation.flatMap(({ properties, type }) =>
-    type === "regex" && properties?.regex !== undefined && Pattern.matches(`^${properties.regex}$`, value) === false
+    type === "regex" && properties?.regex !== undefined && matches(`^${properties.regex}$`, value) === false
       ? [`${properties.errorMessage ?? "It is not valid"}: it must match ${properties.regex.slice(0, 200)}`]
       : []
   )

@@ -10,20 +10,15 @@ export type Remarks = ReadonlyArray<Remark>
 
 export const none: Remarks = []
 
+const remark = (severity: Remark["severity"]) => (path: string, message: string, fix: string): Remarks => [
+  { severity, path, message, fix }
+]
+
 /** Warning about a likely mistake. */
-export const warning = (path: string, message: string, fix: string): Remarks => [{
-  severity: "warning",
-  path,
-  message,
-  fix
-}]
+export const warning = remark("warning")
 
 /** Error: n8n fails on it or marks it. */
-export const error = (
-  path: string,
-  message: string,
-  fix: string
-): Remarks => [{ severity: "error", path, message, fix }]
+export const error = remark("error")
 
 /** Resource and operation that n8n offers for every node with credentials and resources. */
 const customApiCall = "__CUSTOM_API_CALL__"
@@ -85,7 +80,6 @@ const shapes: Record<string, string> = {
   resourceMapper: "{mappingMode: 'defineBelow' | 'autoMapInputData', value: {…}, schema: […]}"
 }
 
-/** Description of valid values for types with objects. */
 const example = (property: Property): string => {
   const { name, type } = property
   if (type === "collection") {

@@ -10,7 +10,6 @@ import { choice, error, locator, mapper, none, ofKind, type Remarks, warning } f
 import { isMultiple, type Node, scopeOf } from "./ParameterDefaults.ts"
 import { isExpression, isShown, type Scope } from "./ParameterDisplay.ts"
 
-/** Context of the remarks on a node. */
 interface Context {
   readonly suggest: Suggest
   readonly properties: ReadonlyArray<Property>
@@ -18,26 +17,32 @@ interface Context {
   readonly isTool: boolean
 }
 
-/** Problems of the value of a visible parameter; `completed` includes n8n's defaults. */
-const ofValue = (
-  property: Property,
-  value: unknown,
-  completed: unknown,
-  path: string,
-  scope: Scope,
-  context: Context
-): Remarks => {
+/** Value of a parameter; `completed` includes n8n's defaults. */
+interface Given {
+  readonly property: Property
+  readonly value: unknown
+  readonly completed: unknown
+  readonly path: string
+  readonly scope: Scope
+}
+
+/** Problems of the value of a visible parameter. */
+const ofValue = (given: Given, context: Context): Remarks => {
+  const { completed, path, property, scope, value } = given
   const { name, type } = property
   const { suggest } = context
   if (equals(value, property.default) || value === null) return none
   if (locators.has(type)) return isExpression(value) ? none : locator(property, value, path, suggest)
   const fix = ofKind(property, value)
   if (fix !== undefined) return warning(path, `'${name}' is ${inWords(value)}; its type is ${type}.`, fix)
-  if (type === "assignmentCollection") return ofAssignments(property, value as Obj, path, context)
+  if (type === "assignmentCollection") {
+    return Object.keys(value as Obj).filter((key) => key !== "assignments")
+      .flatMap((key) => dropped(property, key, ["assignments"], deeper(path, key), context))
+  }
   if (type === "filter") return Filter.remarks(value as Obj, path, suggest)
   if (type === "resourceMapper") return mapper(property, value as Obj, path)
-  if (type === "collection") return ofCollection(property, value, completed, path, scope, context)
-  if (type === "fixedCollection") return ofGroups(property, value as Obj, completed, path, scope, context)
+  if (type === "collection") return ofCollection(given, context)
+  if (type === "fixedCollection") return ofGroups(given, context)
   if ((type === "options" && !isMultiple(property)) || type === "multiOptions") {
     if (isExpression(completed) || (property.required === true && isMissing(property, value))) return none
     const isList = Array.isArray(value)
@@ -56,19 +61,7 @@ const dropped = (property: Property, key: string, names: ReadonlyArray<string>, 
     suggest(key.slice(0, 100), names)
   )
 
-const ofAssignments = (property: Property, value: Obj, path: string, context: Context): Remarks =>
-  Object.keys(value).flatMap((key) =>
-    key === "assignments" ? none : dropped(property, key, ["assignments"], deeper(path, key), context)
-  )
-
-const ofCollection = (
-  property: Property,
-  value: unknown,
-  completed: unknown,
-  path: string,
-  scope: Scope,
-  context: Context
-): Remarks => {
+const ofCollection = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const inner = members(property)
   if (!isMultiple(property)) return level(inner, value as Obj, { ...scope, values: completed }, path, context)
   return arr(value).flatMap((item, index) => {
@@ -80,21 +73,12 @@ const ofCollection = (
   })
 }
 
-const ofGroups = (
-  property: Property,
-  value: Obj,
-  completed: unknown,
-  path: string,
-  scope: Scope,
-  context: Context
-): Remarks => {
+const ofGroups = ({ completed, path, property, scope, value }: Given, context: Context): Remarks => {
   const all = groups(property)
-  return Object.entries(value).flatMap(([key, inner]): Remarks => {
+  return Object.entries(value as Obj).flatMap(([key, inner]): Remarks => {
     const at = deeper(path, key)
     const group = all.find(({ name }) => name === key)
-    if (group === undefined) {
-      return dropped(property, key, all.map(({ name }) => name), at, context)
-    }
+    if (group === undefined) return dropped(property, key, all.map(({ name }) => name), at, context)
     const inside = own(completed, key)
     const item = (one: unknown, values: unknown, at: string): Remarks => {
       const known = obj(one)
@@ -174,7 +158,9 @@ const level = (
     const named = byName.get(name)
     if (named === undefined) return unknown(name, properties, scope, at, context)
     const shown = named.filter(({ displayOptions }) => isShown(displayOptions, scope))
-    const all = shown.map((property) => ofValue(property, value, own(scope.values, name), at, scope, context))
+    const all = shown.map((property) =>
+      ofValue({ property, value, completed: own(scope.values, name), path: at, scope }, context)
+    )
     return all.some((remarks) => remarks.length === 0) ? none : all.at(-1) ?? none
   })
   return path === "" ? result : [...result, ...missing(properties, scope, path)]

@@ -79,7 +79,6 @@ export const open = (serialized: string, more: ReadonlyArray<NodeType> = []): In
   return { documents, text, words, terms }
 }
 
-/** Maximum number of searched words. */
 const maxWords = 24
 
 const swapsOf = (word: string) =>
@@ -104,10 +103,8 @@ const factors = {
   trigger: { action: 0.6, trigger: 2 }
 } as const
 
-/** Whether the question is about an agent's tools. */
 const isForAgent = (all: ReadonlyArray<string>) => all.some((word) => /(tool|agent)s?$/.test(word))
 
-/** Factor of nodes that an agent can call, for questions about an agent's tools. */
 const toolFactor = 1.5
 
 const kindOf = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof factors =>
@@ -115,7 +112,6 @@ const kindOf = ({ words }: Index, all: ReadonlyArray<string>): keyof typeof fact
     ? "trigger"
     : "action"
 
-/** Maximum number of typos in a word, by its length. */
 const typosOf = (word: string) => word.length > 7 ? 2 : word.length > 3 ? 1 : 0
 
 const fullType = /^(?:@n8n\/)?(?:n8n-)?nodes-(?:base|langchain)\./
@@ -160,7 +156,6 @@ const rank = (
   return scored.filter(({ score }) => score >= (scored[0]?.score ?? 0) * noise).map(({ document }) => document)
 }
 
-/** Moves the documents to the place in the list unless they are before it. */
 const lift = (list: ReadonlyArray<Document>, place: number, documents: ReadonlyArray<Document>) => [
   ...new Set([...list.slice(0, place), ...documents, ...list])
 ]

@@ -10,7 +10,6 @@ export interface Row {
   readonly name: string
   readonly description?: string
   readonly categories?: ReadonlyArray<string>
-  /** Version of new nodes. */
   readonly version: number
   /** Most important parameters: the first values of a choice, or the types of required ones. */
   readonly parameters?: { readonly [name: string]: string | ReadonlyArray<string> }
@@ -40,7 +39,6 @@ export interface Document {
   readonly trigger: boolean
   /** Whether it is hidden in n8n, deprecated or a dummy: only its name finds it. */
   readonly outdated: boolean
-  /** Successors, if it is deprecated. */
   readonly successors: ReadonlyArray<string>
   /** Popularity, 1 (most used) to 0. */
   readonly popularity: number
@@ -53,9 +51,7 @@ export interface Document {
 export interface TypeLists {
   /** Purposes of a type, in the words of people who search for it. */
   readonly phrases: { readonly [type: string]: string }
-  /** Phrases for several types of a kind. */
   readonly kinds: ReadonlyArray<{ readonly types: string; readonly phrases: string }>
-  /** Types by popularity. */
   readonly mostUsed: string
   /** Types of no use in a new workflow, though not hidden in n8n. */
   readonly unwanted: string

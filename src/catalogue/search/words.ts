@@ -5,7 +5,6 @@ import { stemmer } from "stemmer"
 export interface WordLists {
   /** Replacements of words: abbreviations in full, Japanese in English. */
   readonly synonyms: { readonly [word: string]: string }
-  /** Words without meaning for the search. */
   readonly stopWords: string
   /** Words that fit any node an agent may use, of little weight. */
   readonly weakWords: string
@@ -15,7 +14,6 @@ export interface WordLists {
 
 /** Operations on words, by the lists. */
 export interface Words {
-  /** Synonyms of a word, or the word itself. */
   readonly expand: (word: string) => ReadonlyArray<string>
   /** Stems of a text's words, with synonyms resolved and without stop words: the indexed and searched terms. */
   readonly terms: (text: string) => ReadonlyArray<string>

@@ -1,12 +1,11 @@
 /** Types that n8n has deprecated, and their successors. */
 import * as Schema from "effect/Schema"
+import listed from "./deprecations.json" with { type: "json" }
 import type { Description, NodeType } from "./NodeType.ts"
 
 /** Successors by deprecated type; empty where there are none. */
 export const Deprecations = Schema.Record(Schema.String, Schema.Array(Schema.String))
 export type Deprecations = typeof Deprecations.Type
-
-const base = (names: string) => names.split(" ").map((name) => `n8n-nodes-base.${name}`)
 
 /**
  * Deprecations that only n8n's documentation mentions.
@@ -17,19 +16,7 @@ const base = (names: string) => names.split(" ").map((name) => `n8n-nodes-base.$
  * node per operation: https://github.com/n8n-io/n8n/pull/7760. File nodes that both read and wrote were split in two.
  * Tool Executor links to another node's documentation by mistake.
  */
-const documented: Deprecations = {
-  "n8n-nodes-base.start": base("manualTrigger"),
-  "n8n-nodes-base.interval": base("scheduleTrigger"),
-  "n8n-nodes-base.itemLists": base("splitOut aggregate limit removeDuplicates sort summarize"),
-  "n8n-nodes-base.moveBinaryData": base("convertToFile extractFromFile"),
-  "n8n-nodes-base.spreadsheetFile": base("convertToFile extractFromFile"),
-  "n8n-nodes-base.orbit": [],
-  "n8n-nodes-base.simulate": [],
-  "n8n-nodes-base.simulateTrigger": [],
-  "@n8n/n8n-nodes-langchain.documentGithubLoader": [],
-  "@n8n/n8n-nodes-langchain.openAiAssistant": ["@n8n/n8n-nodes-langchain.openAi"],
-  "@n8n/n8n-nodes-langchain.toolExecutor": []
-}
+const documented: Deprecations = listed
 
 /** Notices that the node shows regardless of its parameters. */
 const noticesOf = ({ properties }: Description) =>

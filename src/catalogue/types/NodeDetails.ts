@@ -35,14 +35,11 @@ export const Details = Schema.Struct({
   type: Schema.String,
   name: Schema.String,
   description: optional(Schema.String),
-  /** Facts to know before using the node. */
   notes: optional(Schema.Array(Schema.String)),
   version: Schema.Finite,
   versions: Schema.Array(Schema.Finite),
   trigger: optional(Schema.Boolean),
-  /** Whether n8n no longer offers it. */
   hidden: optional(Schema.Boolean),
-  /** Type of its variant for AI agents. */
   tool: optional(Schema.String),
   credentials: optional(Schema.Array(Schema.Struct({
     type: Schema.String,
@@ -75,7 +72,6 @@ export type Details = typeof Details.Type
 const room = 4_400
 const operationsRoom = 1_500
 const namesRoom = 400
-const lineRoom = 60
 
 const size = (value: unknown) => JSON.stringify(value).length
 
@@ -135,30 +131,50 @@ const selection = (
   })
 }
 
-/** Shows as many parameters as fit in one line each; then, from the first, in more lines while there is room. */
-const fitParameters = (properties: ReadonlyArray<NodeType.Property>, about: ParameterView.About, room: number) => {
+/** Parameter to show under a name; a needed one is shown even without room. */
+interface Entry {
+  readonly name: string
+  readonly property: NodeType.Property
+  readonly isNeeded?: boolean | undefined
+}
+
+const fitNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (size(names) <= namesRoom) return names
+  const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= namesRoom - 20)
+  return [...fitting, `… ${names.length - fitting.length} more`]
+}
+
+/** Shows as many parameters as fit in one line each; then, from the first, at the fuller levels while there is room. */
+const pack = (
+  entries: ReadonlyArray<Entry>,
+  fuller: ReadonlyArray<ParameterView.Level>,
+  about: ParameterView.About,
+  room: number
+) => {
   let left = room
   const views = new Map<string, ParameterView.Parameter>()
   const more: Array<string> = []
-  for (const property of properties) {
+  for (const { isNeeded, name, property } of entries) {
     const line = ParameterView.view(property, "line", about)
-    const cost = size(line) + property.name.length + 4
-    if (cost > left && !property.required) more.push(property.name)
+    const cost = size(line) + name.length + 4
+    if (cost > left && !isNeeded) more.push(name)
     else {
-      views.set(property.name, line)
+      views.set(name, line)
       left -= cost
     }
   }
   left -= size(more)
-  for (const property of properties) {
-    const line = views.get(property.name)
-    const lines = ParameterView.view(property, "lines", about)
-    const cost = size(lines) - size(line ?? {})
-    if (line === undefined || cost > left) continue
-    views.set(property.name, lines)
-    left -= cost
+  for (const level of fuller) {
+    for (const { name, property } of entries) {
+      const shown = views.get(name)
+      const view = ParameterView.view(property, level, about)
+      const cost = size(view) - size(shown ?? {})
+      if (shown === undefined || cost > left) continue
+      views.set(name, view)
+      left -= cost
+    }
   }
-  return { parameters: Object.fromEntries(views), more, left }
+  return { parameters: Object.fromEntries(views), left, ...more.length === 0 ? {} : { more: fitNames(more) } }
 }
 
 /** Parameters that depend on settings other than resource and operation, with their conditions. */
@@ -198,38 +214,6 @@ const find = (properties: ReadonlyArray<NodeType.Property>, path: string): Reado
   })
 }
 
-/** First names that fit, and the number of the rest. */
-const fitNames = (names: ReadonlyArray<string>, room: number): ReadonlyArray<string> => {
-  if (size(names) <= room) return names
-  const fitting = names.filter((_, index) => size(names.slice(0, index + 1)) <= room - 20)
-  return [...fitting, `… ${names.length - fitting.length} more`]
-}
-
-const levels = ["whole", "lines", "line"] as const
-
-/** Shows each parameter as fully as fits; those without room are only named. */
-const fitWhole = (
-  entries: ReadonlyArray<readonly [name: string, property: NodeType.Property]>,
-  about: ParameterView.About,
-  room: number
-) => {
-  const parameters: Record<string, ParameterView.Parameter> = {}
-  const more: Array<string> = []
-  let left = room - namesRoom
-  for (const [index, [name, property]] of entries.entries()) {
-    // Each may take what the previous ones left, minus one line for each that follows.
-    const share = left - Math.min(left / 2, (entries.length - index - 1) * lineRoom)
-    const views = levels.map((level) => ParameterView.view(property, level, about))
-    const view = views.find((each) => size(each) + name.length + 4 <= share)
-    if (view === undefined) more.push(name)
-    else {
-      parameters[name] = view
-      left -= size(view) + name.length + 4
-    }
-  }
-  return { parameters, ...more.length === 0 ? {} : { more: fitNames(more, namesRoom) } }
-}
-
 const whole = (
   { properties: all }: NodeType.Description,
   about: ParameterView.About,
@@ -248,7 +232,7 @@ const whole = (
       })
     }, scope)
   }
-  const entries: Array<readonly [string, NodeType.Property]> = []
+  const entries: Array<Entry> = []
   for (const name of names) {
     const all = find(properties, name)
     if (all.length === 0) {
@@ -256,15 +240,15 @@ const whole = (
       return Result.fail({ field: "parameters", value: name, candidates })
     }
     const matches = all.some(isSelected) ? all.filter(isSelected) : all
-    matches.forEach((property, index) => entries.push([ParameterView.numbered(name, index), property]))
+    matches.forEach((property, index) => entries.push({ name: ParameterView.numbered(name, index), property }))
   }
-  return Result.succeed(fitWhole(entries, about, room))
+  const { left: _, ...shown } = pack(entries, ["lines", "whole"], about, room - namesRoom)
+  return Result.succeed(shown)
 }
 
 const label = ({ index, name, required, type }: Ports.Port, count: number) =>
   `${type}${type === "main" && count > 1 ? `[${index}]` : ""}${name ? ` ${name}` : ""}${required ? " (required)" : ""}`
 
-/** Maximum number of conditional ports. */
 const mostConditional = 8
 
 const conditionalLabels = (ports: ReadonlyArray<ConditionalPort>, present: ReadonlyArray<Ports.Port>) =>
@@ -381,17 +365,15 @@ export const details = (
       example: { type, typeVersion: version, parameters: filled as Schema.Json },
       docs: description.codex?.resources?.primaryDocumentation?.[0]?.url
     })
-    const first = applying
+    const entries = applying
       .filter(({ name }) => !isOverview || name !== "resource" && name !== "operation")
       .toSorted((a, b) => Number(b.required ?? false) - Number(a.required ?? false))
-    const { left, more, parameters } = fitParameters(first, scope, room - size(rest))
+      .map((property) => ({ name: property.name, property, isNeeded: property.required }))
+    const { left, ...shown } = pack(entries, ["lines"], scope, room - size(rest))
     return Result.succeed({
       ...rest,
-      parameters,
-      ...defined({
-        more: more.length === 0 ? undefined : fitNames(more, namesRoom),
-        otherwise: otherwise(properties, applying, scope, left)
-      })
+      ...shown,
+      ...defined({ otherwise: otherwise(properties, applying, scope, left) })
     })
   })
 }

@@ -4,6 +4,7 @@ import { defined, obj } from "../../base/Json.ts"
 import { operations } from "../parameters/Operators.ts"
 import { isShown, type Scope } from "../parameters/ParameterDisplay.ts"
 import { choices, type DisplayOptions, groups, members, type Property } from "./NodeType.ts"
+import listed from "./shapes.json" with { type: "json" }
 
 /** Description of a parameter. */
 export interface Parameter {
@@ -15,7 +16,6 @@ export interface Parameter {
   readonly default?: Schema.Json
   /** Choices; at level `whole`, meanings by value. */
   readonly options?: Schema.Json
-  /** Number of options if not all are shown. */
   readonly optionCount?: number
   /** Whether n8n loads the options from the service. */
   readonly dynamic?: boolean
@@ -31,7 +31,6 @@ export interface Parameter {
   /** n8n's advice to those who build workflows with a model. */
   readonly hint?: string
   readonly placeholder?: string
-  /** Condition under which it applies. */
   readonly when?: string
 }
 
@@ -104,7 +103,6 @@ export const exampleOf = ({ placeholder, type }: Property | { placeholder?: stri
 export const when = ({ hide, show }: DisplayOptions): string | undefined =>
   [...rules(show, "is"), ...rules(hide, "is not")].join(", ") || undefined
 
-/** Maximum length of a default. */
 const longestDefault = 200
 
 const worthTelling = (value: unknown): Schema.Json | undefined => {
@@ -151,20 +149,7 @@ const fieldsOf = (property: Property, level: Level, about: About): Parameter["fi
   return Object.fromEntries(groups(property).map(({ name, values }) => [name, within(values, level, about)]))
 }
 
-/** Forms of values by type. */
-const shapes: Readonly<Record<string, string>> = {
-  resourceLocator: "{__rl: true, mode, value}",
-  workflowSelector: "{__rl: true, mode: \"id\", value}",
-  assignmentCollection:
-    "{assignments: [{id, name, type: \"string\" | \"number\" | \"boolean\" | \"array\" | \"object\", value}]}",
-  filter:
-    "{options: {caseSensitive, leftValue: \"\", typeValidation: \"strict\" | \"loose\", version}, conditions: [{id, " +
-    "leftValue, rightValue, operator: {type, operation, singleValue: true where there is no rightValue}}], " +
-    "combinator: \"and\" | \"or\"}",
-  resourceMapper:
-    "{mappingMode: \"autoMapInputData\", value: null} or {mappingMode: \"defineBelow\", value: {column: " +
-    "value}, matchingColumns: [column], schema: [{id, displayName, type, required, display}]}"
-}
+const shapes: Readonly<Record<string, string>> = listed
 
 const operators = Object.fromEntries(Object.entries(operations).map(([type, names]) => [type, names.join(" ")]))
 

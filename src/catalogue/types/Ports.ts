@@ -73,18 +73,17 @@ const counted = (ports: ReadonlyArray<Omit<Port, "index">>): ReadonlyArray<Port>
   })
 }
 
-const named = (
-  ports: ReadonlyArray<Port>,
-  names: ReadonlyArray<string> = []
-): ReadonlyArray<Port> =>
-  ports.map((port) => {
+const portsOf = (
+  declared: Ports,
+  names: ReadonlyArray<string> = [],
+  { parameters, version }: Node,
+  evaluate: Evaluate
+): ReadonlyArray<Port> | undefined => {
+  const ports = decode(typeof declared === "string" ? evaluate(declared, { parameters, version }) : declared)
+  return ports && counted(ports).map((port) => {
     const name = port.name ?? (port.type === "main" ? names[port.index] : undefined)
     return name === undefined ? port : { ...port, name }
   })
-
-const portsOf = (declared: Ports, { parameters, version }: Node, evaluate: Evaluate) => {
-  const ports = decode(typeof declared === "string" ? evaluate(declared, { parameters, version }) : declared)
-  return ports === undefined ? undefined : counted(ports)
 }
 
 /** Inputs; `undefined` if they are unknown. */
@@ -92,10 +91,7 @@ export const inputs = (
   description: Description,
   node: Node,
   evaluate: Evaluate
-): ReadonlyArray<Port> | undefined => {
-  const ports = portsOf(description.inputs, node, evaluate)
-  return ports === undefined ? undefined : named(ports, description.inputNames)
-}
+): ReadonlyArray<Port> | undefined => portsOf(description.inputs, description.inputNames, node, evaluate)
 
 /** Outputs, including the error output; `undefined` if they are unknown. */
 export const outputs = (
@@ -103,9 +99,7 @@ export const outputs = (
   node: Node,
   evaluate: Evaluate
 ): ReadonlyArray<Port> | undefined => {
-  const ports = portsOf(description.outputs, node, evaluate)
-  if (ports === undefined) return undefined
-  const index = ports.filter(({ type }) => type === "main").length
-  const error = node.onError === "continueErrorOutput" ? [{ type: "main", index, name: "error" }] : []
-  return [...named(ports, description.outputNames), ...error]
+  const ports = portsOf(description.outputs, description.outputNames, node, evaluate)
+  if (ports === undefined || node.onError !== "continueErrorOutput") return ports
+  return [...ports, { type: "main", index: ports.filter(({ type }) => type === "main").length, name: "error" }]
 }

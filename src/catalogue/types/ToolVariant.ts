@@ -6,7 +6,6 @@ import { choices, type Description, type NodeType, type Port, type Property } fr
 
 const agentTool: Port = { type: "ai_tool", displayName: "Tool" }
 
-/** Inserts parameters after the last callout. */
 const insert = (properties: ReadonlyArray<Property>, added: ReadonlyArray<Property>) => {
   const from = properties.findLastIndex(({ type }) => type === "callout") + 1
   return properties.toSpliced(from, 0, ...added)

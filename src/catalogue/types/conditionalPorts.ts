@@ -21,10 +21,8 @@ interface Setting {
   readonly parameters: Obj
 }
 
-/** Maximum number of values that are tried for a parameter. */
 const mostValues = 12
 
-/** Maximum number of values that are named; the rest are counted. */
 const mostNamed = 3
 
 /** Literals with which the port expressions compare the parameter. */

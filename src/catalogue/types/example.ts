@@ -3,19 +3,11 @@ import { type Obj, obj } from "../../base/Json.ts"
 import * as Parameters from "../parameters/Parameters.ts"
 import { choices, type Description, members, type Property } from "./NodeType.ts"
 import * as Ports from "./Ports.ts"
+import constants from "./samples.json" with { type: "json" }
 import { type Context, isBody, isCode, isEmpty, sample } from "./samples.ts"
 
 /** Common choices that differ from n8n's defaults; the first that the parameter offers is used. */
-const preferences: Readonly<Record<string, ReadonlyArray<unknown>>> = {
-  method: ["POST"],
-  httpMethod: ["POST"],
-  requestMethod: ["POST"],
-  sendBody: [true],
-  specifyBody: ["json"],
-  resource: ["message"],
-  operation: ["send", "sendMessage", "post"],
-  schemaType: ["manual"]
-}
+const preferences: Readonly<Record<string, ReadonlyArray<unknown>>> = constants.preferred
 
 const preferred = (property: Property, values: Obj): unknown => {
   const { name, type } = property
@@ -27,14 +19,10 @@ const preferred = (property: Property, values: Obj): unknown => {
 }
 
 /** Optional texts that a node exists to send, store or show. */
-const texts: ReadonlySet<string> = new Set(
-  "path name title subject text textContent content body bodyContent message html prompt command".split(" ")
-)
+const texts: ReadonlySet<string> = new Set(constants.texts.split(" "))
 
 /** Lists that are essential to a node although they are empty by default. */
-const lists: ReadonlySet<string> = new Set(
-  "formFields categories fields fieldsUi columnsUi extractionValues".split(" ")
-)
+const lists: ReadonlySet<string> = new Set(constants.lists.split(" "))
 
 /** Whether the parameter is essential to the node although n8n does not require it. */
 const isPurpose = (property: Property): boolean => {

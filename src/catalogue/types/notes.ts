@@ -8,13 +8,10 @@ export interface Background {
   /** n8n release of the types. */
   readonly release: string
   readonly releases: Releases.Releases
-  /** Release of the connected n8n, if known. */
   readonly connected?: string | undefined
-  /** Successors of a deprecated type. */
   readonly successors?: ReadonlyArray<string> | undefined
 }
 
-/** Maximum length of n8n's advice. */
 const longestAdvice = 300
 
 const toolNote =

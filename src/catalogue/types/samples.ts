@@ -4,6 +4,12 @@ import { isShown } from "../parameters/ParameterDisplay.ts"
 import { choices, type Group, groups, members, type Mode, type Property } from "./NodeType.ts"
 import { exampleOf, plain } from "./ParameterView.ts"
 import type { Evaluate } from "./Ports.ts"
+import constants from "./samples.json" with { type: "json" }
+
+const { about, addressForAgent, assignments, body, bodyForAgent, condition, mapper, mapperForAgent, weekdays } =
+  constants
+const byEditor: Readonly<Record<string, string>> = constants.byEditor
+const code: Readonly<Record<string, string>> = constants.code
 
 /** Node that the samples are for. */
 export interface Context {
@@ -25,17 +31,10 @@ const fromAI = ({ description, displayName, name }: Property) => {
 }
 
 const text = (property: Property, { isTool }: Context) =>
-  isTool && property.noDataExpression !== true && !isForAgent(property) ? fromAI(property) : field(property.name)
+  isTool && property.noDataExpression !== true ? fromAI(property) : field(property.name)
 
 /** Whether the parameter is the tool's description, which the agent reads. */
 const isForAgent = ({ name }: Property) => name === "description" || name === "toolDescription"
-
-const condition = {
-  id: "1",
-  leftValue: field("status"),
-  rightValue: "active",
-  operator: { type: "string", operation: "equals" }
-}
 
 /** Filter with `options`, as the editor writes it: older versions of the nodes fail without them. */
 const filter = ({ typeOptions }: Property, { evaluate, version }: Context, options: Obj = {}) => {
@@ -48,29 +47,7 @@ const filter = ({ typeOptions }: Property, { evaluate, version }: Context, optio
   }
 }
 
-const assignments = {
-  assignments: [{ id: "1", name: "total", type: "number", value: "={{ ($json.price ?? 0) * ($json.quantity ?? 1) }}" }]
-}
-
-const mapper = { mappingMode: "autoMapInputData", value: null }
-
-/** Resource mapper for an agent: one value for each input of the called workflow. */
-const mapperForAgent = {
-  mappingMode: "defineBelow",
-  value: { orderId: "={{ $fromAI('orderId', 'the id of the order', 'string') }}" },
-  schema: [{ id: "orderId", displayName: "orderId", type: "string", required: false, display: true }]
-}
-
-const weekdays = [{ field: "weeks", weeksInterval: 1, triggerAtDay: [1, 2, 3, 4, 5], triggerAtHour: 9 }]
-
 const isSchedule = ({ values }: Group) => values.some(({ name }) => name === "triggerAtDay")
-
-const code: Readonly<Record<string, string>> = {
-  jsCode: "return $input.all().map(({ json }) => ({ json: { ...json, total: json.price * json.quantity } }))",
-  pythonCode: "return [{\"json\": {**item[\"json\"], \"seen\": True}} for item in _items]"
-}
-
-const about = "Looks up an order by its id"
 
 /** Whether the value is a program. */
 export const isCode = ({ name }: Property): boolean => Object.hasOwn(code, name)
@@ -82,25 +59,14 @@ export const isBody = ({ name, type }: Property): boolean => type === "json" && 
 const inList = (property: Property, { isTool }: Context) =>
   label(property) ?? (!isValue(property) ? undefined : isTool ? fromAI(property) : field("name"))
 
-const addressForAgent = "=https://api.example.com/orders/{{ $fromAI('orderId', 'the id of the order', 'string') }}"
-
 const isAddress = ({ name }: Property) => /url|endpoint/i.test(name)
 
 /** Sample name of an entry in a list: a field, a column, a category. */
 const label = ({ name }: Property): string | undefined =>
   /category|option$/i.test(name) ? "urgent" : /(?:name|label|key|column|fieldId)$/i.test(name) ? "name" : undefined
 
-const body = "={{ JSON.stringify({ id: $json.id, name: $json.name }) }}"
-
-const bodyForAgent = "={{ JSON.stringify({ status: $fromAI('status', 'the new status', 'string') }) }}"
-
 /** Maximum length of a default; a whole page of HTML would say no more than its heading. */
 const longestDefault = 400
-
-const byEditor: Readonly<Record<string, string>> = {
-  htmlEditor: "<h1>{{ $json.title }}</h1>",
-  sqlEditor: "SELECT id, name FROM customers"
-}
 
 const ofEditor = ({ typeOptions }: Property): string | undefined => byEditor[str(typeOptions?.["editor"]) ?? ""]
 
@@ -160,7 +126,7 @@ const shownOf = (values: ReadonlyArray<Property>, { isTool, version }: Context) 
 const requiredOf = (properties: ReadonlyArray<Property>, context: Context, depth: number) =>
   Object.fromEntries(
     shownOf(properties, context).flatMap((each) =>
-      each.required && depth < 3 ? [[each.name, sample(each, context, depth + 1)] as const] : []
+      each.required ? [[each.name, sample(each, context, depth + 1)] as const] : []
     )
   )
 

@@ -61,7 +61,6 @@ const zoom = (factor: number, at?: { readonly x: number; readonly y: number }) =
 
 const move = (x: number, y: number) => look({ ...view, x: view.x + x, y: view.y + y })
 
-/** Pans and zooms to a node. */
 const centre = (id: string) => {
   const box = inPicture(id)?.getBoundingClientRect()
   const middle = box && onCanvas(box.x + box.width / 2, box.y + box.height / 2)

@@ -4,8 +4,7 @@ import * as Search from "../../../src/catalogue/search/Search.ts"
 import lists from "../../../src/catalogue/search/wordLists.json" with { type: "json" }
 import * as ToolVariant from "../../../src/catalogue/types/ToolVariant.ts"
 import * as nodeTypes from "../../support/nodeTypes.ts"
-import { blindQueries } from "./blindQueries.ts"
-import { queries } from "./nodeQueries.ts"
+import { blindQueries, queries } from "./queries.ts"
 
 const serialized = Search.serialize([...nodeTypes.all.values()], lists)
 const index = Search.open(serialized)

@@ -1,0 +1,144 @@
+/** Positions of nodes from left to right along their links, sub-nodes below the node that they serve. Pure. */
+import * as Graph from "effect/Graph"
+
+/** Node with its size. */
+export interface Box {
+  readonly id: string
+  readonly width: number
+  readonly height: number
+}
+
+/** Link between two of the nodes; one that is not main leads from a sub-node to the node that it serves. */
+export interface Link {
+  readonly from: string
+  readonly to: string
+  readonly isMain: boolean
+}
+
+export type Place = readonly [x: number, y: number]
+
+/** A node of the main flow with its sub-nodes, placed relative to its upper left corner. */
+interface Block {
+  readonly width: number
+  readonly height: number
+  readonly places: ReadonlyMap<string, Place>
+}
+
+type Targets = ReadonlyMap<string, ReadonlyArray<string>>
+
+const [betweenColumns, betweenRows, betweenBeside] = [124, 104, 64]
+
+/** Sub-nodes of each node; one that serves several belongs to the first. */
+const subNodesOf = (links: ReadonlyArray<Link>): Targets => {
+  const inFlow = new Set(links.flatMap(({ from, isMain, to }) => isMain ? [from, to] : []))
+  const host = new Map<string, string>()
+  for (const { from, isMain, to } of links) {
+    const leadsBack = (id: string | undefined): boolean => id !== undefined && (id === from || leadsBack(host.get(id)))
+    if (!isMain && !inFlow.has(from) && !host.has(from) && !leadsBack(to)) host.set(from, to)
+  }
+  return Map.groupBy(host.keys(), (id) => host.get(id) ?? "")
+}
+
+const blockOf = ({ height, id, width }: Box, subNodes: Targets, boxes: ReadonlyMap<string, Box>): Block => {
+  const below = (subNodes.get(id) ?? []).flatMap((each) => boxes.get(each) ?? [])
+    .map((box) => blockOf(box, subNodes, boxes))
+  const places = new Map<string, Place>([[id, [0, 0]]])
+  let x = 0
+  for (const block of below) {
+    for (const [inner, [dx, dy]] of block.places) places.set(inner, [x + dx, height + betweenRows + dy])
+    x += block.width + betweenBeside
+  }
+  return {
+    places,
+    width: Math.max(width, x - betweenBeside),
+    height: height + Math.max(0, ...below.map((block) => block.height + betweenRows))
+  }
+}
+
+/** Positions of connected nodes, relative to their upper left corner, and their height. */
+const layOut = (
+  ids: ReadonlyArray<string>,
+  forward: Targets,
+  columns: ReadonlyMap<string, number>,
+  blocks: ReadonlyMap<string, Block>
+) => {
+  const edges = [...forward].flatMap(([from, all]) => all.map((to) => ({ from, to })))
+  const sources = Map.groupBy(edges, ({ to }) => to)
+  // Branches keep the order of their outputs.
+  const turn = new Map(edges.map(({ to }, index) => [to, index]))
+  const byColumn = Map.groupBy(ids, (id) => columns.get(id) ?? 0)
+  const rows = new Map<string, number>()
+  const places = new Map<string, Place>()
+  let [x, height] = [0, 0]
+  for (let column = 0; byColumn.has(column); column++) {
+    const wish = (id: string) => {
+      const from = (sources.get(id) ?? []).map(({ from }) => rows.get(from) ?? 0)
+      return from.length === 0 ? 0 : from.reduce((sum, row) => sum + row, 0) / from.length
+    }
+    const inOrder = (byColumn.get(column) ?? []).toSorted((a, b) =>
+      wish(a) - wish(b) || (turn.get(a) ?? 0) - (turn.get(b) ?? 0)
+    )
+    let [free, width] = [0, 0]
+    for (const id of inOrder) {
+      const block = blocks.get(id)
+      if (block === undefined) continue
+      const y = Math.max(free, Math.round(wish(id)))
+      rows.set(id, y)
+      for (const [inner, [dx, dy]] of block.places) places.set(inner, [x + dx, y + dy])
+      free = y + block.height + betweenRows
+      width = Math.max(width, block.width)
+      height = Math.max(height, y + block.height)
+    }
+    x += width + betweenColumns
+  }
+  return { places, height }
+}
+
+/** Position of each node, relative to the upper left corner; groups that no link connects are below each other. */
+export const arrange = (boxes: ReadonlyArray<Box>, links: ReadonlyArray<Link>): ReadonlyMap<string, Place> => {
+  const byId = new Map(boxes.map((box) => [box.id, box]))
+  const subNodes = subNodesOf(links)
+  const hanging = new Set([...subNodes.values()].flat())
+  const blocks = new Map(
+    boxes.flatMap((box) => hanging.has(box.id) ? [] : [[box.id, blockOf(box, subNodes, byId)] as const])
+  )
+  const ids = [...blocks.keys()]
+  const flow = links.filter(({ from, isMain, to }) => isMain && from !== to)
+  const targets: Targets = new Map(
+    [...Map.groupBy(flow, ({ from }) => from)].map(([from, all]) => [from, [...new Set(all.map(({ to }) => to))]])
+  )
+  const indices = new Map(ids.map((id, index) => [id, index]))
+  const indexOf = (id: string) => indices.get(id) ?? 0
+  const graph = Graph.directed<string, void>((mutable) => {
+    for (const id of ids) Graph.addNode(mutable, id)
+    for (const [from, all] of targets) {
+      for (const to of all) Graph.addEdge(mutable, indexOf(from), indexOf(to), undefined)
+    }
+  })
+  const reached = new Set([...targets.values()].flat())
+  const start = ids.toSorted((a, b) => Number(reached.has(a)) - Number(reached.has(b))).map(indexOf)
+  const ended = [...Graph.values(Graph.dfsPostOrder(graph, { start }))]
+  const turn = new Map(ended.map((id, index) => [id, index]))
+  // A link to a node that a search ends later leads back.
+  const forward: Targets = new Map(
+    [...Graph.values(Graph.dfs(graph, { start }))].map((from) => [
+      from,
+      (targets.get(from) ?? []).filter((to) => (turn.get(to) ?? 0) < (turn.get(from) ?? 0))
+    ])
+  )
+  // A node is right of the last node that leads to it.
+  const columns = new Map<string, number>()
+  for (const from of ended.toReversed()) {
+    const next = (columns.get(from) ?? 0) + 1
+    for (const to of forward.get(from) ?? []) columns.set(to, Math.max(columns.get(to) ?? 0, next))
+  }
+  const places = new Map<string, Place>()
+  let y = 0
+  for (const island of Graph.weaklyConnectedComponents(graph)) {
+    const names = new Set(island.map((index) => ids[index]))
+    const { height, places: inIsland } = layOut(ids.filter((id) => names.has(id)), forward, columns, blocks)
+    for (const [id, [dx, dy]] of inIsland) places.set(id, [dx, y + dy])
+    y += height + betweenRows
+  }
+  return places
+}
