@@ -83,20 +83,19 @@ const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUps
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
     Promise.all([import("./config/OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
-  const address = yield* OAuthOptions.publicAddress(options)
+  const { address, issued } = yield* OAuthOptions.load(options)
   const publicHost = address === undefined ? [] : [address.host]
-  const checked = yield* OAuthOptions.load(options)
-  if (checked === undefined) return { publicHost }
+  if (issued === undefined) return { publicHost }
   const target = (upstream: Upstreams.Upstream | undefined) =>
     upstream === undefined ? undefined : { client: upstream.name, readOnly: upstream.readOnly }
-  const keys = yield* Issuer.make(checked.issuer)
+  const keys = yield* Issuer.make(issued.issuer)
   // Read in advance, so that the first caller does not wait for them.
   yield* Effect.forkScoped(Effect.ignore(keys.current))
   return {
     publicHost,
-    resource: checked.resource,
+    resource: issued.resource,
     access: OAuth.access({
-      ...checked,
+      ...issued,
       // Without --config no upstream has a name, so a token that names a profile is refused.
       targetOf: (profile) =>
         target(profile === undefined ? defaultUpstream : upstreams.find(({ name }) => name === profile))
@@ -123,7 +122,7 @@ const n8nHealth = (client: typeof N8nClient.Service) =>
     Effect.orElseSucceed(() => "no answer")
   )
 
-const databaseHealth = ({ run }: Database["Service"]) =>
+const databaseHealth = ({ run }: Pick<Database["Service"], "run">) =>
   run((sql) => sql`SELECT 1`).pipe(Effect.as("ok"), Effect.orElseSucceed(() => "no answer"))
 
 /** Whether these answer, if there are any; asked at most every ten seconds, and only for /health. */
@@ -160,8 +159,8 @@ export const serve = (
     const needsToken = grants.length > 0 || issued.access !== undefined
     const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
     const contexts = new Map(
-      all.map(({ context, hasFiles, name }) =>
-        [name, hasFiles ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+      all.map(({ context, filesRoots, name }) =>
+        [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
       )
     )
     const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
@@ -177,7 +176,11 @@ export const serve = (
       maxInFlight: maxCalls,
       maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
       n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
-      state: yield* health([...new Set(all.flatMap(({ database }) => database ?? []))].map(databaseHealth))
+      state: yield* health(
+        [...new Set(all.map(({ state }) => state))].flatMap((state) =>
+          typeof state === "string" ? [] : [databaseHealth(state)]
+        )
+      )
     })
     yield* announce(needsToken).pipe(
       Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {

@@ -6,7 +6,7 @@ import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Options from "../config/Options.ts"
-import * as Places from "../config/Places.ts"
+import * as Upstreams from "../config/Upstreams.ts"
 import { name } from "../Mcp.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 
@@ -42,9 +42,13 @@ export const print = printOn(process.stdout)
 /** Prints lines on stderr. */
 export const warn = printOn(process.stderr)
 
-/** Served tools. */
-export const servedTools = (options: Options.Options) =>
-  Effect.flatMap(Places.offersFiles(options), (hasFiles) => Options.servedTools(options, hasFiles))
+/** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
+export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.transport === "stdio") return yield* Options.servedTools(options, true)
+  const { upstreams } = yield* Upstreams.load(options)
+  const hasFiles = upstreams.some(({ filesRoots = options.filesRoot }) => filesRoots.length > 0)
+  return yield* Options.servedTools(options, hasFiles)
+})
 
 /** Tools offered to a client. */
 export const offeredTools = (options: Options.Options) =>
