@@ -1,7 +1,6 @@
 /** `picture`: draws a workflow with a run, a difference or its problems. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
@@ -16,7 +15,7 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, print, root, toggle } from "./root.ts"
+import { explained, optional, print, root, toggle } from "./root.ts"
 
 /** Drawing, loaded on demand. */
 const drawing = Effect.promise(async () => ({
@@ -107,21 +106,13 @@ export const picture = Command.make(
         "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
       )
     ),
-    against: Flag.String("against").pipe(
-      Flag.withDescription("Show the differences from this earlier workflow or version"),
-      Flag.withMetavar("WORKFLOW"),
-      Flag.optional
-    ),
-    execution: Flag.String("execution").pipe(
-      Flag.withDescription("Show this execution of the workflow"),
-      Flag.withMetavar("ID"),
-      Flag.optional
-    ),
+    against: optional("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
+    execution: optional("execution", "ID", "Show this execution of the workflow"),
     problems: toggle("problems", "Show the problems that validate_workflow finds"),
-    out: Flag.String("out").pipe(
-      Flag.withDescription("File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    out: optional(
+      "out",
+      "FILE",
+      "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
     )
   },
   Effect.fnUntraced(function*({ out, ...subject }) {

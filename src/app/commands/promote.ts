@@ -1,5 +1,4 @@
 /** `promote`: copies workflows from one n8n to another. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
@@ -18,13 +17,8 @@ import * as Options from "../config/Options.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, json, name, print, root, toggle, warn } from "./root.ts"
-import { dryRun, exit } from "./sync.ts"
-
-const folder = Argument.String("folder").pipe(
-  Argument.withDescription("Folder of the record, .n8n-promotion.json; the working directory by default"),
-  Argument.withDefault(".")
-)
+import { exit, explained, folder, json, name, only, optional, print, root, toggle, warn } from "./root.ts"
+import { dryRun } from "./sync.ts"
 
 const profile = (flag: string, description: string) =>
   Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar("PROFILE"))
@@ -56,24 +50,17 @@ const upstreamOf = (upstreams: ReadonlyArray<Upstreams.Upstream>, profile: strin
 export const promote = Command.make(
   "promote",
   {
-    folder,
+    folder: folder("Folder of the record, .n8n-promotion.json"),
     json,
     dryRun,
     from: profile("from", "Profile of the source n8n"),
     to: profile("to", "Profile of the target n8n"),
-    bindings: Flag.String("bindings").pipe(
-      Flag.withDescription(
-        "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
-      ),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    bindings: optional(
+      "bindings",
+      "FILE",
+      "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
     ),
-    only: Flag.String("only").pipe(
-      Flag.withDescription("Only this workflow: an id or a name; may be repeated"),
-      Flag.withMetavar("WORKFLOW"),
-      Flag.atLeast(1),
-      Flag.optional
-    ),
+    only: only("an id or a name"),
     pinned: toggle("pinned", "Promote pinned data too"),
     overwrite: toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
     publishes: toggle("publish", "Publish the promoted workflows")
@@ -109,7 +96,7 @@ export const promote = Command.make(
       Effect.provide(ToolContext.layerOf({ ...options, transport: "stdio" }, target, () => [absolute]))
     )
     if (json) {
-      yield* print(JSON.stringify(SyncReport.promotionJson(report)))
+      yield* print(JSON.stringify(SyncReport.json(report)))
     } else {
       const isBlocked = report.hasConflicts || report.obstacles.length > 0
       for (const entry of report.entries) {

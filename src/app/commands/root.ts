@@ -1,4 +1,5 @@
 /** Root command, whose options all commands share, and helpers of commands. */
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -27,6 +28,37 @@ export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 export const json = toggle("json", "Print the report as JSON")
+
+/** Flag with a text. */
+export const optional = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
+
+/** Flag `--only` with a description of its values. */
+export const only = (description: string) =>
+  Flag.String("only").pipe(
+    Flag.withDescription(`Only this workflow: ${description}; may be repeated`),
+    Flag.withMetavar("WORKFLOW"),
+    Flag.atLeast(1),
+    Flag.optional
+  )
+
+/** Argument for a folder, by default the working directory. */
+export const folder = (description: string) =>
+  Argument.String("folder").pipe(
+    Argument.withDescription(`${description}; the working directory by default`),
+    Argument.withDefault(".")
+  )
+
+/** Refuses what a command does if its n8n is read-only; `otherwise` is another way out. */
+export const checkWrites = (deed: string, otherwise = "") =>
+  Effect.flatMap(Tool.ReadOnly, (isReadOnly) =>
+    isReadOnly
+      ? Options.refuse(
+        `${deed}, but this n8n is read-only: remove --read-only, or choose another profile${otherwise}`
+      )
+      : Effect.void)
+
+export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
 /** Whether output on stdout may be coloured. */
 export const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined

@@ -15,7 +15,7 @@ import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { isColoured, json, print, root, toggle } from "./root.ts"
+import { checkWrites, isColoured, json, optional, print, root, toggle } from "./root.ts"
 
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   const roots = paths.length === 0 ? ["."] : paths
@@ -72,11 +72,7 @@ export const test = Command.make(
       Flag.filter((value) => value >= 1 && value <= 64, () => "between 1 and 64"),
       Flag.withDefault(4)
     ),
-    junit: Flag.String("junit").pipe(
-      Flag.withDescription("Also write the report as JUnit XML"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
+    junit: optional("junit", "FILE", "Also write the report as JUnit XML"),
     update: toggle("update", "Write the results into the cases instead of comparing"),
     json
   },
@@ -89,11 +85,7 @@ export const test = Command.make(
     const report = inOrder(files.length, show)
 
     const outcomes = yield* Effect.gen(function*() {
-      if (yield* Tool.ReadOnly) {
-        return yield* Options.refuse(
-          "test runs copies of workflows on n8n, but this n8n is read-only: remove --read-only"
-        )
-      }
+      yield* checkWrites("test runs copies of workflows on n8n")
       const redacts = yield* Tool.RedactSecrets
       return yield* Effect.forEach(files, (file, index) =>
         Effect.gen(function*() {

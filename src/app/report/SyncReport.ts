@@ -96,7 +96,7 @@ export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
   )
 
 /** Report for programs. */
-export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
+export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
   ...rest,
   entries: entries.map(forPrograms)
 })
@@ -131,12 +131,6 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): 
     ),
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
-
-/** Report of a promotion for programs. */
-export const promotionJson = ({ entries, ...rest }: Sync.PromotionReport) => ({
-  ...rest,
-  entries: entries.map(forPrograms)
-})
 
 const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
 
