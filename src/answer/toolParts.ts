@@ -66,11 +66,8 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
   readonly scopes: ReadonlyArray<string>
   /** Scopes that only a part of the tool needs, with the name of that part. */
   readonly partialScopes: { readonly [scope: string]: string }
-  /** Schema of the arguments. */
   readonly input: InputSchema
-  /** Schema of an answer's `data`. */
   readonly output: OutputSchema
-  /** Page that shows its answers, for clients that show pages. */
   readonly app: App.App | undefined
   /** JSON Schema (2020-12) of the listed arguments. */
   readonly inputSchema: JsonSchema
@@ -84,7 +81,6 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
 
 /** Description of a tool's arguments. */
 export interface Described {
-  /** JSON Schema with all parameters. */
   readonly inputSchema: () => JsonSchema
   readonly unlisted: NonNullable<About["unlisted"]>
 }
@@ -139,7 +135,6 @@ export type Output<T extends Any> = T["output"]["Type"]
 export interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
-  /** View of the answer for the tool's app. */
   readonly view?: Effect.Effect<App.View> | undefined
 }
 
@@ -164,7 +159,6 @@ export interface About {
   readonly annotations: Annotations
   readonly scopes?: ReadonlyArray<string> | undefined
   readonly partialScopes?: { readonly [scope: string]: string } | undefined
-  /** Page that shows the answers. */
   readonly app?: App.App | undefined
 }
 

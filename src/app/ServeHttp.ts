@@ -28,7 +28,6 @@ const callsPerMinute = 1200
 /** Minimum length of a token; shorter ones can be guessed. */
 const minTokenChars = 16
 
-/** Reason why a token is refused. */
 const tokenProblem = (token: string) =>
   !/^\S+$/.test(token)
     ? "A token is empty or contains spaces"
@@ -40,7 +39,6 @@ const tokenProblem = (token: string) =>
 
 type Loaded = Effect.Success<ReturnType<typeof Upstreams.load>>
 
-/** Every token with its n8n. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
   { defaultUpstream, upstreams }: Loaded,
@@ -77,7 +75,6 @@ const grantsOf = Effect.fnUntraced(function*(
   return grants
 })
 
-/** Access by tokens of the identity provider, if any. */
 const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
@@ -147,7 +144,6 @@ const announce = (needsToken: boolean) =>
       token: needsToken ? "needed" : "not needed"
     }))
 
-/** Serves until it is interrupted. */
 export const serve = (
   mcp: McpServer.Options<Tool.Any<N8nClient | Services.Services>>,
   options: Options.Options

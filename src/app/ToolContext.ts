@@ -20,7 +20,6 @@ import * as State from "./config/State.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import * as Services from "./Services.ts"
 
-/** Policy of the operator, if any. */
 const policy = ({ policy }: Options.Options) =>
   Layer.unwrap(Option.match(policy, {
     onNone: () => Effect.succeed(Layer.empty),
@@ -62,7 +61,6 @@ const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options
 
 /** Context of the tools for one upstream. */
 export interface Own {
-  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly context: Context.Context<Services.Services | N8nClient>
   /** Absolute. */
@@ -71,7 +69,6 @@ export interface Own {
   readonly state: Effect.Success<ReturnType<typeof stateIn>>["state"]
 }
 
-/** Maps the folders of files of an upstream. */
 type Folders = (own: ReadonlyArray<string>) => ReadonlyArray<string>
 
 /**

@@ -78,7 +78,6 @@ const layerWithoutMessages = Layer.effect(
     }))
 )
 
-/** Exporter configured by the variables. */
 export const layer = (variables: Readonly<Record<string, string>>) => {
   const timeout = Number(variables["OTEL_EXPORTER_OTLP_TIMEOUT"])
   return layerWithoutMessages.pipe(

@@ -25,7 +25,6 @@ export interface Failure {
 export interface Protocol {
   readonly about: Methods.About
   readonly methods: Methods.Methods
-  /** Sealing of the state that a client holds between a question and its answer. */
   readonly sealing: Sealing
 }
 

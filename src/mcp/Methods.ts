@@ -20,7 +20,6 @@ export type Named<A> = { readonly [name: string]: A }
 export interface Request {
   readonly params: Obj
   readonly caller: Caller
-  /** Capabilities that the client declares. */
   readonly capabilities: Obj
   /** Notifies the client before the answer. */
   readonly notify: (method: string, params: Obj) => Effect.Effect<void>
@@ -55,7 +54,6 @@ export interface About {
   readonly instructions?: string | undefined
 }
 
-/** Capability required by each kind of question. */
 const needed = {
   "elicitation/create": "elicitation",
   "roots/list": "roots",

@@ -36,7 +36,6 @@ const render = (prompt: Prompt.Prompt, values: { readonly [name: string]: unknow
   })
 }
 
-/** `prompts/list`. */
 export const list = (prompts: ReadonlyArray<Prompt.Prompt>) => ({
   prompts: prompts.map(({ arguments: args, description, name, title }) => ({
     name,
@@ -46,7 +45,6 @@ export const list = (prompts: ReadonlyArray<Prompt.Prompt>) => ({
   }))
 })
 
-/** `prompts/get`. */
 export const get = <R>(prompts: ReadonlyArray<Prompt.Prompt<R>>, { params }: Request) =>
   Effect.gen(function*() {
     const prompt = yield* find(prompts, yield* text(params, "name"))

@@ -32,7 +32,6 @@ export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params
   )
 }
 
-/** `resources/templates/list`. */
 export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
   resourceTemplates: resources.map((resource) => ({
     name: resource.name,
@@ -43,7 +42,6 @@ export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
   }))
 })
 
-/** `resources/read`. */
 export const read = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) =>
   Effect.gen(function*() {
     const uri = yield* text(params, "uri")

@@ -5,7 +5,6 @@ import { environment, filesRoot, form, questions } from "./questions.ts"
 
 const bundleQuestions = [...questions, filesRoot]
 
-/** The server's path in the bundle. */
 export const entryPoint = "server/main.js"
 
 /** The bundle's `manifest.json`, version 0.3: 0.4 only adds support for Python. */

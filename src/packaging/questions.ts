@@ -2,7 +2,6 @@
 import * as Options from "../app/config/Options.ts"
 
 interface Question {
-  /** The field's name in a form. */
   readonly key: string
   readonly variable: string
   readonly title: string
@@ -47,7 +46,6 @@ export const filesRoot: Question = {
 /** Options that apply to stdio. */
 export const declarations = Object.values(Options.general)
 
-/** Questions as the fields of a form. */
 export const form = (questions: ReadonlyArray<Question>) =>
   Object.fromEntries(questions.map(({ key, variable, ...question }) => {
     const declaration = declarations.find((each) => each.variable === variable)
@@ -56,6 +54,5 @@ export const form = (questions: ReadonlyArray<Question>) =>
     return [key, { description, ...question, ...(isSecret ? { sensitive: true } : {}) }]
   }))
 
-/** Environment variables of the answers. */
 export const environment = (questions: ReadonlyArray<Question>) =>
   Object.fromEntries(questions.map(({ key, variable }) => [variable, `\${user_config.${key}}`]))

@@ -17,7 +17,6 @@ import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { explained, optional, print, root, toggle } from "./root.ts"
 
-/** Drawing, loaded on demand. */
 const drawing = Effect.promise(async () => ({
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
@@ -25,7 +24,6 @@ const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-/** Format by the extension of a file. */
 const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
 
 /** Reference with its path resolved from the working directory. */

@@ -29,7 +29,6 @@ export const toggle = (name: string, description: string) =>
 
 export const json = toggle("json", "Print the report as JSON")
 
-/** Flag with a text. */
 export const optional = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
 
@@ -60,7 +59,6 @@ export const checkWrites = (deed: string, otherwise = "") =>
 
 export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
 
-/** Whether output on stdout may be coloured. */
 export const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
 
 /** Converts errors into refusals, which are printed in one line. */
@@ -68,10 +66,8 @@ export const explained = Effect.mapError((error: Errors.N8nError | Options.Inval
   error._tag === "InvalidOption" ? error : Options.refuse(SyncReport.explain(error))
 )
 
-/** Prints lines on stdout. */
 export const print = printOn(process.stdout)
 
-/** Prints lines on stderr. */
 export const warn = printOn(process.stderr)
 
 /** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
@@ -82,6 +78,5 @@ export const servedTools = Effect.fnUntraced(function*(options: Options.Options)
   return yield* Options.servedTools(options, hasFiles)
 })
 
-/** Tools offered to a client. */
 export const offeredTools = (options: Options.Options) =>
   Effect.map(servedTools(options), (served) => Tool.offered(served, options.readOnly))

@@ -38,7 +38,6 @@ const preload = (transport: Options.Options["transport"]) =>
     Effect.forkDetach
   )
 
-/** Maximum duration of a shutdown in milliseconds. */
 const graceMillis = 3_000
 
 /** Ends the process even if n8n no longer answers; leftover test copies are deleted later. */

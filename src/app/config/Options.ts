@@ -27,7 +27,6 @@ import {
 const repeatable = "may be repeated, or separated by commas"
 const repeatablePath = "may be repeated; the variable separates them as PATH does"
 
-/** Options for every transport. */
 export const general = {
   n8nUrl: optional(
     text,
@@ -187,16 +186,13 @@ const http = {
 /** Every option, in the order of help and README. */
 export const declarations = { ...general, ...http } satisfies Readonly<Record<string, Declaration<unknown>>>
 
-/** Flags of every command. */
 export const flags = flagsOf(declarations)
 
-/** Values of the options. */
 export type Options = Command.Command.Config.Infer<typeof flags>
 
 /** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
-/** Failure with an {@link InvalidOption}. */
 export const refuse = (message: string) => new InvalidOption({ message })
 
 /** Environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
@@ -222,7 +218,6 @@ export const filesRoots = (
   return isTooWide(folder) ? [] : [folder]
 }
 
-/** Tools that these options select. */
 export const servedTools = (options: Options, hasFiles: boolean) =>
   Effect.fromResult(Selection.select({
     toolsets: options.toolsets,

@@ -44,11 +44,9 @@ const demo = Effect.promise(() =>
 
 /** One n8n, and the callers who reach it. */
 export interface Upstream {
-  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly client: Layer.Layer<N8nClient.N8nClient>
   readonly readOnly: boolean
-  /** Tokens of its callers over HTTP. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
   /** Folders of its own; default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined

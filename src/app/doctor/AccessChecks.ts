@@ -145,7 +145,6 @@ export const balancer = (url: URL, token: Redacted.Redacted<string> | undefined)
     )
   )
 
-/** Checks what the options name. */
 export const examine = Effect.fnUntraced(function*(options: Options.Options) {
   const { address, issued } = yield* OAuthOptions.load(options)
   return [

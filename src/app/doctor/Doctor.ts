@@ -104,7 +104,6 @@ const key = Effect.gen(function*() {
   )
 })
 
-/** Subject of the checks besides n8n. */
 export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
@@ -205,7 +204,6 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   ]
 })
 
-/** Checks everything that the tools need. */
 export const examine = (
   { filesRoots, offersFiles = false, state, tools }: Subject
 ): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
@@ -220,7 +218,6 @@ export const examine = (
     return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
   })
 
-/** Whether no check failed. */
 export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
 
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const

@@ -13,13 +13,11 @@ import * as Methods from "../Methods.ts"
 import * as Rpc from "../Rpc.ts"
 import * as Versions from "./Versions.ts"
 
-/** Answer with its HTTP status. */
 export interface Answer {
   readonly status: number
   readonly body: object
 }
 
-/** HTTP headers by lower-case name. */
 type Headers = { readonly [name: string]: string | undefined }
 
 /** Lifetime of a cached result in milliseconds, and its scope. */
@@ -104,7 +102,6 @@ export const refusal = (request: Rpc.Request, headers: Headers | undefined): Ans
   return error === undefined ? undefined : failed(request.id, error, 400)
 }
 
-/** JSON with sorted keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)

@@ -9,7 +9,6 @@ import * as Semaphore from "effect/Semaphore"
 import { createLocalJWKSet, type JSONWebKeySet } from "jose"
 import * as Hosts from "./Hosts.ts"
 
-/** Failure to read the issuer's metadata or keys. */
 export class IssuerError extends Data.TaggedError("IssuerError")<{ readonly message: string }> {}
 
 /** Relevant part of an issuer's metadata (RFC 8414 or OpenID Connect Discovery). */
@@ -21,7 +20,6 @@ const KeySet = Schema.Struct({
   ]))
 })
 
-/** Public keys for jose. */
 export type Keys = ReturnType<typeof createLocalJWKSet>
 
 /** Both spellings of the issuer: providers differ in the trailing slash. */
@@ -45,7 +43,6 @@ const places = (issuer: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Time limit of one answer from the issuer. */
 const patience = "5 seconds"
 
 const get = <A, I extends Record<string, unknown>>(url: string, schema: Schema.Codec<A, I>) =>

@@ -28,10 +28,8 @@ export interface Options extends Partial<Gate.Options>, Health {
   readonly allowedOrigins?: ReadonlyArray<string>
 }
 
-/** Default maximum of concurrent calls. */
 const maxInFlight = 256
 
-/** Adds the routes. */
 export const add = Effect.fnUntraced(function*(router: HttpRouter.HttpRouter, served: Served, options: Options) {
   const { allowedOrigins = [], path = "/mcp" } = options
   const gate = yield* Gate.make({

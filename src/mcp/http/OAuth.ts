@@ -37,9 +37,7 @@ export const clockTolerance = 30
 export interface Resource {
   /** Canonical address, the required audience of tokens. */
   readonly id: string
-  /** Address of its metadata. */
   readonly metadataUrl: string
-  /** Paths of its metadata. */
   readonly paths: ReadonlyArray<string>
   readonly metadata: object
   /** Scopes for clients to request. */
@@ -76,29 +74,22 @@ export const resource = (
   }
 }
 
-/** Profile selected by a token. */
 export interface Target {
-  /** Name of the caller for `McpServer`. */
   readonly client: string | undefined
   /** Whether the profile is read-only, whatever a token allows. */
   readonly readOnly: boolean
 }
 
-/** Settings for validating tokens. */
 export interface Options {
-  /** Identifier of the issuer, a URL. */
   readonly issuer: string
   readonly resource: Resource
-  /** Claim with the name of the profile. */
   readonly profileClaim: string
   /** Target for the claim's value, which may be absent; `undefined` refuses the token. */
   readonly targetOf: (profile: string | undefined) => Target | undefined
 }
 
-/** Refusal of a token by jose. */
 class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknown }> {}
 
-/** Refusal of a token. */
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
 const reasonOf = (error: unknown, resource: Resource): string => {

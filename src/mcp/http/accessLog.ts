@@ -14,7 +14,6 @@ import { randomUUID } from "node:crypto"
 /** Details that handlers add to a request's line. */
 interface Details {
   readonly client?: string | undefined
-  /** Name of the caller for people. */
   readonly subject?: string | undefined
   /** Called tool, or MCP's method. */
   readonly call?: string | undefined
@@ -24,7 +23,6 @@ const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>
   defaultValue: () => () => Effect.void
 })
 
-/** Adds details to the current request's line. */
 export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
 
 /** Request id from a load balancer; invalid ones are replaced. */

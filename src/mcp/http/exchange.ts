@@ -65,7 +65,6 @@ const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answe
     Effect.map((body) => ({ status: 200, body }))
   )
 
-/** Handles one message of Streamable HTTP. */
 export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Known, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)

@@ -10,7 +10,6 @@ import * as AccessLog from "./accessLog.ts"
 import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Listing of a tool in this interface. */
 export const tools = ({ list }: Served, caller: Caller) =>
   Effect.map(list(caller), (tools) =>
     HttpServerResponse.jsonUnsafe({

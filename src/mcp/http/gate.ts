@@ -61,7 +61,6 @@ export const make = Effect.fnUntraced(
         )
       )
 
-    /** Calls in flight per token. */
     const inFlight = new Map<string, number>()
     let all = 0
     const turns = Turn.make()

@@ -19,7 +19,6 @@ const codes = {
   503: "UNAVAILABLE"
 } as const
 
-/** Refusal of a request. */
 export interface Refusal {
   readonly status: number
   readonly code:
@@ -32,7 +31,6 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
   /** JSON-RPC error code. Default: -32000. */
   readonly rpcCode?: number
-  /** The id of the JSON-RPC request. */
   readonly id?: string | number | undefined
 }
 

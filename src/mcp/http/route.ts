@@ -16,9 +16,7 @@ import * as Refusal from "./refusal.ts"
 
 /** Further words of `/health`, computed quickly. */
 export interface Health {
-  /** State of n8n. */
   readonly n8n?: Effect.Effect<string> | undefined
-  /** State of the database. */
   readonly state?: Effect.Effect<string> | undefined
 }
 
@@ -59,7 +57,6 @@ const parse = (bytes: ArrayBuffer) =>
       Refusal.invalid(error instanceof SyntaxError ? "The body is not JSON." : "The body is not UTF-8.", -32700)
   })
 
-/** Parses the body, or refuses it. */
 const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
   if (!isJsonContentType(request.headers["content-type"])) {
     return Effect.fail(Refusal.make(415, "Content-Type must be application/json."))
@@ -107,10 +104,8 @@ export const foreignOrigin = (origin: string) =>
     `Pages of '${origin}' may not call this server. The operator can allow them with --allowed-origins.`
   )
 
-/** Headers that a browser client sends. */
 const protocolHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 
-/** CORS for pages of these origins. */
 export const cors = (allowedOrigins: ReadonlyArray<string>) =>
   allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
     allowedOrigins: (origin) => allowedOrigins.includes(origin),
