@@ -7,6 +7,7 @@ import { identity } from "effect/Function"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as App from "../answer/App.ts"
 import * as Arguments from "../answer/Arguments.ts"
@@ -19,7 +20,6 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
-import * as appMethods from "./appMethods.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
 import { shorten, text as textOf } from "./handling.ts"
@@ -187,30 +187,25 @@ const makeServed = <T extends Tool.Any>(
 
     /** Served item that a request names. */
     const targetOf = (method: string, params: Obj) => {
-      const name = params["name"]
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
         attribute,
-        name: all.find((each) =>
-          each.name === name
+        name: all.find(({ name }) =>
+          name === params["name"]
         )?.name
       })
       if (method === "tools/call") return named("gen_ai.tool.name", tools)
       return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
     }
     const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
-      Object.fromEntries(
-        Object.entries(methods).map(([method, answer]) => [
-          method,
-          (request: Methods.Request) =>
-            traced(method, request.params, targetOf(method, request.params))(answer(request))
-        ])
-      )
+      Record.map(methods, (answer, method) => (request) =>
+        traced(method, request.params, targetOf(method, request.params))(answer(request)))
 
     /** Answers from the caller's n8n. */
     const forCaller = (
       answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
     ): Methods.Method =>
-    (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
+    (request) =>
+      Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
     const methods = tracedMethods({
       "tools/list": forCaller(({ capabilities }) => {
@@ -230,9 +225,7 @@ const makeServed = <T extends Tool.Any>(
       ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
-        "resources/read": forCaller((request) =>
-          appMethods.read(apps, request) ?? resourceMethods.read(resources, request)
-        )
+        "resources/read": forCaller((request) => resourceMethods.read(resources, apps, request))
       }),
       ...(prompts.length === 0 ? {} : {
         "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),

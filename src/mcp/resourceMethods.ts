@@ -1,5 +1,6 @@
-/** Methods of MCP for resources: lists, templates, reading. */
+/** Methods of MCP for resources: lists, templates, reading; pages of tools (MCP Apps) are among them. */
 import * as Effect from "effect/Effect"
+import * as App from "../answer/App.ts"
 import * as Resource from "../answer/Resource.ts"
 import * as Deadline from "../base/Deadline.ts"
 import { str } from "../base/Json.ts"
@@ -42,9 +43,27 @@ export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
   }))
 })
 
-export const read = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) =>
+/** Page of a tool (MCP Apps), readable but unlisted. */
+const readPage = (app: App.App) =>
+  Effect.map(orRpcError(app.html, { uri: app.uri }), (text) => ({
+    contents: [{
+      uri: app.uri,
+      mimeType: App.mimeType,
+      text,
+      // Without domains the page may not connect to anything.
+      _meta: { ui: { csp: {}, prefersBorder: true } }
+    }]
+  }))
+
+export const read = <R>(
+  resources: ReadonlyArray<Resource.Resource<R>>,
+  apps: ReadonlyArray<App.App>,
+  { params }: Request
+) =>
   Effect.gen(function*() {
     const uri = yield* text(params, "uri")
+    const app = apps.find((each) => each.uri === uri)
+    if (app !== undefined) return yield* readPage(app)
     const match = Resource.find(resources, uri)
     if (match === undefined) {
       const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
