@@ -14,16 +14,22 @@ import { Database } from "../base/Database.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Policy from "../workflows/Policy.ts"
+import * as ConfigFile from "./config/ConfigFile.ts"
 import * as Options from "./config/Options.ts"
-import * as PolicyFile from "./config/PolicyFile.ts"
 import * as State from "./config/State.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import * as Services from "./Services.ts"
 
+const readPolicy = ConfigFile.reader("A policy", Policy.Rules)
+
+/** Policy of the file of `--policy`: `{"bannedNodes": […], "minScheduleMinutes": 5, "protectedTags": […], …}`. */
+export const policyIn = (file: string) =>
+  Effect.mapError(readPolicy(file), (reason) => Options.refuse(`--policy: ${file}: ${reason}`))
+
 const policy = ({ policy }: Options.Options) =>
   Layer.unwrap(Option.match(policy, {
     onNone: () => Effect.succeed(Layer.empty),
-    onSome: (file) => Effect.map(PolicyFile.load(file), Policy.layer)
+    onSome: (file) => Effect.map(policyIn(file), Policy.layer)
   }))
 
 /** Values of the variables listed by the operator, read once. */

@@ -4,9 +4,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Semaphore from "effect/Semaphore"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as CaseFiles from "../../trials/cases/CaseFiles.ts"
@@ -40,23 +42,6 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   )
 })
 
-/** Shows outcomes in the order of the cases, each as soon as possible. */
-const inOrder = (total: number, show: (outcome: CaseReport.Named) => Effect.Effect<void>) => {
-  const outcomes = Array.from<CaseReport.Named | undefined>({ length: total })
-  let shown = 0
-  return {
-    add: (outcome: CaseReport.Named, index: number) =>
-      Effect.gen(function*() {
-        outcomes[index] = outcome
-        for (let next = outcomes[shown]; next !== undefined; next = outcomes[shown]) {
-          shown++
-          yield* show(next)
-        }
-      }),
-    count: () => outcomes.filter((outcome) => outcome !== undefined).length
-  }
-}
-
 export const test = Command.make(
   "test",
   {
@@ -82,20 +67,22 @@ export const test = Command.make(
     const path = yield* Path.Path
     const startedAt = yield* Clock.currentTimeMillis
     const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
-    const report = inOrder(files.length, show)
+    let ran = 0
 
     const outcomes = yield* Effect.gen(function*() {
       yield* checkWrites("test runs copies of workflows on n8n")
       const redacts = yield* Tool.RedactSecrets
-      return yield* Effect.forEach(files, (file, index) =>
-        Effect.gen(function*() {
-          const outcome = yield* CaseRun.run(file, { update, redacts })
-          const name = path.relative("", file).split(path.sep).join("/")
-          const named: CaseReport.Named = { ...outcome, name }
-          yield* report.add(named, index)
-          return named
-        }), { concurrency })
+      const run = Effect.fnUntraced(function*(file: string) {
+        const outcome = yield* CaseRun.run(file, { update, redacts })
+        ran++
+        return { ...outcome, name: path.relative("", file).split(path.sep).join("/") }
+      })
+      // In the order of the cases, each as soon as possible.
+      const permits = yield* Semaphore.make(concurrency)
+      const fibers = yield* Effect.forEach(files, (file) => Effect.forkScoped(permits.withPermit(run(file))))
+      return yield* Effect.forEach(fibers, (fiber) => Effect.tap(Fiber.join(fiber), show))
     }).pipe(
+      Effect.scoped,
       // Workflows are beside their cases, or in the folders of the options.
       Effect.provide(ToolContext.layer(
         {
@@ -107,7 +94,7 @@ export const test = Command.make(
       )),
       Effect.onInterrupt(() => {
         process.exitCode = 1
-        return json ? Effect.void : print(`\nInterrupted: ${report.count()} of ${counted(files.length, "case")} ran`)
+        return json ? Effect.void : print(`\nInterrupted: ${ran} of ${counted(files.length, "case")} ran`)
       })
     )
 
