@@ -19,6 +19,7 @@ import {
   paths,
   secret,
   secrets,
+  several,
   text,
   toggle,
   withDefault
@@ -46,58 +47,42 @@ export const general = {
     "Base URL of production webhooks if it differs from N8N_URL (n8n's WEBHOOK_URL)",
     { defaultText: "N8N_URL" }
   ),
-  readOnly: withDefault(
-    toggle,
-    false,
-    "read-only",
-    "Offer no tool that changes anything; overrides all other options"
-  ),
+  readOnly: toggle("read-only", "Offer no tool that changes anything; overrides all other options"),
   policy: optional(
     file,
     "policy FILE",
     "File with rules that every write to n8n must follow: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
   ),
-  credentialEnv: withDefault(
+  credentialEnv: several(
     list,
-    [],
     "credential-env NAMES",
     `Environment variables that credential_create may send to n8n as secrets; ${repeatable}`,
     { defaultText: "none: credential_create is not offered" }
   ),
-  toolsets: withDefault(
+  toolsets: several(
     list,
-    [],
     "toolsets NAMES",
     `Offer only these tools: ${Object.keys(tools.toolsets).join(", ")}; ${repeatable}`,
     { defaultText: `all but ${tools.optional.join(", ")}` }
   ),
-  tools: withDefault(list, [], "tools NAMES", "Offer these tools, besides those of --toolsets"),
-  excludeTools: withDefault(
-    list,
-    [],
-    "exclude-tools NAMES",
-    "Do not offer these tools; overrides the other options"
-  ),
-  filesRoot: withDefault(
+  tools: several(list, "tools NAMES", "Offer these tools, besides those of --toolsets"),
+  excludeTools: several(list, "exclude-tools NAMES", "Do not offer these tools; overrides the other options"),
+  filesRoot: several(
     paths,
-    [],
     "files-root FOLDER",
     `Folder whose .json files the tools may read and write; ${repeatablePath}`,
     {
       defaultText: "CLAUDE_PROJECT_DIR, else the working directory, unless that is / or the home folder; over HTTP none"
     }
   ),
-  nodes: withDefault(
+  nodes: several(
     paths,
-    [],
     "nodes PATH",
     `Package of custom or community nodes: its folder (its code is run to read its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
   ),
   config: optional(file, "config FILE", "File with several n8n instances as profiles"),
   profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token"),
-  demo: withDefault(
-    toggle,
-    false,
+  demo: toggle(
     "demo",
     "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one"
   ),
@@ -115,12 +100,7 @@ export const general = {
     `Maximum characters in one answer, ${Minimize.minResultChars} or more`
   ),
   maxExecutionMb: withDefault(integer(1), 512, "max-execution-mb N", "Largest execution that is read, in MB of JSON"),
-  showSecrets: withDefault(
-    toggle,
-    false,
-    "show-secrets",
-    "Do not replace secrets in execution data and parameters with [redacted]"
-  )
+  showSecrets: toggle("show-secrets", "Do not replace secrets in execution data and parameters with [redacted]")
 }
 
 const http = {
@@ -132,9 +112,8 @@ const http = {
   ),
   host: withDefault(text, "127.0.0.1", "host ADDRESS", "Address to listen on; other machines need a token"),
   port: withDefault(integer(0, 65_535), 3000, "port N", "Port to listen on; 0 is any free port"),
-  authToken: withDefault(
+  authToken: several(
     secrets,
-    [],
     "auth-token TOKEN",
     "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, separated by commas"
   ),
@@ -154,18 +133,12 @@ const http = {
     "oauth-profile-claim NAME",
     "Claim of an access token that names its profile; without it the token leads to the one of --profile"
   ),
-  allowedHosts: withDefault(
+  allowedHosts: several(
     list,
-    [],
     "allowed-hosts HOST",
     `Name under which the server is reached, besides localhost and its address; ${repeatable}`
   ),
-  allowedOrigins: withDefault(
-    list,
-    [],
-    "allowed-origins ORIGIN",
-    `Origin whose pages may call, with CORS; ${repeatable}`
-  ),
+  allowedOrigins: several(list, "allowed-origins ORIGIN", `Origin whose pages may call, with CORS; ${repeatable}`),
   rateLimit: optional(integer(0), "rate-limit N", "Maximum calls per minute and token, 0 for unlimited", {
     defaultText: "1200; unlimited without tokens"
   }),
@@ -175,12 +148,7 @@ const http = {
     "max-calls N",
     "Maximum concurrent calls, all clients; with several tokens, each has at most half of them"
   ),
-  maxConnections: withDefault(
-    integer(1),
-    1024,
-    "max-connections N",
-    "Maximum open connections, idle ones included"
-  )
+  maxConnections: withDefault(integer(1), 1024, "max-connections N", "Maximum open connections, idle ones included")
 }
 
 /** Every option, in the order of help and README. */

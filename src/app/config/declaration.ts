@@ -71,10 +71,21 @@ export const withDefault = <A>(
   usage: string,
   description: string,
   exceptions: Exceptions = {}
-) => {
-  const defaultText = value === false ? "off" : Array.isArray(value) ? "" : String(value)
-  return declare<A, A>(kind, usage, description, { defaultText, ...exceptions }, Flag.withDefault(value))
-}
+) => declare<A, A>(kind, usage, description, { defaultText: String(value), ...exceptions }, Flag.withDefault(value))
+
+/** Option with any number of values. */
+export const several = <A>(
+  kind: Kind<ReadonlyArray<A>>,
+  usage: string,
+  description: string,
+  exceptions: Exceptions = {}
+) => withDefault(kind, [], usage, description, { defaultText: "", ...exceptions })
+
+/** Option that is off by default. */
+export const toggle = (usage: string, description: string) =>
+  withDefault({ flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }, false, usage, description, {
+    defaultText: "off"
+  })
 
 export const flags = <const Declarations extends Readonly<Record<string, Declaration<unknown>>>>(
   declarations: Declarations
@@ -90,8 +101,6 @@ export const secret: Kind<Redacted.Redacted<string>> = {
   format: "string",
   isSecret: true
 }
-
-export const toggle: Kind<boolean> = { flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }
 
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   flag: Flag.Int,

@@ -6,6 +6,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import type { Caller, Protocol } from "../McpTransport.ts"
@@ -213,9 +214,7 @@ export const answer = (
       const questions = yield* Deferred.make<Answer>()
       const ask = asker(capabilities, known, (open, rounds) =>
         Effect.gen(function*() {
-          const inputRequests = Object.fromEntries(
-            Object.entries(open).map(([name, { method, params }]) => [name, { method, params }])
-          )
+          const inputRequests = Record.map(open, ({ method, params }) => ({ method, params }))
           const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
           yield* Deferred.succeed(questions, result({ resultType: "input_required", inputRequests, requestState }))
           return yield* Effect.never
