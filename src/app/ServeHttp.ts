@@ -144,49 +144,48 @@ const announce = (needsToken: boolean) =>
       token: needsToken ? "needed" : "not needed"
     }))
 
-export const serve = (
+export const serve = Effect.fnUntraced(function*(
   mcp: McpServer.Options<Tool.Any<N8nClient | Services.Services>>,
   options: Options.Options
-) =>
-  Effect.gen(function*() {
-    const loaded = yield* Upstreams.load(options)
-    const issued = yield* oauth(options, loaded)
-    const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
-    const needsToken = grants.length > 0 || issued.access !== undefined
-    const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
-    const contexts = new Map(
-      all.map(({ context, filesRoots, name }) =>
-        [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+) {
+  const loaded = yield* Upstreams.load(options)
+  const issued = yield* oauth(options, loaded)
+  const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
+  const needsToken = grants.length > 0 || issued.access !== undefined
+  const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
+  const contexts = new Map(
+    all.map(({ context, filesRoots, name }) =>
+      [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+    )
+  )
+  const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
+  const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
+  const transport = Http.layer({
+    host,
+    allowedHosts: [...allowedHosts, ...issued.publicHost],
+    allowedOrigins,
+    access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
+    resource: issued.resource,
+    limits: yield* limits(options),
+    callsPerMinute: perMinute === 0 ? undefined : perMinute,
+    maxInFlight: maxCalls,
+    maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
+    n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
+    state: yield* health(
+      [...new Set(all.map(({ state }) => state))].flatMap((state) =>
+        typeof state === "string" ? [] : [databaseHealth(state)]
       )
     )
-    const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
-    const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
-    const transport = Http.layer({
-      host,
-      allowedHosts: [...allowedHosts, ...issued.publicHost],
-      allowedOrigins,
-      access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
-      resource: issued.resource,
-      limits: yield* limits(options),
-      callsPerMinute: perMinute === 0 ? undefined : perMinute,
-      maxInFlight: maxCalls,
-      maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
-      n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
-      state: yield* health(
-        [...new Set(all.map(({ state }) => state))].flatMap((state) =>
-          typeof state === "string" ? [] : [databaseHealth(state)]
-        )
-      )
-    })
-    yield* announce(needsToken).pipe(
-      Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
-        const context = contexts.get(client)
-        return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)
-      })),
-      Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
-      Effect.catchTag("ServeError", ({ cause }) =>
-        Options.refuse(
-          `Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`
-        ))
-    )
-  }).pipe(Effect.scoped)
+  })
+  yield* announce(needsToken).pipe(
+    Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
+      const context = contexts.get(client)
+      return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)
+    })),
+    Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
+    Effect.catchTag("ServeError", ({ cause }) =>
+      Options.refuse(
+        `Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`
+      ))
+  )
+}, Effect.scoped)

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import * as App from "../answer/App.ts"
 import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
@@ -125,28 +126,24 @@ export const find = <T extends Tool.Any>(
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
-/** Keys of a tool's `_meta` that Claude Code reads. */
-const hints = ({ isEntry, searchHint }: Tool.Any) => ({
-  ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
-  ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
-})
-
-/** A tool as `tools/list` shows it. */
-export const listing = (tool: Tool.Any) => ({
-  name: tool.name,
-  title: tool.title,
-  description: tool.description,
-  annotations: tool.annotations,
-  inputSchema: { ...tool.inputSchema },
-  outputSchema: { ...tool.outputSchema },
-  ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
-})
-
-/** Like {@link listing}, for a client that shows pages. */
-const listingWithApp = (tool: Tool.Any) => {
-  const entry = listing(tool)
-  return tool.app === undefined ? entry : { ...entry, _meta: { ...entry._meta, ui: { resourceUri: tool.app.uri } } }
+const listed = (tool: Tool.Any, showsApps: boolean) => {
+  const { app, isEntry, searchHint } = tool
+  const meta = {
+    // Claude Code reads these.
+    ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
+    ...(isEntry ? { "anthropic/alwaysLoad": true } : {}),
+    ...(app === undefined || !showsApps ? {} : { ui: { resourceUri: app.uri } })
+  }
+  return {
+    ...Struct.pick(tool, ["name", "title", "description", "annotations"]),
+    inputSchema: { ...tool.inputSchema },
+    outputSchema: { ...tool.outputSchema },
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta })
+  }
 }
+
+/** A tool as `tools/list` shows it to a client without pages. */
+export const listing = (tool: Tool.Any) => listed(tool, false)
 
 /** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */
 const argumentsOf = ({ params }: Methods.Request): unknown => {
@@ -208,10 +205,11 @@ const makeServed = <T extends Tool.Any>(
       Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
     const methods = tracedMethods({
-      "tools/list": forCaller(({ capabilities }) => {
-        const entry = Methods.showsApps(capabilities) ? listingWithApp : listing
-        return Effect.map(offered, (tools) => ({ tools: tools.map((tool) => entry(tool)) }))
-      }),
+      "tools/list": forCaller(({ capabilities }) =>
+        Effect.map(offered, (tools) => ({
+          tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities)))
+        }))
+      ),
       "tools/call": forCaller((request) =>
         Effect.gen(function*() {
           const name = yield* textOf(request.params, "name")

@@ -55,21 +55,20 @@ const readPage = (app: App.App) =>
     }]
   }))
 
-export const read = <R>(
+export const read = Effect.fnUntraced(function*<R>(
   resources: ReadonlyArray<Resource.Resource<R>>,
   apps: ReadonlyArray<App.App>,
   { params }: Request
-) =>
-  Effect.gen(function*() {
-    const uri = yield* text(params, "uri")
-    const app = apps.find((each) => each.uri === uri)
-    if (app !== undefined) return yield* readPage(app)
-    const match = Resource.find(resources, uri)
-    if (match === undefined) {
-      const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
-      const name = shorten(uri)
-      return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
-    }
-    const body = yield* orRpcError(match.resource.read(match.id), { uri })
-    return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
-  })
+) {
+  const uri = yield* text(params, "uri")
+  const app = apps.find((each) => each.uri === uri)
+  if (app !== undefined) return yield* readPage(app)
+  const match = Resource.find(resources, uri)
+  if (match === undefined) {
+    const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
+    const name = shorten(uri)
+    return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
+  }
+  const body = yield* orRpcError(match.resource.read(match.id), { uri })
+  return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
+})

@@ -69,28 +69,27 @@ const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
 /** Runs with the folder as the only files root. */
-const inFolder = <A, R>(
+const inFolder = Effect.fnUntraced(function*<A, R>(
   userPath: string,
   run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,
   { creates }: { readonly creates: boolean } = { creates: false }
-) =>
-  Effect.gen(function*() {
-    const options = yield* root
-    const path = yield* Path.Path
-    const absolute = path.resolve(userPath)
-    const fs = yield* FileSystem.FileSystem
-    if (creates) {
-      yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
-        Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
-      )
-    } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
-      return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
-    }
-    return yield* run.pipe(
-      explained,
-      Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
+) {
+  const options = yield* root
+  const path = yield* Path.Path
+  const absolute = path.resolve(userPath)
+  const fs = yield* FileSystem.FileSystem
+  if (creates) {
+    yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
+      Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
     )
-  })
+  } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
+    return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
+  }
+  return yield* run.pipe(
+    explained,
+    Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
+  )
+})
 
 /** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
 const onStep = (json: boolean, isDryRun: boolean) => {

@@ -114,49 +114,47 @@ export interface Subject {
   readonly state: string | { readonly address: string; readonly run: Database["run"]; readonly version: number }
 }
 
-const filesRoot = (root: string | undefined) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
-    const isWritable = yield* fs.access(root ?? "", { writable: true }).pipe(
-      Effect.as(true),
-      Effect.orElseSucceed(() => false)
-    )
-    if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
-    const reason = root === undefined
-      ? "none, since the working directory contains the home folder: the file tools will refuse"
-      : type === "Directory"
-      ? `${root} cannot be written: the file tools will only read`
-      : `${root} is ${type === undefined ? "missing" : "not a folder"}: the file tools will refuse`
-    const first = type === "Directory" ? "Make it writable for this user, or set" : "Set"
-    return warning(
-      "Files root",
-      reason,
-      `${first} --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
-    )
-  })
+const filesRoot = Effect.fnUntraced(function*(root: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
+  const isWritable = yield* fs.access(root ?? "", { writable: true }).pipe(
+    Effect.as(true),
+    Effect.orElseSucceed(() => false)
+  )
+  if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
+  const reason = root === undefined
+    ? "none, since the working directory contains the home folder: the file tools will refuse"
+    : type === "Directory"
+    ? `${root} cannot be written: the file tools will only read`
+    : `${root} is ${type === undefined ? "missing" : "not a folder"}: the file tools will refuse`
+  const first = type === "Directory" ? "Make it writable for this user, or set" : "Set"
+  return warning(
+    "Files root",
+    reason,
+    `${first} --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
+  )
+})
 
 /** Check of the nearest existing folder, since the state's is created at first use. */
-const stateFolder = (folder: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    let nearest = folder
-    while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
-      nearest = path.dirname(nearest)
-    }
-    const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
-      Effect.andThen(fs.stat(nearest)),
-      Effect.map(({ type }) => type === "Directory"),
-      Effect.orElseSucceed(() => false)
-    )
-    if (isWritable) return ok("State folder", folder)
-    return failed(
-      "State folder",
-      `${nearest} cannot be written: snapshots cannot be stored, so nothing would be written to n8n`,
-      "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a writable folder."
-    )
-  })
+const stateFolder = Effect.fnUntraced(function*(folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  let nearest = folder
+  while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
+    nearest = path.dirname(nearest)
+  }
+  const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
+    Effect.andThen(fs.stat(nearest)),
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false)
+  )
+  if (isWritable) return ok("State folder", folder)
+  return failed(
+    "State folder",
+    `${nearest} cannot be written: snapshots cannot be stored, so nothing would be written to n8n`,
+    "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a writable folder."
+  )
+})
 
 /** Check of the database, which updates older tables. */
 const stateDatabase = ({ address, run, version }: Exclude<Subject["state"], string>) =>
@@ -204,19 +202,18 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   ]
 })
 
-export const examine = (
+export const examine = Effect.fnUntraced(function*(
   { filesRoots, offersFiles = false, state, tools }: Subject
-): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function*() {
-    const local = [
-      // Older versions of Node end before this.
-      ok("Node", process.versions.node),
-      ...yield* Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot),
-      yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
-      yield* catalogue
-    ]
-    return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
-  })
+) {
+  const local = [
+    // Older versions of Node end before this.
+    ok("Node", process.versions.node),
+    ...yield* Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot),
+    yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
+    yield* catalogue
+  ]
+  return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
+})
 
 export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
 

@@ -101,18 +101,17 @@ export const converse = (
 }
 
 /** Answers one request with a server of its own; interruption cancels the call. */
-export const answer = (
+export const answer = Effect.fnUntraced(function*(
   protocol: Protocol,
   caller: Caller,
   request: Rpc.Request,
   notify: (message: Rpc.Notification) => void
-): Effect.Effect<Rpc.Response> =>
-  Effect.gen(function*() {
-    const answered = yield* Deferred.make<Rpc.Response>()
-    const { receive } = yield* converse(protocol, caller, (message) => {
-      if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
-      else if (!("id" in message)) notify(message)
-    })
-    receive(request)
-    return yield* Deferred.await(answered)
-  }).pipe(Effect.scoped)
+) {
+  const answered = yield* Deferred.make<Rpc.Response>()
+  const { receive } = yield* converse(protocol, caller, (message) => {
+    if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
+    else if (!("id" in message)) notify(message)
+  })
+  receive(request)
+  return yield* Deferred.await(answered)
+}, Effect.scoped)

@@ -21,17 +21,13 @@ export interface Answer {
 
 type Headers = { readonly [name: string]: string | undefined }
 
-/** Lifetime of a cached result in milliseconds, and its scope. */
-interface Cache {
-  readonly ttlMs: number
-  readonly cacheScope: "private" | "public"
-}
-
 /** Lifetime of results that change only with the process. */
 const untilRestart = 10 * 60_000
 
 /** Cacheable results. Results that depend on the caller's n8n are private and may change at any time. */
-const cached: { readonly [method: string]: Cache } = {
+const cached: {
+  readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" }
+} = {
   "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
   "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },

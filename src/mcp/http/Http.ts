@@ -36,8 +36,8 @@ export interface Options extends Gate.Options, Hosts.Names, Health {
 }
 
 /** Compares exact paths: a router would decode them and ignore case, unlike a proxy's rules. */
-const dispatch = <A, R>(routes: Readonly<Record<string, Effect.Effect<A, Refusal.Refusal, R>>>) =>
-  Effect.gen(function*() {
+const dispatch = Effect.fnUntraced(
+  function*<A, R>(routes: Readonly<Record<string, Effect.Effect<A, Refusal.Refusal, R>>>) {
     const path = AccessLog.pathOf(yield* HttpServerRequest.HttpServerRequest)
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined
     if (route === undefined) {
@@ -47,28 +47,28 @@ const dispatch = <A, R>(routes: Readonly<Record<string, Effect.Effect<A, Refusal
     yield* Effect.annotateCurrentSpan("http.route", path)
     // The server runs it uninterruptible; a caller who goes away ends the call.
     return yield* Effect.interruptible(route)
-  })
+  }
+)
 
 /** Refuses requests to another host and from other sites' pages. */
-const checkSource = (names: Hosts.Names) =>
-  Effect.gen(function*() {
-    const { headers, source } = yield* HttpServerRequest.HttpServerRequest
-    const { host, origin } = headers
-    const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
-    const twice = Hosts.ambiguous(rawHeaders)
-    if (twice !== undefined) {
-      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' occurs twice.`, Rpc.codes.invalidRequest))
-    }
-    if (!Hosts.isOwnHost(names, host, socket?.localAddress)) {
-      const message = host === undefined
-        ? "A Host header is needed."
-        : `Host '${host}' is not a name of this server. The operator can add it with --allowed-hosts.`
-      return yield* Effect.fail(Refusal.make(403, message))
-    }
-    if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
-      return yield* Effect.fail(foreignOrigin(origin))
-    }
-  })
+const checkSource = Effect.fnUntraced(function*(names: Hosts.Names) {
+  const { headers, source } = yield* HttpServerRequest.HttpServerRequest
+  const { host, origin } = headers
+  const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
+  const twice = Hosts.ambiguous(rawHeaders)
+  if (twice !== undefined) {
+    return yield* Effect.fail(Refusal.invalid(`The header '${twice}' occurs twice.`, Rpc.codes.invalidRequest))
+  }
+  if (!Hosts.isOwnHost(names, host, socket?.localAddress)) {
+    const message = host === undefined
+      ? "A Host header is needed."
+      : `Host '${host}' is not a name of this server. The operator can add it with --allowed-hosts.`
+    return yield* Effect.fail(Refusal.make(403, message))
+  }
+  if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
+    return yield* Effect.fail(foreignOrigin(origin))
+  }
+})
 
 /** Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused. */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
