@@ -2,6 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import { homedir } from "node:os"
 import { isAbsolute, relative, resolve } from "node:path"
 import * as Locale from "../../answer/Locale.ts"
@@ -12,7 +13,6 @@ import {
   choice,
   type Declaration,
   file,
-  flags as flagsOf,
   integer,
   list,
   optional,
@@ -154,7 +154,9 @@ const http = {
 /** Every option, in the order of help and README. */
 export const declarations = { ...general, ...http } satisfies Readonly<Record<string, Declaration<unknown>>>
 
-export const flags = flagsOf(declarations)
+export const flags = Record.map(declarations, ({ flag }) => flag) as {
+  readonly [Key in keyof typeof declarations]: typeof declarations[Key]["flag"]
+}
 
 export type Options = Command.Command.Config.Infer<typeof flags>
 

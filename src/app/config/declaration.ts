@@ -3,7 +3,6 @@ import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import { identity } from "effect/Function"
 import type * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 
@@ -86,10 +85,6 @@ export const toggle = (usage: string, description: string) =>
   withDefault({ flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }, false, usage, description, {
     defaultText: "off"
   })
-
-export const flags = <const Declarations extends Readonly<Record<string, Declaration<unknown>>>>(
-  declarations: Declarations
-) => Record.map(declarations, ({ flag }) => flag) as { readonly [K in keyof Declarations]: Declarations[K]["flag"] }
 
 export const text: Kind<string> = { flag: Flag.String, config: Config.String, format: "string" }
 
