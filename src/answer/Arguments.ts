@@ -47,7 +47,6 @@ const isText = (schema: unknown): boolean => {
   return type === "string" || (arr(anyOf) ?? []).some(isText)
 }
 
-/** Schema of a key or element. */
 const schemaAt = (schema: unknown, key: string): unknown => {
   const { anyOf, items, properties } = obj(schema) ?? {}
   return obj(properties)?.[key] ?? items ?? (arr(anyOf) ?? []).map((each) => schemaAt(each, key)).find(obj)
@@ -76,7 +75,6 @@ const malformed = (value: unknown, path: string, schema: unknown, depth = 0): Re
 
 const under = (path: string, key: string) => path === "" ? key : `${path}.${key}`
 
-/** Shortens a key for display. */
 const clip = (key: string) => key.slice(0, maxKey).toWellFormed()
 
 const maxKey = 100
@@ -152,7 +150,6 @@ export const decoder = <A, R>(
   })
 }
 
-/** Maximum number of issues in an error. */
 const maxIssues = 20
 
 /** Sentence for an issue: a schema's own message ("Workflow ID is required") unchanged, Effect's after the field. */

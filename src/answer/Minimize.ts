@@ -96,7 +96,6 @@ export const cost = (value: unknown, cap = Infinity, depth = 0): number => {
   return Math.max(meter.chars, meter.tokens * unitsPerToken)
 }
 
-/** Cost of a key with its colon and comma. */
 const keyCost = (key: string, cap: number) => cost(key, cap, 1) + 2
 
 const brackets = 2 * unitsPerToken
@@ -115,7 +114,6 @@ const makeMark = (path: string, count: number, total: number, next: Next): Mark 
   return { path: shortenPath(path), kept: count, total, ...(call === undefined ? {} : { next: call }) }
 }
 
-/** Cost of one mark, wherever it is placed. */
 const markCost = (mark: Mark) => cost({ _truncated: mark }) + comma
 
 const markRoom = (path: string, total: number, next: Next) => markCost(makeMark(path, total, total, next))

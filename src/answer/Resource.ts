@@ -10,7 +10,6 @@ export type Complete<out R = unknown> = (prefix: string) => Effect.Effect<Readon
 export interface Entry {
   readonly id: string
   readonly title: string
-  /** Summary of its contents. */
   readonly description?: string
 }
 

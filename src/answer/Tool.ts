@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Deadline from "../base/Deadline.ts"
 import * as Errors from "../base/Errors.ts"
 import * as Redact from "../base/Redact.ts"
@@ -31,13 +32,13 @@ import {
 import { markable, type Next, type Totals } from "./Truncated.ts"
 
 export { type JsonSchema, jsonSchema } from "./jsonSchemas.ts"
-export { CurrentTools, type Served, served, serving } from "./serving.ts"
 export {
   type About,
   additive,
   type Annotations,
   type Answer,
   type Any,
+  CurrentTools,
   destructive,
   type Input,
   type InputSchema,
@@ -47,7 +48,10 @@ export {
   ReadOnly,
   readOnly,
   RedactSecrets,
+  type Served,
+  served,
   type Services,
+  serving,
   type Tool,
   Withheld
 } from "./toolParts.ts"
@@ -125,17 +129,13 @@ const build = <const Name extends string, I extends InputSchema, O extends Outpu
   })
 
   return {
-    name,
-    title: tool.title,
-    description: tool.description,
+    ...Struct.pick(tool, ["name", "title", "description", "input", "output"]),
+    annotations,
     searchHint: own.searchHint,
     isEntry: own.isEntry ?? false,
-    annotations,
     scopes: own.scopes ?? [],
     partialScopes: own.partialScopes ?? {},
     app: own.app,
-    input: tool.input,
-    output: tool.output,
     get inputSchema() {
       return listed()
     },
@@ -225,13 +225,9 @@ export const make = <
     readonly view?: (raw: NoInfer<Raw>, input: I["Type"]) => Effect.Effect<App.View, never, NoInfer<R>>
   }
 ): Tool<Name, I, O, R, E> => {
-  const { description, handler, input, name, output, summarize, title, totals, view } = definition
+  const { handler, input, output, summarize, totals, view } = definition
   return build({
-    name,
-    title,
-    description,
-    input,
-    output,
+    ...definition,
     // Lazy, so that `initialize` is answered before any schema is made.
     inputSchema: lazy(() => ofArguments(input)),
     unlisted: definition.unlisted ?? {},
@@ -303,26 +299,16 @@ export const wrap = <
     input: I["Type"]
   ) => Effect.Effect<O["Type"], E2, R2>
 ): Tool<Name, I, O, R2, E2> => {
-  const { annotations, app, description, input, isEntry, name, output, partialScopes, scopes, searchHint, title } = tool
   const own = tool[parts]
   return build(
     {
-      name,
-      title,
-      description,
-      input,
-      output,
+      ...Struct.pick(tool, ["name", "title", "description", "input", "output"]),
       ...tool[schema],
       outputSchema: () => tool.outputSchema
     },
     {
       ...own,
-      annotations,
-      app,
-      scopes,
-      partialScopes,
-      searchHint,
-      isEntry,
+      ...Struct.pick(tool, ["annotations", "app", "isEntry", "partialScopes", "scopes", "searchHint"]),
       page: (input) =>
         Effect.suspend(() => {
           let last: Page<O["Type"]> | undefined

@@ -78,7 +78,6 @@ const outline = (schema: unknown, level = 0): unknown => {
   )
 }
 
-/** Declares the mark in the data of an answer's schema. */
 const withMark = (schema: JsonSchema): JsonSchema => {
   const data = schema.properties?.["data"] as JsonSchema
   const properties = { ...data.properties, _truncated: mark }

@@ -1,8 +1,8 @@
 /** Parts of a tool: its types, annotations and settings. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type * as Errors from "../base/Errors.ts"
+import * as Errors from "../base/Errors.ts"
 import type * as App from "./App.ts"
 import type { JsonSchema } from "./jsonSchemas.ts"
 import type * as Locale from "./Locale.ts"
@@ -53,25 +53,12 @@ export interface Answer<Data> {
 }
 
 /** Tool of any type, as a server uses it. */
-export interface Any<out R = unknown, out E = Errors.Failure> {
+export interface Any<out R = unknown, out E = Errors.Failure> extends Required<Omit<About, "unlisted">> {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Everyday words for its purpose, for clients that search tools before loading them. */
-  readonly searchHint: string | undefined
-  /** Whether clients that load tools on demand should load it from the start. */
-  readonly isEntry: boolean
-  readonly annotations: Annotations
-  /** Scopes of n8n's API that it needs, such as `workflow:read`. */
-  readonly scopes: ReadonlyArray<string>
-  /** Scopes that only a part of the tool needs, with the name of that part. */
-  readonly partialScopes: { readonly [scope: string]: string }
-  /** Schema of the arguments. */
   readonly input: InputSchema
-  /** Schema of an answer's `data`. */
   readonly output: OutputSchema
-  /** Page that shows its answers, for clients that show pages. */
-  readonly app: App.App | undefined
   /** JSON Schema (2020-12) of the listed arguments. */
   readonly inputSchema: JsonSchema
   /** JSON Schema (2020-12) of the whole answer. */
@@ -84,7 +71,6 @@ export interface Any<out R = unknown, out E = Errors.Failure> {
 
 /** Description of a tool's arguments. */
 export interface Described {
-  /** JSON Schema with all parameters. */
   readonly inputSchema: () => JsonSchema
   readonly unlisted: NonNullable<About["unlisted"]>
 }
@@ -139,7 +125,6 @@ export type Output<T extends Any> = T["output"]["Type"]
 export interface Page<Out> {
   readonly data: Out
   readonly totals: Totals
-  /** View of the answer for the tool's app. */
   readonly view?: Effect.Effect<App.View> | undefined
 }
 
@@ -159,14 +144,51 @@ export interface About {
    * costs tokens in every conversation.
    */
   readonly unlisted?: { readonly [parameter: string]: "never" | "onRequest" } | undefined
+  /** Everyday words for its purpose, for clients that search tools before loading them. */
   readonly searchHint?: string | undefined
-  readonly isEntry?: boolean | undefined
+  /** Whether clients that load tools on demand should load it from the start. */
+  readonly isEntry?: boolean
   readonly annotations: Annotations
-  readonly scopes?: ReadonlyArray<string> | undefined
-  readonly partialScopes?: { readonly [scope: string]: string } | undefined
-  /** Page that shows the answers. */
+  /** Scopes of n8n's API that it needs, such as `workflow:read`. */
+  readonly scopes?: ReadonlyArray<string>
+  /** Scopes that only a part of the tool needs, with the name of that part. */
+  readonly partialScopes?: { readonly [scope: string]: string }
+  /** Page that shows its answers, for clients that show pages. */
   readonly app?: App.App | undefined
 }
+
+/** Tools that are served to the caller, wrappers included; resources read through these. */
+export const CurrentTools = Context.Reference<ReadonlyArray<Any<never>>>("effect-n8n-mcp/CurrentTools", {
+  defaultValue: () => []
+})
+
+/** Runs an effect with these tools as the caller's. */
+export const serving =
+  <T extends Any>(tools: ReadonlyArray<T>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Services<T>> =>
+    Effect.flatMap(Effect.context<R | Services<T>>(), (context) =>
+      // The context contains the services of the tools.
+      Effect.provideContext(effect, Context.add(context, CurrentTools, tools as ReadonlyArray<Any> as never)))
+
+/** Tool as it is served to the caller. */
+export interface Served<T extends Any> {
+  readonly call: (input: Input<T>) => Effect.Effect<Output<T>, Errors.Failure>
+  readonly run: (args: unknown) => Effect.Effect<Answer<unknown>, Errors.Failure>
+}
+
+/** The caller's tool of the same name, for resources and completions; fails if it is not served. */
+export const served = <T extends Any>(tool: T): Effect.Effect<Served<T>, Errors.ValidationError> =>
+  Effect.flatMap(CurrentTools, (tools) => {
+    const match = tools.find(({ name }) => name === tool.name)
+    return match === undefined
+      ? Effect.fail(
+        new Errors.ValidationError({
+          reason: `${tool.name} is not served here`,
+          hint: "A resource is read through its tool: serve both, or provide Tool.serving."
+        })
+      )
+      : Effect.succeed(match as unknown as Served<T>)
+  })
 
 /** Key of a tool's behaviour. */
 export const parts: unique symbol = Symbol("effect-n8n-mcp/Tool/parts")

@@ -19,9 +19,7 @@ import { isApiKey } from "./config/ApiKey.ts"
 /** Description of the server before the program is loaded. */
 export interface Prepared {
   readonly about: Methods.About
-  /** Names of all methods. */
   readonly methods: ReadonlyArray<string>
-  /** Constant results by method. */
   readonly results: { readonly [method: string]: Obj }
 }
 
@@ -63,7 +61,6 @@ const loadAfter = "1 second"
 /** Additional time for calls that waited for the program, since the first use of each module is slow. */
 const firstCall = "2 seconds"
 
-/** Loaded program and the context of its calls. */
 interface Loaded {
   readonly served: Served
   readonly context: Context.Context<never>

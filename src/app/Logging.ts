@@ -8,7 +8,6 @@ import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as Visible from "../base/Visible.ts"
 
-/** Log level by name, ignoring case; `Info` for an unknown name. */
 const levelOf = (name: string): LogLevel.LogLevel =>
   LogLevel.values.find((level) => level.toLowerCase() === name.toLowerCase().replace(/^warning$/, "warn")) ?? "Info"
 

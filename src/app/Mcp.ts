@@ -5,7 +5,6 @@ import { instructions } from "../tools/Instructions.ts"
 import * as prompts from "../tools/Prompts.ts"
 import * as resources from "../tools/Resources.ts"
 
-/** Name of the server and of its command. */
 export const name = "effect-n8n-mcp"
 
 /** Server options without the sealing of client state. */

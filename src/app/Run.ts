@@ -18,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-const program = Effect.promise(() => import("./Program.ts")).pipe(Effect.map(({ make }) => make))
+const program = Effect.promise(() => import("./commands/Program.ts")).pipe(Effect.map(({ make }) => make))
 
 const prepared = LeanStart.usesPrepared(process.argv.slice(2), process.env)
   ? LeanStart.read(new URL("start.json", import.meta.url))

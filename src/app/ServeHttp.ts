@@ -28,7 +28,6 @@ const callsPerMinute = 1200
 /** Minimum length of a token; shorter ones can be guessed. */
 const minTokenChars = 16
 
-/** Reason why a token is refused. */
 const tokenProblem = (token: string) =>
   !/^\S+$/.test(token)
     ? "A token is empty or contains spaces"
@@ -40,7 +39,6 @@ const tokenProblem = (token: string) =>
 
 type Loaded = Effect.Success<ReturnType<typeof Upstreams.load>>
 
-/** Every token with its n8n. */
 const grantsOf = Effect.fnUntraced(function*(
   options: Options.Options,
   { defaultUpstream, upstreams }: Loaded,
@@ -77,26 +75,24 @@ const grantsOf = Effect.fnUntraced(function*(
   return grants
 })
 
-/** Access by tokens of the identity provider, if any. */
 const oauth = Effect.fnUntraced(function*(options: Options.Options, { defaultUpstream, upstreams }: Loaded) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return { publicHost: [] }
   const [OAuthOptions, OAuth, Issuer] = yield* Effect.promise(() =>
     Promise.all([import("./config/OAuthOptions.ts"), import("../mcp/http/OAuth.ts"), import("../mcp/http/Issuer.ts")])
   )
-  const address = yield* OAuthOptions.publicAddress(options)
+  const { address, issued } = yield* OAuthOptions.load(options)
   const publicHost = address === undefined ? [] : [address.host]
-  const checked = yield* OAuthOptions.load(options)
-  if (checked === undefined) return { publicHost }
+  if (issued === undefined) return { publicHost }
   const target = (upstream: Upstreams.Upstream | undefined) =>
     upstream === undefined ? undefined : { client: upstream.name, readOnly: upstream.readOnly }
-  const keys = yield* Issuer.make(checked.issuer)
+  const keys = yield* Issuer.make(issued.issuer)
   // Read in advance, so that the first caller does not wait for them.
   yield* Effect.forkScoped(Effect.ignore(keys.current))
   return {
     publicHost,
-    resource: checked.resource,
+    resource: issued.resource,
     access: OAuth.access({
-      ...checked,
+      ...issued,
       // Without --config no upstream has a name, so a token that names a profile is refused.
       targetOf: (profile) =>
         target(profile === undefined ? defaultUpstream : upstreams.find(({ name }) => name === profile))
@@ -123,7 +119,7 @@ const n8nHealth = (client: typeof N8nClient.Service) =>
     Effect.orElseSucceed(() => "no answer")
   )
 
-const databaseHealth = ({ run }: Database["Service"]) =>
+const databaseHealth = ({ run }: Pick<Database["Service"], "run">) =>
   run((sql) => sql`SELECT 1`).pipe(Effect.as("ok"), Effect.orElseSucceed(() => "no answer"))
 
 /** Whether these answer, if there are any; asked at most every ten seconds, and only for /health. */
@@ -148,46 +144,48 @@ const announce = (needsToken: boolean) =>
       token: needsToken ? "needed" : "not needed"
     }))
 
-/** Serves until it is interrupted. */
-export const serve = (
+export const serve = Effect.fnUntraced(function*(
   mcp: McpServer.Options<Tool.Any<N8nClient | Services.Services>>,
   options: Options.Options
-) =>
-  Effect.gen(function*() {
-    const loaded = yield* Upstreams.load(options)
-    const issued = yield* oauth(options, loaded)
-    const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
-    const needsToken = grants.length > 0 || issued.access !== undefined
-    const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
-    const contexts = new Map(
-      all.map(({ context, hasFiles, name }) =>
-        [name, hasFiles ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+) {
+  const loaded = yield* Upstreams.load(options)
+  const issued = yield* oauth(options, loaded)
+  const grants = yield* grantsOf(options, loaded, issued.access !== undefined)
+  const needsToken = grants.length > 0 || issued.access !== undefined
+  const all = yield* Effect.forEach(loaded.upstreams, yield* ToolContext.make(options))
+  const contexts = new Map(
+    all.map(({ context, filesRoots, name }) =>
+      [name, filesRoots.length > 0 ? context : Context.add(context, Tool.Withheld, Selection.needsFiles)] as const
+    )
+  )
+  const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
+  const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
+  const transport = Http.layer({
+    host,
+    allowedHosts: [...allowedHosts, ...issued.publicHost],
+    allowedOrigins,
+    access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
+    resource: issued.resource,
+    limits: yield* limits(options),
+    callsPerMinute: perMinute === 0 ? undefined : perMinute,
+    maxInFlight: maxCalls,
+    maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
+    n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
+    state: yield* health(
+      [...new Set(all.map(({ state }) => state))].flatMap((state) =>
+        typeof state === "string" ? [] : [databaseHealth(state)]
       )
     )
-    const { allowedHosts, allowedOrigins, host, maxCalls, rateLimit } = options
-    const perMinute = Option.getOrElse(rateLimit, () => needsToken ? callsPerMinute : 0)
-    const transport = Http.layer({
-      host,
-      allowedHosts: [...allowedHosts, ...issued.publicHost],
-      allowedOrigins,
-      access: Access.make(grants, loaded.defaultUpstream?.name, issued.access),
-      resource: issued.resource,
-      limits: yield* limits(options),
-      callsPerMinute: perMinute === 0 ? undefined : perMinute,
-      maxInFlight: maxCalls,
-      maxInFlightPerToken: grants.length > 1 || issued.access !== undefined ? Math.ceil(maxCalls / 2) : maxCalls,
-      n8n: yield* health(all.map(({ context }) => n8nHealth(Context.get(context, N8nClient)))),
-      state: yield* health([...new Set(all.flatMap(({ database }) => database ?? []))].map(databaseHealth))
-    })
-    yield* announce(needsToken).pipe(
-      Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
-        const context = contexts.get(client)
-        return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)
-      })),
-      Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
-      Effect.catchTag("ServeError", ({ cause }) =>
-        Options.refuse(
-          `Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`
-        ))
-    )
-  }).pipe(Effect.scoped)
+  })
+  yield* announce(needsToken).pipe(
+    Effect.andThen(McpServer.serveWith(mcp, ({ client }) => {
+      const context = contexts.get(client)
+      return context === undefined ? Effect.die(new Error(`no profile '${client}'`)) : Effect.succeed(context)
+    })),
+    Effect.provide(Layer.provideMerge(transport, NodeServer.layer(options))),
+    Effect.catchTag("ServeError", ({ cause }) =>
+      Options.refuse(
+        `Cannot listen on ${options.host}:${options.port}: ${cause instanceof Error ? cause.message : cause}`
+      ))
+  )
+}, Effect.scoped)

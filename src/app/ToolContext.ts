@@ -1,10 +1,12 @@
 /** Context of the tools by the options. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { join } from "node:path"
 import * as Locale from "../answer/Locale.ts"
 import * as Minimize from "../answer/Minimize.ts"
 import * as Tool from "../answer/Tool.ts"
@@ -12,18 +14,22 @@ import { Database } from "../base/Database.ts"
 import { CredentialEnv } from "../credentials/Values.ts"
 import type { N8nClient } from "../n8n/N8nClient.ts"
 import * as Policy from "../workflows/Policy.ts"
+import * as ConfigFile from "./config/ConfigFile.ts"
 import * as Options from "./config/Options.ts"
-import * as Places from "./config/Places.ts"
-import * as PolicyFile from "./config/PolicyFile.ts"
-import type * as State from "./config/State.ts"
+import * as State from "./config/State.ts"
 import * as Upstreams from "./config/Upstreams.ts"
 import * as Services from "./Services.ts"
 
-/** Policy of the operator, if any. */
+const readPolicy = ConfigFile.reader("A policy", Policy.Rules)
+
+/** Policy of the file of `--policy`: `{"bannedNodes": […], "minScheduleMinutes": 5, "protectedTags": […], …}`. */
+export const policyIn = (file: string) =>
+  Effect.mapError(readPolicy(file), (reason) => Options.refuse(`--policy: ${file}: ${reason}`))
+
 const policy = ({ policy }: Options.Options) =>
   Layer.unwrap(Option.match(policy, {
     onNone: () => Effect.succeed(Layer.empty),
-    onSome: (file) => Effect.map(PolicyFile.load(file), Policy.layer)
+    onSome: (file) => Effect.map(policyIn(file), Policy.layer)
   }))
 
 /** Values of the variables listed by the operator, read once. */
@@ -48,51 +54,63 @@ const common = (options: Options.Options) =>
     Layer.succeed(Tool.RedactSecrets, !options.showSecrets)
   )
 
-/** State in a place, shared by upstreams with the same place, and its database, if it is one. */
+/** State in a place, shared by upstreams with the same place. */
 const stateIn = Effect.fnUntraced(function*(place: State.Place, options: Options.Options) {
   const bounds = { maxBodyBytes: options.maxExecutionMb * 1_000_000 }
   if (place._tag === "Folder") {
-    return { database: undefined, services: yield* Layer.build(Services.stateInFolder(place.folder, bounds)) }
+    return { state: place.folder, services: yield* Layer.build(Services.stateInFolder(place.folder, bounds)) }
   }
   const database = yield* Layer.build(place.database)
   const services = yield* Layer.build(Services.stateInDatabase(Layer.succeedContext(database), bounds))
-  return { database, services }
+  return { state: { address: place.address, run: Context.get(database, Database).run }, services }
 })
 
 /** Context of the tools for one upstream. */
 export interface Own {
-  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly context: Context.Context<Services.Services | N8nClient>
-  /** Whether it has a folder for files. */
-  readonly hasFiles: boolean
-  /** Database of its state, if it is one. */
-  readonly database: Database["Service"] | undefined
+  /** Absolute. */
+  readonly filesRoots: ReadonlyArray<string>
+  /** Folder of its state, or the database and its address without user and password. */
+  readonly state: Effect.Success<ReturnType<typeof stateIn>>["state"]
 }
 
-const keyOf = (place: State.Place) => place._tag === "Folder" ? `folder ${place.folder}` : place.key
-
-/** Maps the folders of files of an upstream. */
 type Folders = (own: ReadonlyArray<string>) => ReadonlyArray<string>
+
+/**
+ * Folders of files and the state of an upstream; the server's by default. The demo uses a temporary folder, removed
+ * with the scope, unless others are set.
+ */
+const placesOf = Effect.fnUntraced(function*(options: Options.Options, upstream: Upstreams.Upstream) {
+  const { demo, filesRoot, transport } = options
+  const { filesRoots = Options.filesRoots(options, process.env), state = yield* State.place(options, process.env) } =
+    upstream
+  if (!demo || state._tag === "Database") return { filesRoots, state }
+  const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "n8n-mcp-demo-" }))
+  return {
+    filesRoots: filesRoot.length > 0 || transport === "http" ? filesRoot : [folder],
+    state: Option.isSome(options.state) ? state : { _tag: "Folder" as const, folder: join(folder, ".state") }
+  }
+}, Effect.catchTag("PlatformError", Effect.die))
 
 /** Returns a function that opens an upstream with everything the tools need, even with n8n down or `N8N_URL` unset. */
 export const make = Effect.fnUntraced(function*(options: Options.Options, folders: Folders = identity) {
   const shared = yield* Layer.build(common(options))
   const states = new Map<string, Effect.Success<ReturnType<typeof stateIn>>>()
   return Effect.fnUntraced(function*(upstream: Upstreams.Upstream) {
-    const places = yield* Places.forUse(options, upstream)
-    const key = keyOf(places.state)
-    const state = states.get(key) ?? (yield* Effect.provideContext(stateIn(places.state, options), shared))
-    states.set(key, state)
-    const { database, services } = state
+    const places = yield* placesOf(options, upstream)
+    const key = places.state._tag === "Folder" ? `folder ${places.state.folder}` : places.state.key
+    const opened = states.get(key) ?? (yield* Effect.provideContext(stateIn(places.state, options), shared))
+    states.set(key, opened)
+    const { services, state } = opened
     const client = yield* Layer.build(Upstreams.layerOf(upstream))
     const filesRoots = folders(places.filesRoots)
     const files = yield* Layer.build(Services.files(filesRoots))
     const own: Own = {
       name: upstream.name,
       context: Context.mergeAll(shared, services, client, files),
-      hasFiles: filesRoots.length > 0,
-      database: database && Context.get(database, Database)
+      filesRoots,
+      state
     }
     return own
   })

@@ -8,6 +8,8 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Otlp from "effect/observability/Otlp"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
 import * as Tracer from "effect/Tracer"
 import { version } from "../base/Version.ts"
 
@@ -21,32 +23,25 @@ const defaultTimeout = 10_000
 const bounded = (timeout: number) =>
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) => {
-      let inFlight = 0
-      return HttpClient.transform(client, (sending, request) =>
-        Effect.suspend(() => {
-          if (inFlight >= maxInFlight) {
-            // Retries are excluded.
-            const reason = new HttpClientError.EncodeError({ request, description: "the collector is too slow" })
-            return Effect.fail(new HttpClientError.HttpClientError({ reason }))
-          }
-          inFlight++
-          return sending.pipe(
-            Effect.timeoutOrElse({
-              duration: timeout,
-              orElse: () =>
-                Effect.fail(
-                  new HttpClientError.HttpClientError({
-                    reason: new HttpClientError.TransportError({
-                      request,
-                      description: "the collector does not answer"
-                    })
-                  })
-                )
-            }),
-            Effect.ensuring(Effect.sync(() => inFlight--))
-          )
-        }))
+    Effect.gen(function*() {
+      const places = yield* Semaphore.make(maxInFlight)
+      return HttpClient.transform(yield* HttpClient.HttpClient, (sending, request) => {
+        const fail = (reason: HttpClientError.HttpClientErrorReason) =>
+          Effect.fail(new HttpClientError.HttpClientError({ reason }))
+        return sending.pipe(
+          Effect.timeoutOrElse({
+            duration: timeout,
+            orElse: () =>
+              fail(new HttpClientError.TransportError({ request, description: "the collector does not answer" }))
+          }),
+          places.withPermitsIfAvailable(1),
+          Effect.flatMap(Option.match({
+            onSome: Effect.succeed,
+            // An error that excludes retries.
+            onNone: () => fail(new HttpClientError.EncodeError({ request, description: "the collector is too slow" }))
+          }))
+        )
+      })
     })
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
@@ -78,7 +73,6 @@ const layerWithoutMessages = Layer.effect(
     }))
 )
 
-/** Exporter configured by the variables. */
 export const layer = (variables: Readonly<Record<string, string>>) => {
   const timeout = Number(variables["OTEL_EXPORTER_OTLP_TIMEOUT"])
   return layerWithoutMessages.pipe(

@@ -7,7 +7,9 @@ import { identity } from "effect/Function"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import * as App from "../answer/App.ts"
 import * as Arguments from "../answer/Arguments.ts"
 import * as Envelope from "../answer/Envelope.ts"
@@ -19,7 +21,6 @@ import * as Errors from "../base/Errors.ts"
 import { type Obj, obj } from "../base/Json.ts"
 import { suggestion } from "../base/Nearest.ts"
 import * as Visible from "../base/Visible.ts"
-import * as appMethods from "./appMethods.ts"
 import * as callContext from "./callContext.ts"
 import * as Sealing from "./eras/Sealing.ts"
 import { shorten, text as textOf } from "./handling.ts"
@@ -125,28 +126,24 @@ export const find = <T extends Tool.Any>(
 export const unknownTool = (tools: ReadonlyArray<Tool.Any>, name: string): string =>
   `Unknown tool '${shorten(name)}'. ${suggestion(shorten(name), tools.map((tool) => tool.name), tools.length)}`
 
-/** Keys of a tool's `_meta` that Claude Code reads. */
-const hints = ({ isEntry, searchHint }: Tool.Any) => ({
-  ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
-  ...(isEntry ? { "anthropic/alwaysLoad": true } : {})
-})
-
-/** A tool as `tools/list` shows it. */
-export const listing = (tool: Tool.Any) => ({
-  name: tool.name,
-  title: tool.title,
-  description: tool.description,
-  annotations: tool.annotations,
-  inputSchema: { ...tool.inputSchema },
-  outputSchema: { ...tool.outputSchema },
-  ...(tool.searchHint === undefined && !tool.isEntry ? {} : { _meta: hints(tool) })
-})
-
-/** Like {@link listing}, for a client that shows pages. */
-const listingWithApp = (tool: Tool.Any) => {
-  const entry = listing(tool)
-  return tool.app === undefined ? entry : { ...entry, _meta: { ...entry._meta, ui: { resourceUri: tool.app.uri } } }
+const listed = (tool: Tool.Any, showsApps: boolean) => {
+  const { app, isEntry, searchHint } = tool
+  const meta = {
+    // Claude Code reads these.
+    ...(searchHint === undefined ? {} : { "anthropic/searchHint": searchHint }),
+    ...(isEntry ? { "anthropic/alwaysLoad": true } : {}),
+    ...(app === undefined || !showsApps ? {} : { ui: { resourceUri: app.uri } })
+  }
+  return {
+    ...Struct.pick(tool, ["name", "title", "description", "annotations"]),
+    inputSchema: { ...tool.inputSchema },
+    outputSchema: { ...tool.outputSchema },
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta })
+  }
 }
+
+/** A tool as `tools/list` shows it to a client without pages. */
+export const listing = (tool: Tool.Any) => listed(tool, false)
 
 /** Arguments of a call; missing and `null` mean none. The tool reports arguments that are not an object. */
 const argumentsOf = ({ params }: Methods.Request): unknown => {
@@ -187,36 +184,32 @@ const makeServed = <T extends Tool.Any>(
 
     /** Served item that a request names. */
     const targetOf = (method: string, params: Obj) => {
-      const name = params["name"]
       const named = (attribute: string, all: ReadonlyArray<{ readonly name: string }>) => ({
         attribute,
-        name: all.find((each) =>
-          each.name === name
+        name: all.find(({ name }) =>
+          name === params["name"]
         )?.name
       })
       if (method === "tools/call") return named("gen_ai.tool.name", tools)
       return method === "prompts/get" ? named("gen_ai.prompt.name", prompts) : undefined
     }
     const tracedMethods = (methods: Methods.Methods): Methods.Methods =>
-      Object.fromEntries(
-        Object.entries(methods).map(([method, answer]) => [
-          method,
-          (request: Methods.Request) =>
-            traced(method, request.params, targetOf(method, request.params))(answer(request))
-        ])
-      )
+      Record.map(methods, (answer, method) => (request) =>
+        traced(method, request.params, targetOf(method, request.params))(answer(request)))
 
     /** Answers from the caller's n8n. */
     const forCaller = (
       answer: (request: Methods.Request) => Effect.Effect<object, Rpc.RpcError, Tool.Services<T>>
     ): Methods.Method =>
-    (request) => Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
+    (request) =>
+      Effect.map(provideFor(request.caller)(answer(request)), (result) => result as Obj)
 
     const methods = tracedMethods({
-      "tools/list": forCaller(({ capabilities }) => {
-        const entry = Methods.showsApps(capabilities) ? listingWithApp : listing
-        return Effect.map(offered, (tools) => ({ tools: tools.map((tool) => entry(tool)) }))
-      }),
+      "tools/list": forCaller(({ capabilities }) =>
+        Effect.map(offered, (tools) => ({
+          tools: tools.map((tool) => listed(tool, Methods.showsApps(capabilities)))
+        }))
+      ),
       "tools/call": forCaller((request) =>
         Effect.gen(function*() {
           const name = yield* textOf(request.params, "name")
@@ -230,9 +223,7 @@ const makeServed = <T extends Tool.Any>(
       ...(resources.length === 0 && apps.length === 0 ? {} : {
         "resources/list": forCaller((request) => resourceMethods.list(resources, request)),
         "resources/templates/list": () => Effect.succeed(resourceMethods.templates(resources)),
-        "resources/read": forCaller((request) =>
-          appMethods.read(apps, request) ?? resourceMethods.read(resources, request)
-        )
+        "resources/read": forCaller((request) => resourceMethods.read(resources, apps, request))
       }),
       ...(prompts.length === 0 ? {} : {
         "prompts/list": () => Effect.succeed(promptMethods.list(prompts)),

@@ -5,11 +5,10 @@ import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type * as Envelope from "../answer/Envelope.ts"
 import type * as Tool from "../answer/Tool.ts"
-import type { Caller } from "./Caller.ts"
 import type { Sealing } from "./eras/Sealing.ts"
 import type * as Methods from "./Methods.ts"
 
-export { type Caller } from "./Caller.ts"
+export { type Caller } from "./Methods.ts"
 
 /** Error of a call of a tool that is not served. */
 export class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly message: string }> {}
@@ -25,17 +24,16 @@ export interface Failure {
 export interface Protocol {
   readonly about: Methods.About
   readonly methods: Methods.Methods
-  /** Sealing of the state that a client holds between a question and its answer. */
   readonly sealing: Sealing
 }
 
 /** Protocol that a transport serves to its callers. */
 export interface Served extends Protocol {
   /** Tools that are offered to the caller, without MCP. */
-  readonly list: (caller: Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
+  readonly list: (caller: Methods.Caller) => Effect.Effect<ReadonlyArray<Tool.Any>>
   /** Calls one tool without MCP. */
   readonly call: (
-    caller: Caller,
+    caller: Methods.Caller,
     name: string,
     args: unknown
   ) => Effect.Effect<Result.Result<object, Failure>, UnknownTool>

@@ -2,8 +2,19 @@
 import * as Effect from "effect/Effect"
 import * as App from "../answer/App.ts"
 import { arr, type Obj, obj } from "../base/Json.ts"
-import type { Caller } from "./Caller.ts"
 import * as Rpc from "./Rpc.ts"
+
+/** Caller, as far as the transport knows. */
+export interface Caller {
+  /** Name from the transport; the only caller over stdio has none. */
+  readonly client: string | undefined
+  /** Identity across all processes of the server, such as the digest of the token; absent for an only caller. */
+  readonly principal?: string
+  /** Name for people, such as the subject of an OAuth token; for logs and recorded changes. */
+  readonly subject?: string | undefined
+  /** Whether the caller may change nothing, whatever the server offers. */
+  readonly readOnly?: boolean
+}
 
 /** Question to the client or its user. */
 export interface Question {
@@ -20,7 +31,6 @@ export type Named<A> = { readonly [name: string]: A }
 export interface Request {
   readonly params: Obj
   readonly caller: Caller
-  /** Capabilities that the client declares. */
   readonly capabilities: Obj
   /** Notifies the client before the answer. */
   readonly notify: (method: string, params: Obj) => Effect.Effect<void>
@@ -55,7 +65,6 @@ export interface About {
   readonly instructions?: string | undefined
 }
 
-/** Capability required by each kind of question. */
 const needed = {
   "elicitation/create": "elicitation",
   "roots/list": "roots",

@@ -5,7 +5,6 @@ import * as Errors from "../base/Errors.ts"
 import * as Visible from "../base/Visible.ts"
 import * as Rpc from "./Rpc.ts"
 
-/** Maximum characters of an unknown name in an answer. */
 const maxNameChars = 100
 
 /** Name sent by the caller, escaped and shortened for a message. */
@@ -25,7 +24,6 @@ export const orRpcError = <A, R>(
     return new Rpc.RpcError({ code, message: Visible.text(`${message}. ${hint}`), data })
   })
 
-/** Required text parameter. */
 export const text = (
   params: { readonly [name: string]: unknown },
   name: string

@@ -36,7 +36,6 @@ const render = (prompt: Prompt.Prompt, values: { readonly [name: string]: unknow
   })
 }
 
-/** `prompts/list`. */
 export const list = (prompts: ReadonlyArray<Prompt.Prompt>) => ({
   prompts: prompts.map(({ arguments: args, description, name, title }) => ({
     name,
@@ -46,39 +45,36 @@ export const list = (prompts: ReadonlyArray<Prompt.Prompt>) => ({
   }))
 })
 
-/** `prompts/get`. */
-export const get = <R>(prompts: ReadonlyArray<Prompt.Prompt<R>>, { params }: Request) =>
-  Effect.gen(function*() {
-    const prompt = yield* find(prompts, yield* text(params, "name"))
-    return yield* render(prompt, obj(params["arguments"]) ?? {})
-  })
+export const get = Effect.fnUntraced(function*<R>(prompts: ReadonlyArray<Prompt.Prompt<R>>, { params }: Request) {
+  const prompt = yield* find(prompts, yield* text(params, "name"))
+  return yield* render(prompt, obj(params["arguments"]) ?? {})
+})
 
 /** Maximum of the protocol. */
 const maxCompletions = 100
 
 /** `completion/complete`; failures have no completions. */
-export const complete = <R>(
+export const complete = Effect.fnUntraced(function*<R>(
   prompts: ReadonlyArray<Prompt.Prompt<R>>,
   resources: ReadonlyArray<Resource.Resource<R>>,
   { params }: Request
-) =>
-  Effect.gen(function*() {
-    const argument = obj(params["argument"]) ?? {}
-    const ref = obj(params["ref"]) ?? {}
-    const name = yield* text(argument, "name")
-    const value = yield* text(argument, "value")
-    const complete = ref["type"] === "ref/prompt"
-      ? (yield* find(prompts, yield* text(ref, "name"))).arguments.find((each) => each.name === name)?.complete
-      : resources.find(({ uriTemplate }) => uriTemplate === ref["uri"])?.complete
-    const completions = complete?.(value) ?? Effect.succeed<ReadonlyArray<string>>([])
-    const values = yield* Deadline.bounded(completions, false).pipe(
-      Effect.catchCause((cause) => Effect.as(Effect.logDebug("no completions", cause), []))
-    )
-    return {
-      completion: {
-        values: values.slice(0, maxCompletions),
-        total: values.length,
-        hasMore: values.length > maxCompletions
-      }
+) {
+  const argument = obj(params["argument"]) ?? {}
+  const ref = obj(params["ref"]) ?? {}
+  const name = yield* text(argument, "name")
+  const value = yield* text(argument, "value")
+  const complete = ref["type"] === "ref/prompt"
+    ? (yield* find(prompts, yield* text(ref, "name"))).arguments.find((each) => each.name === name)?.complete
+    : resources.find(({ uriTemplate }) => uriTemplate === ref["uri"])?.complete
+  const completions = complete?.(value) ?? Effect.succeed<ReadonlyArray<string>>([])
+  const values = yield* Deadline.bounded(completions, false).pipe(
+    Effect.catchCause((cause) => Effect.as(Effect.logDebug("no completions", cause), []))
+  )
+  return {
+    completion: {
+      values: values.slice(0, maxCompletions),
+      total: values.length,
+      hasMore: values.length > maxCompletions
     }
-  })
+  }
+})

@@ -1,5 +1,6 @@
-/** Methods of MCP for resources: lists, templates, reading. */
+/** Methods of MCP for resources: lists, templates, reading; pages of tools (MCP Apps) are among them. */
 import * as Effect from "effect/Effect"
+import * as App from "../answer/App.ts"
 import * as Resource from "../answer/Resource.ts"
 import * as Deadline from "../base/Deadline.ts"
 import { str } from "../base/Json.ts"
@@ -32,7 +33,6 @@ export const list = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params
   )
 }
 
-/** `resources/templates/list`. */
 export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
   resourceTemplates: resources.map((resource) => ({
     name: resource.name,
@@ -43,16 +43,32 @@ export const templates = (resources: ReadonlyArray<Resource.Resource>) => ({
   }))
 })
 
-/** `resources/read`. */
-export const read = <R>(resources: ReadonlyArray<Resource.Resource<R>>, { params }: Request) =>
-  Effect.gen(function*() {
-    const uri = yield* text(params, "uri")
-    const match = Resource.find(resources, uri)
-    if (match === undefined) {
-      const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
-      const name = shorten(uri)
-      return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
-    }
-    const body = yield* orRpcError(match.resource.read(match.id), { uri })
-    return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
-  })
+/** Page of a tool (MCP Apps), readable but unlisted. */
+const readPage = (app: App.App) =>
+  Effect.map(orRpcError(app.html, { uri: app.uri }), (text) => ({
+    contents: [{
+      uri: app.uri,
+      mimeType: App.mimeType,
+      text,
+      // Without domains the page may not connect to anything.
+      _meta: { ui: { csp: {}, prefersBorder: true } }
+    }]
+  }))
+
+export const read = Effect.fnUntraced(function*<R>(
+  resources: ReadonlyArray<Resource.Resource<R>>,
+  apps: ReadonlyArray<App.App>,
+  { params }: Request
+) {
+  const uri = yield* text(params, "uri")
+  const app = apps.find((each) => each.uri === uri)
+  if (app !== undefined) return yield* readPage(app)
+  const match = Resource.find(resources, uri)
+  if (match === undefined) {
+    const templates = resources.map(({ uriTemplate }) => uriTemplate).join(", ")
+    const name = shorten(uri)
+    return yield* Rpc.invalidParams(`No resource '${name}': there are ${templates}`, { uri: name })
+  }
+  const body = yield* orRpcError(match.resource.read(match.id), { uri })
+  return { contents: [{ uri, mimeType: mimeTypeOf(match.resource), text: body }] }
+})

@@ -16,7 +16,6 @@ import * as Rpc from "./Rpc.ts"
 /** Marks a span as failed, by kind only, since messages may repeat arguments. */
 class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message: string }> {}
 
-/** Subject of a request. */
 interface Target {
   readonly attribute: string
   /** One of those that the server has: nothing that a client made up is in the name of a span. */

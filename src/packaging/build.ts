@@ -6,10 +6,8 @@ import { packExtension } from "@anthropic-ai/mcpb"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { bundleManifest, entryPoint } from "./bundle.ts"
+import { bundleManifest, entryPoint, marketplace, serverJson } from "./manifests.ts"
 import { metadata, root, writeJson } from "./metadata.ts"
-import { marketplace } from "./plugin.ts"
-import { serverJson } from "./serverJson.ts"
 
 const dist = join(root, "dist")
 

@@ -1,9 +1,167 @@
-/** `node src/packaging/manifests.ts`: writes `.claude-plugin` from package.json and the options before a release. */
+/**
+ * Manifests of what people install, from package.json and the options.
+ *
+ * `node src/packaging/manifests.ts` writes `.claude-plugin` before a release.
+ */
 import { join } from "node:path"
-import { metadata, root, writeJson } from "./metadata.ts"
-import { marketplace, pluginManifest } from "./plugin.ts"
+import * as Options from "../app/config/Options.ts"
+import * as tools from "../tools/index.ts"
+import { metadata, repositoryUrl, root, title, writeJson } from "./metadata.ts"
 
-const folder = join(root, ".claude-plugin")
+interface Question {
+  readonly key: string
+  readonly variable: string
+  readonly title: string
+  /** Replaces the option's description if that is too long for a form. */
+  readonly description?: string
+  readonly type: "string" | "boolean" | "directory"
+  readonly required: boolean
+  readonly default?: string | boolean
+}
 
-writeJson(join(folder, "plugin.json"), pluginManifest)
-writeJson(join(folder, "marketplace.json"), marketplace({ source: "npm", package: metadata.name }))
+/** Questions about n8n and write access; all other options have suitable defaults. */
+const questions: ReadonlyArray<Question> = [
+  { key: "n8n_url", variable: "N8N_URL", title: "Address of n8n", type: "string", required: true },
+  {
+    key: "api_key",
+    variable: "N8N_API_KEY",
+    title: "n8n API key",
+    description: "Create it in n8n under Settings > n8n API",
+    type: "string",
+    required: true
+  },
+  {
+    key: "read_only",
+    variable: "N8N_MCP_READ_ONLY",
+    title: "Read only",
+    type: "boolean",
+    required: false,
+    default: false
+  }
+]
+
+/** Options that apply to stdio. */
+const declarations = Object.values(Options.general)
+
+const form = (questions: ReadonlyArray<Question>) =>
+  Object.fromEntries(questions.map(({ key, variable, ...question }) => {
+    const declaration = declarations.find((each) => each.variable === variable)
+    if (declaration === undefined) throw new Error(`There is no option for ${variable}`)
+    const { description, isSecret } = declaration
+    return [key, { description, ...question, ...(isSecret ? { sensitive: true } : {}) }]
+  }))
+
+const environment = (questions: ReadonlyArray<Question>) =>
+  Object.fromEntries(questions.map(({ key, variable }) => [variable, `\${user_config.${key}}`]))
+
+const bundleQuestions: ReadonlyArray<Question> = [
+  ...questions,
+  // Desktop apps start servers in any folder, even the disk's root.
+  {
+    key: "files_root",
+    variable: "N8N_MCP_FILES_ROOT",
+    title: "Folder of workflow files",
+    type: "directory",
+    required: false,
+    default: "${DOCUMENTS}"
+  }
+]
+
+export const entryPoint = "server/main.js"
+
+/** The bundle's `manifest.json`, version 0.3: 0.4 only adds support for Python. */
+export const bundleManifest = {
+  manifest_version: "0.3",
+  name: metadata.name,
+  display_name: title,
+  version: metadata.version,
+  description: metadata.description,
+  author: { name: metadata.author },
+  repository: { type: metadata.repository.type, url: repositoryUrl },
+  homepage: metadata.homepage,
+  support: metadata.bugs.url,
+  license: metadata.license,
+  keywords: metadata.keywords,
+  server: {
+    type: "node",
+    entry_point: entryPoint,
+    mcp_config: {
+      command: "node",
+      args: [`\${__dirname}/${entryPoint}`],
+      env: environment(bundleQuestions)
+    }
+  },
+  tools: tools.byDefault.map(({ description, name }) => ({ name, description })),
+  compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: metadata.engines.node } },
+  user_config: form(bundleQuestions)
+}
+
+const author = { name: metadata.author }
+
+/** `.claude-plugin/plugin.json`. The plugin's folder is the npm package, so the server is in its `dist`. */
+export const pluginManifest = {
+  name: title,
+  version: metadata.version,
+  description: metadata.description,
+  author,
+  homepage: metadata.homepage,
+  repository: repositoryUrl,
+  license: metadata.license,
+  keywords: metadata.keywords,
+  skills: "./.claude-plugin/skills/",
+  mcpServers: {
+    [title]: {
+      command: "node",
+      args: ["${CLAUDE_PLUGIN_ROOT}/dist/main.js"],
+      env: environment(questions)
+    }
+  },
+  userConfig: form(questions)
+}
+
+/** `.claude-plugin/marketplace.json`, which offers the plugin from `source`. */
+export const marketplace = (source: string | { readonly source: "npm"; readonly package: string }) => ({
+  name: metadata.name,
+  description: metadata.description,
+  owner: author,
+  plugins: [{ name: title, description: metadata.description, source }]
+})
+
+const input = ({ choices, description, format, isSecret, variable }: typeof declarations[number]) => {
+  const question = questions.find((each) => each.variable === variable)
+  return {
+    name: variable,
+    description: question?.description ?? description,
+    format,
+    ...(question?.required === true ? { isRequired: true } : {}),
+    ...(isSecret ? { isSecret: true } : {}),
+    ...(choices.length > 0 ? { choices } : {})
+  }
+}
+
+/** Content of `server.json`, in the schema of 2025-12-11. */
+export const serverJson = {
+  $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+  name: metadata.mcpName,
+  title,
+  description: metadata.description,
+  version: metadata.version,
+  websiteUrl: metadata.homepage,
+  repository: { url: repositoryUrl, source: "github" },
+  packages: [
+    {
+      registryType: "npm",
+      identifier: metadata.name,
+      version: metadata.version,
+      runtimeHint: "npx",
+      transport: { type: "stdio" },
+      environmentVariables: declarations.map(input)
+    }
+  ]
+}
+
+if (import.meta.main) {
+  const folder = join(root, ".claude-plugin")
+  writeJson(join(folder, "plugin.json"), pluginManifest)
+  writeJson(join(folder, "marketplace.json"), marketplace({ source: "npm", package: metadata.name }))
+}

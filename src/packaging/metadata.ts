@@ -23,7 +23,6 @@ interface Metadata {
 
 export const metadata: Metadata = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
 
-/** The repository's web address. */
 export const repositoryUrl = metadata.repository.url.replace(/^git\+/, "").replace(/\.git$/, "")
 
 export const title = "n8n"

@@ -36,35 +36,11 @@ const policy = [
   "form-action 'none'"
 ].join("; ")
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${places.title}</title>
-<style>${css}</style>
-</head>
-<body>
-<header>
-<div><h1 id="title" dir="auto">${places.title}</h1><p id="subtitle"></p></div>
-<span id="found" role="status"></span>
-<input id="search" type="search" placeholder="Search ( / )" aria-label="Search nodes">
-<button id="whole" type="button" hidden>Whole workflow</button>
-<button id="out" type="button" aria-label="Zoom out">−</button>
-<button id="fit" type="button" aria-label="Show all">Fit</button>
-<button id="in" type="button" aria-label="Zoom in">+</button>
-</header>
-<main>
-<nav aria-label="Nodes"><ul id="list"></ul></nav>
-<div id="stage">${places.picture}</div>
-<aside id="details" aria-label="Details" hidden></aside>
-</main>
-<script type="application/json" id="data">${places.data}</script>
-<script>${script}</script>
-</body>
-</html>
-`
+const parts = { ...places, policy, css, script }
+const page = readFileSync(join(folder, "page.html"), "utf8").replace(
+  /\{\{(\w+)\}\}/g,
+  (_, name: keyof typeof parts) => parts[name]
+)
 
 mkdirSync(join(root, "dist"), { recursive: true })
 writeFileSync(join(root, "dist/picture.html"), page)

@@ -2,19 +2,64 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { text as textOf } from "node:stream/consumers"
-import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import * as Visible from "../../base/Visible.ts"
+import type * as Fields from "../../credentials/Fields.ts"
 import * as Values from "../../credentials/Values.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { ask } from "./credentialPrompt.ts"
-import { explained, print, root } from "./root.ts"
+import { checkWrites, explained, print, root } from "./root.ts"
+
+const select = (message: string, choices: ReadonlyArray<unknown>) =>
+  Prompt.Select<unknown>({
+    message,
+    choices: [
+      { title: "(leave out)", value: undefined },
+      ...choices.map((value) => ({ title: String(value), value }))
+    ]
+  })
+
+const number = (message: string) =>
+  Prompt.map(
+    Prompt.String({
+      message: `${message} (number)`,
+      validate: (answer) => Number.isFinite(Number(answer)) ? Effect.succeed(answer) : Effect.fail("Enter a number")
+    }),
+    (answer) => answer.trim() === "" ? undefined : Number(answer)
+  )
+
+const text = (message: string, isSecret: boolean): Prompt.Prompt<unknown> => {
+  const answer: Prompt.Prompt<string> = isSecret
+    ? Prompt.map(Prompt.Password({ message }), (hidden) => String(Redacted.value(hidden)))
+    : Prompt.String({ message })
+  return Prompt.map(answer, (value) => value === "" ? undefined : value)
+}
+
+const promptFor = ({ choices, kind, name, type }: Fields.Field): Prompt.Prompt<unknown> =>
+  choices.length > 0
+    ? select(name, choices)
+    : type === "boolean"
+    ? select(name, [true, false])
+    : type === "number"
+    ? number(name)
+    : text(name, kind === "secret")
+
+/** Asks for every field; empty answers are left out. */
+export const ask = Effect.fnUntraced(function*(fields: ReadonlyArray<Fields.Field>) {
+  const values: Record<string, unknown> = {}
+  for (const field of fields) {
+    // It is created by signing in.
+    if (field.name === "oauthTokenData") continue
+    const value = yield* Prompt.run(promptFor(field))
+    if (value !== undefined) values[field.name] = value
+  }
+  return values
+})
 
 /** JSON from stdin; error messages never repeat it. */
 const readStdin = Effect.gen(function*() {
@@ -27,12 +72,7 @@ const readStdin = Effect.gen(function*() {
 })
 
 const make = Effect.fnUntraced(function*(type: string, name: string) {
-  if (yield* Tool.ReadOnly) {
-    return yield* new Errors.ValidationError({
-      reason: "credential create writes to n8n, but this n8n is read-only",
-      hint: "Remove --read-only, or choose another profile."
-    })
-  }
+  yield* checkWrites("credential create writes to n8n")
   const fields = yield* Values.fieldsOf(type)
   const values: Obj = process.stdin.isTTY ? yield* ask(fields) : yield* readStdin
   yield* Values.checkNames(fields, Object.keys(values))

@@ -1,46 +1,25 @@
 /** `doctor`: checks everything that the server needs. */
 import * as Command from "effect/cli/Command"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { Database } from "../../base/Database.ts"
 import type * as Options from "../config/Options.ts"
-import * as Places from "../config/Places.ts"
-import type * as State from "../config/State.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as Doctor from "../doctor/Doctor.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { isColoured, offeredTools, print, root, toggle } from "./root.ts"
 
-/** Checks of the identity provider and of the proxy in front of the server, if there are any. */
+/** Checks of what is between callers and the server, if anything is. */
 const surroundings = Effect.fnUntraced(function*(options: Options.Options) {
   if (Option.isNone(options.oauthIssuer) && Option.isNone(options.publicUrl)) return []
-  const [OAuthOptions, OAuthChecks, BalancerChecks] = yield* Effect.promise(() =>
-    Promise.all([
-      import("../config/OAuthOptions.ts"),
-      import("../doctor/OAuthChecks.ts"),
-      import("../doctor/BalancerChecks.ts")
-    ])
-  )
-  const checked = yield* OAuthOptions.load(options)
-  const address = yield* OAuthOptions.publicAddress(options)
-  return [
-    ...(checked === undefined ? [] : yield* OAuthChecks.examine(checked)),
-    ...(address === undefined ? [] : [yield* BalancerChecks.examine(address, options.authToken[0])])
-  ]
+  const AccessChecks = yield* Effect.promise(() => import("../doctor/AccessChecks.ts"))
+  return yield* AccessChecks.examine(options)
 }, Effect.provide(FetchHttpClient.layer))
 
-/** Subject of the check of the state: its folder or database. */
-const stateOf = Effect.fnUntraced(function*(place: State.Place) {
-  if (place._tag === "Folder") return place.folder
-  const [{ version }, database] = yield* Effect.all([
-    Effect.promise(() => import("../Postgres.ts")),
-    Layer.build(place.database)
-  ])
-  return { address: place.address, run: Context.get(database, Database).run, version }
-})
+const withVersion = (state: ToolContext.Own["state"]) =>
+  typeof state === "string"
+    ? Effect.succeed(state)
+    : Effect.map(Effect.promise(() => import("../Postgres.ts")), ({ version }) => ({ ...state, version }))
 
 export const doctor = Command.make(
   "doctor",
@@ -50,14 +29,15 @@ export const doctor = Command.make(
     const { defaultUpstream, upstreams } = yield* Upstreams.load(options)
     const tools = yield* offeredTools(options)
     let shared = yield* surroundings(options)
+    const open = yield* ToolContext.make(options)
     for (const upstream of defaultUpstream === undefined ? upstreams : [defaultUpstream]) {
-      const places = yield* Places.of(options, upstream)
+      const { context, filesRoots, state } = yield* open(upstream)
       const own = yield* Doctor.examine({
         tools,
-        filesRoots: places.filesRoots,
+        filesRoots,
         offersFiles: options.transport === "stdio",
-        state: yield* stateOf(places.state)
-      }).pipe(Effect.provide(ToolContext.layerOf(options, upstream)))
+        state: yield* withVersion(state)
+      }).pipe(Effect.provideContext(context))
       const checks = [...shared, ...own]
       // Common checks are printed once.
       shared = []

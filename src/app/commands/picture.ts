@@ -1,7 +1,6 @@
 /** `picture`: draws a workflow with a run, a difference or its problems. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
@@ -16,9 +15,8 @@ import * as Workflows from "../../workflows/Workflows.ts"
 import * as WorkflowValidation from "../../workflows/WorkflowValidation.ts"
 import * as Options from "../config/Options.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, print, root, toggle } from "./root.ts"
+import { explained, optional, print, root, toggle } from "./root.ts"
 
-/** Drawing, loaded on demand. */
 const drawing = Effect.promise(async () => ({
   Page: await import("../../pictures/Page.ts"),
   Pictures: await import("../../pictures/Pictures.ts"),
@@ -26,7 +24,6 @@ const drawing = Effect.promise(async () => ({
   Template: await import("../../pictures/Template.ts")
 }))
 
-/** Format by the extension of a file. */
 const formatOf = (file: string) => /\.(svg|html)$/i.exec(file)?.[1]?.toLowerCase() as "svg" | "html" | undefined
 
 /** Reference with its path resolved from the working directory. */
@@ -107,21 +104,13 @@ export const picture = Command.make(
         "An id on n8n, a path of a .json file or a draft's id; of a version ID@published or ID@VERSION"
       )
     ),
-    against: Flag.String("against").pipe(
-      Flag.withDescription("Show the differences from this earlier workflow or version"),
-      Flag.withMetavar("WORKFLOW"),
-      Flag.optional
-    ),
-    execution: Flag.String("execution").pipe(
-      Flag.withDescription("Show this execution of the workflow"),
-      Flag.withMetavar("ID"),
-      Flag.optional
-    ),
+    against: optional("against", "WORKFLOW", "Show the differences from this earlier workflow or version"),
+    execution: optional("execution", "ID", "Show this execution of the workflow"),
     problems: toggle("problems", "Show the problems that validate_workflow finds"),
-    out: Flag.String("out").pipe(
-      Flag.withDescription("File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    out: optional(
+      "out",
+      "FILE",
+      "File of the picture: .svg, or .html for an interactive page; SVG on stdout by default"
     )
   },
   Effect.fnUntraced(function*({ out, ...subject }) {

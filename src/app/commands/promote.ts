@@ -1,79 +1,44 @@
 /** `promote`: copies workflows from one n8n to another. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import { parse } from "jsonc-parser"
-import * as Arguments from "../../answer/Arguments.ts"
-import * as Tool from "../../answer/Tool.ts"
-import { suggestion } from "../../base/Nearest.ts"
 import { N8nClient } from "../../n8n/N8nClient.ts"
 import * as Sync from "../../sync/Sync.ts"
+import * as ConfigFile from "../config/ConfigFile.ts"
 import * as Options from "../config/Options.ts"
+import * as Profiles from "../config/Profiles.ts"
 import * as Upstreams from "../config/Upstreams.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, json, name, print, root, toggle, warn } from "./root.ts"
-import { dryRun, exit } from "./sync.ts"
-
-const folder = Argument.String("folder").pipe(
-  Argument.withDescription("Folder of the record, .n8n-promotion.json; the working directory by default"),
-  Argument.withDefault(".")
-)
+import { exit, explained, folder, json, name, only, optional, print, root, toggle, warn } from "./root.ts"
+import { dryRun } from "./sync.ts"
 
 const profile = (flag: string, description: string) =>
   Flag.String(flag).pipe(Flag.withDescription(description), Flag.withMetavar("PROFILE"))
 
-const decodeBindings = Arguments.decoder("The bindings", Sync.Bindings, Tool.jsonSchema(Sync.Bindings))
+const readBindings = ConfigFile.reader("The bindings", Sync.Bindings)
 
-const readBindings = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(Effect.mapError(({ message }) => Options.refuse(message)))
-  return yield* decodeBindings(parse(text, [], { allowTrailingComma: true })).pipe(
-    Effect.mapError((error) => Options.refuse(`${file}: ${SyncReport.explain(error)}`))
-  )
-})
-
-const upstreamOf = (upstreams: ReadonlyArray<Upstreams.Upstream>, profile: string) => {
-  const upstream = upstreams.find((each) => each.name === profile)
-  const names = upstreams.flatMap((each) => each.name ?? [])
-  return upstream === undefined
-    ? Effect.fail(
-      Options.refuse(
-        names.length === 0
-          ? "promote goes from one profile to another: name a file of profiles with --config"
-          : `There is no profile '${profile}'. ${suggestion(profile, names, names.length)}`
-      )
-    )
-    : Effect.succeed(upstream)
-}
+const bindingsIn = (file: string) =>
+  Effect.mapError(readBindings(file), (reason) => Options.refuse(`${file}: ${reason}`))
 
 export const promote = Command.make(
   "promote",
   {
-    folder,
+    folder: folder("Folder of the record, .n8n-promotion.json"),
     json,
     dryRun,
     from: profile("from", "Profile of the source n8n"),
     to: profile("to", "Profile of the target n8n"),
-    bindings: Flag.String("bindings").pipe(
-      Flag.withDescription(
-        "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
-      ),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    bindings: optional(
+      "bindings",
+      "FILE",
+      "JSON file: {\"credentials\": {\"id or name in the source\": \"id or name in the target\"}, …}"
     ),
-    only: Flag.String("only").pipe(
-      Flag.withDescription("Only this workflow: an id or a name; may be repeated"),
-      Flag.withMetavar("WORKFLOW"),
-      Flag.atLeast(1),
-      Flag.optional
-    ),
+    only: only("an id or a name"),
     pinned: toggle("pinned", "Promote pinned data too"),
     overwrite: toggle("overwrite", "Overwrite changes made on the target since the last promotion"),
     publishes: toggle("publish", "Publish the promoted workflows")
@@ -83,7 +48,10 @@ export const promote = Command.make(
     const path = yield* Path.Path
     const absolute = path.resolve(folder)
     const { upstreams } = yield* Upstreams.load({ ...options, profile: Option.none() })
-    const [source, target] = [yield* upstreamOf(upstreams, from), yield* upstreamOf(upstreams, to)]
+    if (upstreams.every((each) => each.name === undefined)) {
+      return yield* Options.refuse("promote goes from one profile to another: name a file of profiles with --config")
+    }
+    const [source, target] = [yield* Profiles.find(upstreams, from), yield* Profiles.find(upstreams, to)]
     if (target.readOnly && !dryRun) {
       return yield* Options.refuse(
         `promote writes to '${to}', which is read-only: choose another profile, or add --dry-run`
@@ -94,7 +62,7 @@ export const promote = Command.make(
       return yield* Sync.promote(".", {
         from: yield* clientOf(source),
         to: yield* clientOf(target),
-        bindings: Option.isNone(bindings) ? undefined : yield* readBindings(bindings.value),
+        bindings: Option.isNone(bindings) ? undefined : yield* bindingsIn(bindings.value),
         only: Option.getOrUndefined(only),
         extras: pinned ? ["pinData"] : [],
         overwrites: overwrite,
@@ -109,7 +77,7 @@ export const promote = Command.make(
       Effect.provide(ToolContext.layerOf({ ...options, transport: "stdio" }, target, () => [absolute]))
     )
     if (json) {
-      yield* print(JSON.stringify(SyncReport.promotionJson(report)))
+      yield* print(JSON.stringify(SyncReport.json(report)))
     } else {
       const isBlocked = report.hasConflicts || report.obstacles.length > 0
       for (const entry of report.entries) {

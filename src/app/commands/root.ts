@@ -1,4 +1,5 @@
 /** Root command, whose options all commands share, and helpers of commands. */
+import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -6,7 +7,7 @@ import * as Tool from "../../answer/Tool.ts"
 import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Options from "../config/Options.ts"
-import * as Places from "../config/Places.ts"
+import * as Upstreams from "../config/Upstreams.ts"
 import { name } from "../Mcp.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 
@@ -28,7 +29,36 @@ export const toggle = (name: string, description: string) =>
 
 export const json = toggle("json", "Print the report as JSON")
 
-/** Whether output on stdout may be coloured. */
+export const optional = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
+
+/** Flag `--only` with a description of its values. */
+export const only = (description: string) =>
+  Flag.String("only").pipe(
+    Flag.withDescription(`Only this workflow: ${description}; may be repeated`),
+    Flag.withMetavar("WORKFLOW"),
+    Flag.atLeast(1),
+    Flag.optional
+  )
+
+/** Argument for a folder, by default the working directory. */
+export const folder = (description: string) =>
+  Argument.String("folder").pipe(
+    Argument.withDescription(`${description}; the working directory by default`),
+    Argument.withDefault(".")
+  )
+
+/** Refuses what a command does if its n8n is read-only; `otherwise` is another way out. */
+export const checkWrites = (deed: string, otherwise = "") =>
+  Effect.flatMap(Tool.ReadOnly, (isReadOnly) =>
+    isReadOnly
+      ? Options.refuse(
+        `${deed}, but this n8n is read-only: remove --read-only, or choose another profile${otherwise}`
+      )
+      : Effect.void)
+
+export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
+
 export const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
 
 /** Converts errors into refusals, which are printed in one line. */
@@ -36,16 +66,17 @@ export const explained = Effect.mapError((error: Errors.N8nError | Options.Inval
   error._tag === "InvalidOption" ? error : Options.refuse(SyncReport.explain(error))
 )
 
-/** Prints lines on stdout. */
 export const print = printOn(process.stdout)
 
-/** Prints lines on stderr. */
 export const warn = printOn(process.stderr)
 
-/** Served tools. */
-export const servedTools = (options: Options.Options) =>
-  Effect.flatMap(Places.offersFiles(options), (hasFiles) => Options.servedTools(options, hasFiles))
+/** Served tools: over stdio those for files too if there is no folder for them, to say what to set. */
+export const servedTools = Effect.fnUntraced(function*(options: Options.Options) {
+  if (options.transport === "stdio") return yield* Options.servedTools(options, true)
+  const { upstreams } = yield* Upstreams.load(options)
+  const hasFiles = upstreams.some(({ filesRoots = options.filesRoot }) => filesRoots.length > 0)
+  return yield* Options.servedTools(options, hasFiles)
+})
 
-/** Tools offered to a client. */
 export const offeredTools = (options: Options.Options) =>
   Effect.map(servedTools(options), (served) => Tool.offered(served, options.readOnly))

@@ -1,5 +1,6 @@
 /** Command without a name: serves MCP. */
 import * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -8,12 +9,18 @@ import * as Interpreter from "../../base/Interpreter.ts"
 import * as JavaScript from "../../base/JavaScript.ts"
 import * as Sealing from "../../mcp/eras/Sealing.ts"
 import * as McpServer from "../../mcp/McpServer.ts"
+import type { McpTransport } from "../../mcp/McpTransport.ts"
+import * as Stdio from "../../mcp/stdio/Stdio.ts"
 import type * as Options from "../config/Options.ts"
 import * as State from "../config/State.ts"
 import * as Mcp from "../Mcp.ts"
-import { StdioTransport } from "../StdioTransport.ts"
 import * as ToolContext from "../ToolContext.ts"
 import { root, servedTools } from "./root.ts"
+
+/** Transport of a server without `--transport`: stdio, unless a connection is already open. */
+export const StdioTransport = Context.Reference<Layer.Layer<McpTransport>>("effect-n8n-mcp/StdioTransport", {
+  defaultValue: () => Stdio.layer
+})
 
 /** Delay of preloading: after the first answer, and before the package could be replaced. */
 const preloadAfter = "100 millis"
@@ -31,7 +38,6 @@ const preload = (transport: Options.Options["transport"]) =>
     Effect.forkDetach
   )
 
-/** Maximum duration of a shutdown in milliseconds. */
 const graceMillis = 3_000
 
 /** Ends the process even if n8n no longer answers; leftover test copies are deleted later. */

@@ -1,43 +1,42 @@
 /** `pull`, `status`, `diff` and `push`: synchronize a folder of workflows with n8n. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as Tool from "../../answer/Tool.ts"
-import * as Errors from "../../base/Errors.ts"
+import type * as Errors from "../../base/Errors.ts"
 import * as Visible from "../../base/Visible.ts"
 import * as Sync from "../../sync/Sync.ts"
 import * as Options from "../config/Options.ts"
 import * as Git from "../Git.ts"
 import * as SyncReport from "../report/SyncReport.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { explained, json, name, print, root, toggle, warn } from "./root.ts"
+import {
+  checkWrites,
+  exit,
+  explained,
+  folder,
+  json,
+  name,
+  only as onlyOf,
+  optional,
+  print,
+  root,
+  toggle,
+  warn
+} from "./root.ts"
 
-const folder = Argument.String("folder").pipe(
-  Argument.withDescription("Folder of workflow files; the working directory by default"),
-  Argument.withDefault(".")
-)
+const workflows = folder("Folder of workflow files")
 
 const extras = {
   pinned: toggle("pinned", "Synchronize pinned data too, from now on"),
   staticData: toggle("static-data", "Synchronize static data too, from now on")
 }
 
-const only = Flag.String("only").pipe(
-  Flag.withDescription("Only this workflow: an id, or a path in the folder; may be repeated"),
-  Flag.withMetavar("WORKFLOW"),
-  Flag.atLeast(1),
-  Flag.optional
-)
+const only = onlyOf("an id, or a path in the folder")
 
-const fromGit = Flag.String("from-git").pipe(
-  Flag.withDescription("Only files that changed since this commit, including uncommitted ones"),
-  Flag.withMetavar("REF"),
-  Flag.optional
-)
+const fromGit = optional("from-git", "REF", "Only files that changed since this commit, including uncommitted ones")
 
 const amongChanged = (folder: string, ref: Option.Option<string>) =>
   Option.isNone(ref)
@@ -65,35 +64,32 @@ const optionsOf = ({ only, pinned, staticData }: Common): Sync.Options => ({
   extras: [...(pinned ? ["pinData" as const] : []), ...(staticData ? ["staticData" as const] : [])]
 })
 
-export const exit = (code: number) => Effect.sync(() => void (process.exitCode = code))
-
 /** Exits with 1 for errors, 2 for differences, else 0. */
 const conclude = (report: Sync.Report, isDifferent: boolean) =>
   report.hasErrors ? exit(1) : isDifferent ? exit(2) : Effect.void
 
 /** Runs with the folder as the only files root. */
-const inFolder = <A, R>(
+const inFolder = Effect.fnUntraced(function*<A, R>(
   userPath: string,
-  run: Effect.Effect<A, Errors.N8nError, R>,
+  run: Effect.Effect<A, Errors.N8nError | Options.InvalidOption, R>,
   { creates }: { readonly creates: boolean } = { creates: false }
-) =>
-  Effect.gen(function*() {
-    const options = yield* root
-    const path = yield* Path.Path
-    const absolute = path.resolve(userPath)
-    const fs = yield* FileSystem.FileSystem
-    if (creates) {
-      yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
-        Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
-      )
-    } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
-      return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
-    }
-    return yield* run.pipe(
-      explained,
-      Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
+) {
+  const options = yield* root
+  const path = yield* Path.Path
+  const absolute = path.resolve(userPath)
+  const fs = yield* FileSystem.FileSystem
+  if (creates) {
+    yield* fs.makeDirectory(absolute, { recursive: true }).pipe(
+      Effect.mapError(({ reason }) => Options.refuse(`Folder '${userPath}' cannot be created: ${reason.message}`))
     )
-  })
+  } else if (!(yield* Effect.orElseSucceed(fs.exists(absolute), () => false))) {
+    return yield* Options.refuse(`Folder '${userPath}' does not exist; pull creates it`)
+  }
+  return yield* run.pipe(
+    explained,
+    Effect.provide(ToolContext.layer({ ...options, transport: "stdio" }, () => [absolute]))
+  )
+})
 
 /** Prints steps immediately: warnings about secrets on stderr, once, and each workflow on stdout. */
 const onStep = (json: boolean, isDryRun: boolean) => {
@@ -126,7 +122,7 @@ const printReport = (report: Sync.Report<Sync.Outcome>, json: boolean) =>
 
 export const status = Command.make(
   "status",
-  { folder, json, only, ...extras },
+  { folder: workflows, json, only, ...extras },
   Effect.fnUntraced(function*({ folder, json, ...options }) {
     const report = yield* inFolder(folder, Sync.status(".", optionsOf(options)))
     yield* printReport(report, json)
@@ -137,7 +133,7 @@ export const status = Command.make(
 export const pull = Command.make(
   "pull",
   {
-    folder,
+    folder: workflows,
     json,
     only,
     ...extras,
@@ -176,7 +172,7 @@ export const pull = Command.make(
 
 export const diff = Command.make(
   "diff",
-  { folder, json, only, fromGit, ...extras },
+  { folder: workflows, json, only, fromGit, ...extras },
   Effect.fnUntraced(function*({ folder, fromGit, json, ...options }) {
     const { showSecrets } = yield* root
     const among = yield* amongChanged(folder, fromGit)
@@ -193,7 +189,7 @@ export const diff = Command.make(
 export const push = Command.make(
   "push",
   {
-    folder,
+    folder: workflows,
     json,
     only,
     fromGit,
@@ -203,22 +199,11 @@ export const push = Command.make(
     deletes: toggle("delete", "Delete workflows on n8n whose file was removed, unless they changed there")
   },
   Effect.fnUntraced(function*({ deletes, dryRun, folder, fromGit, json, publishes, ...options }) {
-    const { readOnly } = yield* root
-    if (readOnly && !dryRun) {
-      return yield* Options.refuse(
-        "push writes to n8n, but this n8n is read-only: remove --read-only, or add --dry-run"
-      )
-    }
     const among = yield* amongChanged(folder, fromGit)
     const report = yield* inFolder(
       folder,
       Effect.gen(function*() {
-        if (!dryRun && (yield* Tool.ReadOnly)) {
-          return yield* new Errors.ValidationError({
-            reason: "push writes to n8n, but this profile is read-only",
-            hint: "Choose another profile, or add --dry-run."
-          })
-        }
+        if (!dryRun) yield* checkWrites("push writes to n8n", ", or add --dry-run")
         return yield* Sync.push(".", {
           ...optionsOf(options),
           ...among,

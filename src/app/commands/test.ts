@@ -4,9 +4,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Semaphore from "effect/Semaphore"
 import * as Tool from "../../answer/Tool.ts"
 import { counted } from "../../base/Plural.ts"
 import * as CaseFiles from "../../trials/cases/CaseFiles.ts"
@@ -15,7 +17,7 @@ import * as Options from "../config/Options.ts"
 import * as CaseReport from "../report/CaseReport.ts"
 import * as JUnit from "../report/JUnit.ts"
 import * as ToolContext from "../ToolContext.ts"
-import { isColoured, json, print, root, toggle } from "./root.ts"
+import { checkWrites, isColoured, json, optional, print, root, toggle } from "./root.ts"
 
 const findCases = Effect.fnUntraced(function*(paths: ReadonlyArray<string>) {
   const roots = paths.length === 0 ? ["."] : paths
@@ -40,23 +42,6 @@ const writeJUnit = Effect.fnUntraced(function*(file: string, document: string) {
   )
 })
 
-/** Shows outcomes in the order of the cases, each as soon as possible. */
-const inOrder = (total: number, show: (outcome: CaseReport.Named) => Effect.Effect<void>) => {
-  const outcomes = Array.from<CaseReport.Named | undefined>({ length: total })
-  let shown = 0
-  return {
-    add: (outcome: CaseReport.Named, index: number) =>
-      Effect.gen(function*() {
-        outcomes[index] = outcome
-        for (let next = outcomes[shown]; next !== undefined; next = outcomes[shown]) {
-          shown++
-          yield* show(next)
-        }
-      }),
-    count: () => outcomes.filter((outcome) => outcome !== undefined).length
-  }
-}
-
 export const test = Command.make(
   "test",
   {
@@ -72,11 +57,7 @@ export const test = Command.make(
       Flag.filter((value) => value >= 1 && value <= 64, () => "between 1 and 64"),
       Flag.withDefault(4)
     ),
-    junit: Flag.String("junit").pipe(
-      Flag.withDescription("Also write the report as JUnit XML"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
+    junit: optional("junit", "FILE", "Also write the report as JUnit XML"),
     update: toggle("update", "Write the results into the cases instead of comparing"),
     json
   },
@@ -86,24 +67,22 @@ export const test = Command.make(
     const path = yield* Path.Path
     const startedAt = yield* Clock.currentTimeMillis
     const show = json ? () => Effect.void : (outcome: CaseReport.Named) => print(CaseReport.text(outcome, isColoured))
-    const report = inOrder(files.length, show)
+    let ran = 0
 
     const outcomes = yield* Effect.gen(function*() {
-      if (yield* Tool.ReadOnly) {
-        return yield* Options.refuse(
-          "test runs copies of workflows on n8n, but this n8n is read-only: remove --read-only"
-        )
-      }
+      yield* checkWrites("test runs copies of workflows on n8n")
       const redacts = yield* Tool.RedactSecrets
-      return yield* Effect.forEach(files, (file, index) =>
-        Effect.gen(function*() {
-          const outcome = yield* CaseRun.run(file, { update, redacts })
-          const name = path.relative("", file).split(path.sep).join("/")
-          const named: CaseReport.Named = { ...outcome, name }
-          yield* report.add(named, index)
-          return named
-        }), { concurrency })
+      const run = Effect.fnUntraced(function*(file: string) {
+        const outcome = yield* CaseRun.run(file, { update, redacts })
+        ran++
+        return { ...outcome, name: path.relative("", file).split(path.sep).join("/") }
+      })
+      // In the order of the cases, each as soon as possible.
+      const permits = yield* Semaphore.make(concurrency)
+      const fibers = yield* Effect.forEach(files, (file) => Effect.forkScoped(permits.withPermit(run(file))))
+      return yield* Effect.forEach(fibers, (fiber) => Effect.tap(Fiber.join(fiber), show))
     }).pipe(
+      Effect.scoped,
       // Workflows are beside their cases, or in the folders of the options.
       Effect.provide(ToolContext.layer(
         {
@@ -115,7 +94,7 @@ export const test = Command.make(
       )),
       Effect.onInterrupt(() => {
         process.exitCode = 1
-        return json ? Effect.void : print(`\nInterrupted: ${report.count()} of ${counted(files.length, "case")} ran`)
+        return json ? Effect.void : print(`\nInterrupted: ${ran} of ${counted(files.length, "case")} ran`)
       })
     )
 

@@ -21,23 +21,16 @@ const parse = (text: string, name: string) => {
     : Options.refuse(`${name} contains more than an address: remove user name, password, query and fragment`)
 }
 
-/** Public address of the server, if set. */
-export const publicAddress = Effect.fnUntraced(function*({ publicUrl }: Options.Options) {
-  return Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
-})
-
-/** Issuer and the resource of its tokens; `undefined` without `--oauth-issuer`. */
+/** Public address of the server, and the issuer with the resource of its tokens, as far as they are set. */
 export const load = Effect.fnUntraced(function*(options: Options.Options) {
-  if (Option.isNone(options.oauthIssuer)) return undefined
-  if (Option.isNone(options.publicUrl)) {
+  const { oauthIssuer, oauthProfileClaim, publicUrl, readOnly } = options
+  const address = Option.isNone(publicUrl) ? undefined : yield* parse(publicUrl.value, "--public-url")
+  if (Option.isNone(oauthIssuer)) return { address, issued: undefined }
+  if (address === undefined) {
     return yield* Options.refuse("--oauth-issuer needs --public-url: tokens are made for the server's address")
   }
-  const issuer = options.oauthIssuer.value
+  const issuer = oauthIssuer.value
   yield* parse(issuer, "--oauth-issuer")
-  const publicUrl = yield* parse(options.publicUrl.value, "--public-url")
-  return {
-    issuer,
-    profileClaim: options.oauthProfileClaim,
-    resource: OAuth.resource({ issuer, publicUrl, readOnly: options.readOnly })
-  }
+  const resource = OAuth.resource({ issuer, publicUrl: address, readOnly })
+  return { address, issued: { issuer, profileClaim: oauthProfileClaim, resource } }
 })

@@ -2,6 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import { homedir } from "node:os"
 import { isAbsolute, relative, resolve } from "node:path"
 import * as Locale from "../../answer/Locale.ts"
@@ -12,13 +13,13 @@ import {
   choice,
   type Declaration,
   file,
-  flags as flagsOf,
   integer,
   list,
   optional,
   paths,
   secret,
   secrets,
+  several,
   text,
   toggle,
   withDefault
@@ -27,7 +28,6 @@ import {
 const repeatable = "may be repeated, or separated by commas"
 const repeatablePath = "may be repeated; the variable separates them as PATH does"
 
-/** Options for every transport. */
 export const general = {
   n8nUrl: optional(
     text,
@@ -47,58 +47,42 @@ export const general = {
     "Base URL of production webhooks if it differs from N8N_URL (n8n's WEBHOOK_URL)",
     { defaultText: "N8N_URL" }
   ),
-  readOnly: withDefault(
-    toggle,
-    false,
-    "read-only",
-    "Offer no tool that changes anything; overrides all other options"
-  ),
+  readOnly: toggle("read-only", "Offer no tool that changes anything; overrides all other options"),
   policy: optional(
     file,
     "policy FILE",
     "File with rules that every write to n8n must follow: bannedNodes, minScheduleMinutes, protectedTags, requireErrorWorkflow"
   ),
-  credentialEnv: withDefault(
+  credentialEnv: several(
     list,
-    [],
     "credential-env NAMES",
     `Environment variables that credential_create may send to n8n as secrets; ${repeatable}`,
     { defaultText: "none: credential_create is not offered" }
   ),
-  toolsets: withDefault(
+  toolsets: several(
     list,
-    [],
     "toolsets NAMES",
     `Offer only these tools: ${Object.keys(tools.toolsets).join(", ")}; ${repeatable}`,
     { defaultText: `all but ${tools.optional.join(", ")}` }
   ),
-  tools: withDefault(list, [], "tools NAMES", "Offer these tools, besides those of --toolsets"),
-  excludeTools: withDefault(
-    list,
-    [],
-    "exclude-tools NAMES",
-    "Do not offer these tools; overrides the other options"
-  ),
-  filesRoot: withDefault(
+  tools: several(list, "tools NAMES", "Offer these tools, besides those of --toolsets"),
+  excludeTools: several(list, "exclude-tools NAMES", "Do not offer these tools; overrides the other options"),
+  filesRoot: several(
     paths,
-    [],
     "files-root FOLDER",
     `Folder whose .json files the tools may read and write; ${repeatablePath}`,
     {
       defaultText: "CLAUDE_PROJECT_DIR, else the working directory, unless that is / or the home folder; over HTTP none"
     }
   ),
-  nodes: withDefault(
+  nodes: several(
     paths,
-    [],
     "nodes PATH",
     `Package of custom or community nodes: its folder (its code is run to read its nodes, unless it has a dist/types/nodes.json) or that file; ${repeatablePath}`
   ),
   config: optional(file, "config FILE", "File with several n8n instances as profiles"),
   profile: optional(text, "profile NAME", "The profile to use; over HTTP, the one for the tokens of --auth-token"),
-  demo: withDefault(
-    toggle,
-    false,
+  demo: toggle(
     "demo",
     "Serve an n8n in memory with a few workflows and executions; files are in a temporary folder unless --files-root names one"
   ),
@@ -116,12 +100,7 @@ export const general = {
     `Maximum characters in one answer, ${Minimize.minResultChars} or more`
   ),
   maxExecutionMb: withDefault(integer(1), 512, "max-execution-mb N", "Largest execution that is read, in MB of JSON"),
-  showSecrets: withDefault(
-    toggle,
-    false,
-    "show-secrets",
-    "Do not replace secrets in execution data and parameters with [redacted]"
-  )
+  showSecrets: toggle("show-secrets", "Do not replace secrets in execution data and parameters with [redacted]")
 }
 
 const http = {
@@ -133,9 +112,8 @@ const http = {
   ),
   host: withDefault(text, "127.0.0.1", "host ADDRESS", "Address to listen on; other machines need a token"),
   port: withDefault(integer(0, 65_535), 3000, "port N", "Port to listen on; 0 is any free port"),
-  authToken: withDefault(
+  authToken: several(
     secrets,
-    [],
     "auth-token TOKEN",
     "Token that callers must send, 16 characters or more; may be repeated. Better set in the environment, separated by commas"
   ),
@@ -155,18 +133,12 @@ const http = {
     "oauth-profile-claim NAME",
     "Claim of an access token that names its profile; without it the token leads to the one of --profile"
   ),
-  allowedHosts: withDefault(
+  allowedHosts: several(
     list,
-    [],
     "allowed-hosts HOST",
     `Name under which the server is reached, besides localhost and its address; ${repeatable}`
   ),
-  allowedOrigins: withDefault(
-    list,
-    [],
-    "allowed-origins ORIGIN",
-    `Origin whose pages may call, with CORS; ${repeatable}`
-  ),
+  allowedOrigins: several(list, "allowed-origins ORIGIN", `Origin whose pages may call, with CORS; ${repeatable}`),
   rateLimit: optional(integer(0), "rate-limit N", "Maximum calls per minute and token, 0 for unlimited", {
     defaultText: "1200; unlimited without tokens"
   }),
@@ -176,27 +148,21 @@ const http = {
     "max-calls N",
     "Maximum concurrent calls, all clients; with several tokens, each has at most half of them"
   ),
-  maxConnections: withDefault(
-    integer(1),
-    1024,
-    "max-connections N",
-    "Maximum open connections, idle ones included"
-  )
+  maxConnections: withDefault(integer(1), 1024, "max-connections N", "Maximum open connections, idle ones included")
 }
 
 /** Every option, in the order of help and README. */
 export const declarations = { ...general, ...http } satisfies Readonly<Record<string, Declaration<unknown>>>
 
-/** Flags of every command. */
-export const flags = flagsOf(declarations)
+export const flags = Record.map(declarations, ({ flag }) => flag) as {
+  readonly [Key in keyof typeof declarations]: typeof declarations[Key]["flag"]
+}
 
-/** Values of the options. */
 export type Options = Command.Command.Config.Infer<typeof flags>
 
 /** Invalid option; the server does not start. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{ readonly message: string }> {}
 
-/** Failure with an {@link InvalidOption}. */
 export const refuse = (message: string) => new InvalidOption({ message })
 
 /** Environment without empty variables: `${N8N_URL:-}` in an `.mcp.json` means "not set". */
@@ -222,7 +188,6 @@ export const filesRoots = (
   return isTooWide(folder) ? [] : [folder]
 }
 
-/** Tools that these options select. */
 export const servedTools = (options: Options, hasFiles: boolean) =>
   Effect.fromResult(Selection.select({
     toolsets: options.toolsets,

@@ -8,7 +8,7 @@ import { dirname, resolve as absolute } from "node:path"
 import * as Arguments from "../../answer/Arguments.ts"
 import * as Tool from "../../answer/Tool.ts"
 import { suggestion } from "../../base/Nearest.ts"
-import * as ConfigFile from "./configFile.ts"
+import * as ConfigFile from "./ConfigFile.ts"
 import { splitList } from "./declaration.ts"
 import { forms, parse } from "./statePlace.ts"
 
@@ -54,7 +54,7 @@ const Entry = Schema.Struct({
 
 const File = Schema.Struct({ profiles: Schema.Array(Schema.Unknown).check(Schema.isMinLength(1)) })
 
-const decodeFile = Arguments.decoder("The file", File, Tool.jsonSchema(File))
+const readFile = ConfigFile.reader("The file", File)
 const decodeEntry = Arguments.decoder("A profile", Entry, Tool.jsonSchema(Entry))
 
 /** Variables of the environment, by name. */
@@ -110,7 +110,7 @@ export const load = (file: string, env: Env): Effect.Effect<
 > =>
   Effect.gen(function*() {
     const folder = dirname(absolute(file))
-    const { profiles } = yield* ConfigFile.read(file, decodeFile)
+    const { profiles } = yield* readFile(file)
     const resolved = yield* Effect.forEach(profiles, (entry, index) =>
       decodeEntry(entry).pipe(
         Effect.mapError(ConfigFile.explain),
@@ -127,13 +127,12 @@ export const load = (file: string, env: Env): Effect.Effect<
     return duplicate === undefined ? resolved : yield* Effect.fail(`two profiles are named '${duplicate}'`)
   }).pipe(Effect.mapError((reason) => new InvalidProfile({ message: `${file}: ${reason}` })))
 
-/** Profile by name; a single profile needs no name. */
-export const pick = (
-  profiles: ReadonlyArray<Profile>,
-  name: string | undefined
-): Effect.Effect<Profile | undefined, InvalidProfile> => {
-  if (name === undefined) return Effect.succeed(profiles.length === 1 ? profiles[0] : undefined)
-  const names = profiles.map((profile) => profile.name)
+/** Profile of this name. */
+export const find = <A extends { readonly name: string | undefined }>(
+  profiles: ReadonlyArray<A>,
+  name: string
+): Effect.Effect<A, InvalidProfile> => {
+  const names = profiles.flatMap((profile) => profile.name ?? [])
   const profile = profiles.find((profile) => profile.name === name)
   return profile === undefined
     ? Effect.fail(
@@ -141,3 +140,10 @@ export const pick = (
     )
     : Effect.succeed(profile)
 }
+
+/** Profile by name; a single profile needs no name. */
+export const pick = <A extends { readonly name: string | undefined }>(
+  profiles: ReadonlyArray<A>,
+  name: string | undefined
+): Effect.Effect<A | undefined, InvalidProfile> =>
+  name === undefined ? Effect.succeed(profiles.length === 1 ? profiles[0] : undefined) : find(profiles, name)

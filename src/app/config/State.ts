@@ -8,7 +8,6 @@ import * as Snapshots from "../../workflows/store/Snapshots.ts"
 import * as Options from "./Options.ts"
 import { forms, type Named, parse } from "./statePlace.ts"
 
-/** Folder on this machine, or a shared database. */
 export type Place =
   | Extract<Named, { readonly _tag: "Folder" }>
   | Extract<Named, { readonly _tag: "Database" }> & { readonly database: Layer.Layer<Database> }
@@ -23,7 +22,6 @@ export const named = (text: Redacted.Redacted<string>): Place | undefined => {
   return place?._tag === "Database" ? { ...place, database: postgres(place.url) } : place
 }
 
-/** Place named by `--state`. */
 export const place = Effect.fnUntraced(function*(
   { state }: Pick<Options.Options, "state">,
   env: NodeJS.ProcessEnv

@@ -44,11 +44,9 @@ const demo = Effect.promise(() =>
 
 /** One n8n, and the callers who reach it. */
 export interface Upstream {
-  /** Name of the profile, if any. */
   readonly name: string | undefined
   readonly client: Layer.Layer<N8nClient.N8nClient>
   readonly readOnly: boolean
-  /** Tokens of its callers over HTTP. */
   readonly tokens: ReadonlyArray<Redacted.Redacted<string>>
   /** Folders of its own; default: the server's. */
   readonly filesRoots?: ReadonlyArray<string> | undefined
@@ -56,14 +54,16 @@ export interface Upstream {
   readonly state?: State.Place | undefined
 }
 
+type Address = Pick<Profiles.Profile, "url" | "apiKey" | "webhookUrl">
+
 const configured = Effect.fnUntraced(function*(
-  { apiKey, url, webhookUrl }: Pick<Profiles.Profile, "url" | "apiKey" | "webhookUrl">,
-  names: Readonly<Record<"url" | "apiKey" | "webhookUrl", string>>
+  { apiKey, url, webhookUrl }: Address,
+  nameOf: (key: keyof Address) => string
 ) {
   return N8nClient.layer({
-    url: yield* parseUrl(url, names.url),
-    apiKey: yield* checkKey(apiKey, names.apiKey),
-    webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, names.webhookUrl)
+    url: yield* parseUrl(url, nameOf("url")),
+    apiKey: yield* checkKey(apiKey, nameOf("apiKey")),
+    webhookUrl: webhookUrl === undefined ? undefined : yield* parseUrl(webhookUrl, nameOf("webhookUrl"))
   }).pipe(Layer.provide(FetchHttpClient.layer))
 })
 
@@ -77,30 +77,26 @@ const withoutProfile = Effect.fnUntraced(function*(options: Options.Options) {
       ...(Option.isNone(apiKey) ? ["N8N_API_KEY"] : [])
     ])
   }
-  return yield* configured(
-    { url: n8nUrl.value, apiKey: apiKey.value, webhookUrl: Option.getOrUndefined(webhookUrl) },
-    {
-      url: "N8N_URL (--n8n-url)",
-      apiKey: "N8N_API_KEY (--api-key)",
-      webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)"
-    }
-  )
+  const names = {
+    url: "N8N_URL (--n8n-url)",
+    apiKey: "N8N_API_KEY (--api-key)",
+    webhookUrl: "N8N_MCP_WEBHOOK_URL (--webhook-url)"
+  }
+  const address = { url: n8nUrl.value, apiKey: apiKey.value, webhookUrl: Option.getOrUndefined(webhookUrl) }
+  return yield* configured(address, (key) => names[key])
 })
 
 const ofProfile = Effect.fnUntraced(function*(profile: Profiles.Profile, readOnly: boolean) {
-  const nameOf = (key: string) => `${key} of profile '${profile.name}'`
-  return {
-    name: profile.name,
-    client: yield* configured(profile, {
-      url: nameOf("url"),
-      apiKey: nameOf("apiKey"),
-      webhookUrl: nameOf("webhookUrl")
-    }),
+  const { filesRoots, name, state, tokens } = profile
+  const upstream: Upstream = {
+    name,
+    client: yield* configured(profile, (key) => `${key} of profile '${name}'`),
     readOnly: readOnly || profile.readOnly,
-    tokens: profile.tokens,
-    filesRoots: profile.filesRoots,
-    state: profile.state && State.named(profile.state)
+    tokens,
+    filesRoots,
+    state: state && State.named(state)
   }
+  return upstream
 })
 
 /** Every n8n of the options, and the default, which several profiles may lack. */
@@ -114,12 +110,8 @@ export const load = Effect.fnUntraced(function*(options: Options.Options) {
     return { upstreams: [only], defaultUpstream: only }
   }
   const profiles = yield* Profiles.load(options.config.value, process.env)
-  const selected = yield* Profiles.pick(profiles, Option.getOrUndefined(options.profile))
-  const upstreams: ReadonlyArray<Upstream> = yield* Effect.forEach(
-    profiles,
-    (profile) => ofProfile(profile, options.readOnly)
-  )
-  return { upstreams, defaultUpstream: upstreams.find(({ name }) => name === selected?.name) }
+  const upstreams = yield* Effect.forEach(profiles, (profile) => ofProfile(profile, options.readOnly))
+  return { upstreams, defaultUpstream: yield* Profiles.pick(upstreams, Option.getOrUndefined(options.profile)) }
 })
 
 /** Context of its calls: its client, and whether it may be changed. */

@@ -3,15 +3,12 @@ import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import { identity } from "effect/Function"
 import type * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { delimiter, resolve } from "node:path"
 
-/** Option with its metadata. */
 export interface Declaration<A> {
   /** Value: from the command line, else the variable, else the default. */
   readonly flag: Flag.Flag<A>
-  /** Name without dashes. */
   readonly name: string
   /** Placeholder of the value in help; empty for a toggle. */
   readonly metavar: string
@@ -67,22 +64,27 @@ const declare = <A, B>(
 export const optional = <A>(kind: Kind<A>, usage: string, description: string, exceptions: Exceptions = {}) =>
   declare<A, Option.Option<A>>(kind, usage, description, exceptions, Flag.optional)
 
-/** Option with a default. */
 export const withDefault = <A>(
   kind: Kind<A>,
   value: NoInfer<A>,
   usage: string,
   description: string,
   exceptions: Exceptions = {}
-) => {
-  const defaultText = value === false ? "off" : Array.isArray(value) ? "" : String(value)
-  return declare<A, A>(kind, usage, description, { defaultText, ...exceptions }, Flag.withDefault(value))
-}
+) => declare<A, A>(kind, usage, description, { defaultText: String(value), ...exceptions }, Flag.withDefault(value))
 
-/** Flags of declarations by key. */
-export const flags = <const Declarations extends Readonly<Record<string, Declaration<unknown>>>>(
-  declarations: Declarations
-) => Record.map(declarations, ({ flag }) => flag) as { readonly [K in keyof Declarations]: Declarations[K]["flag"] }
+/** Option with any number of values. */
+export const several = <A>(
+  kind: Kind<ReadonlyArray<A>>,
+  usage: string,
+  description: string,
+  exceptions: Exceptions = {}
+) => withDefault(kind, [], usage, description, { defaultText: "", ...exceptions })
+
+/** Option that is off by default. */
+export const toggle = (usage: string, description: string) =>
+  withDefault({ flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }, false, usage, description, {
+    defaultText: "off"
+  })
 
 export const text: Kind<string> = { flag: Flag.String, config: Config.String, format: "string" }
 
@@ -95,9 +97,6 @@ export const secret: Kind<Redacted.Redacted<string>> = {
   isSecret: true
 }
 
-export const toggle: Kind<boolean> = { flag: Flag.Boolean, config: Config.Boolean, format: "boolean" }
-
-/** Integer within bounds. */
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> => ({
   flag: Flag.Int,
   config: Config.Int,
@@ -108,7 +107,6 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER): Kind<number
   )
 })
 
-/** One of several words. */
 export const choice = <const Choices extends ReadonlyArray<string>>(choices: Choices): Kind<Choices[number]> => ({
   flag: (name) => Flag.Literals(name, choices),
   config: (variable) => Config.Literals(choices, variable),
@@ -116,7 +114,6 @@ export const choice = <const Choices extends ReadonlyArray<string>>(choices: Cho
   choices
 })
 
-/** Comma-separated values. */
 export const splitList = (text: string): ReadonlyArray<string> =>
   text.split(",").map((each) => each.trim()).filter((each) => each !== "")
 

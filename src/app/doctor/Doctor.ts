@@ -21,24 +21,32 @@ export interface Check {
   readonly cure?: string
 }
 
-const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
+export const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail })
 
-const failed = (name: string, error: Errors.N8nError): Check => {
+export const warning = (name: string, detail: string, cure: string): Check => ({
+  name,
+  status: "warning",
+  detail,
+  cure
+})
+
+export const failed = (name: string, detail: string, cure: string): Check => ({ name, status: "failed", detail, cure })
+
+const failedBy = (name: string, error: Errors.N8nError): Check => {
   const { context, hint, message } = Envelope.fromError(error)
   const details = context["errorDetails"]
-  return { name, status: "failed", detail: details === undefined ? message : `${message}: ${details}`, cure: hint }
+  return failed(name, details === undefined ? message : `${message}: ${details}`, hint)
 }
 
 const skipped = (name: string): Check => ({ name, status: "skipped", detail: "not reached" })
 
 const versionCheck = (version: string | undefined): Check =>
   version === undefined
-    ? {
-      name: "n8n",
-      status: "warning",
-      detail: "answers, but its start page does not name a version",
-      cure: "Harmless if its editor is switched off; otherwise check that N8N_URL is n8n's address."
-    }
+    ? warning(
+      "n8n",
+      "answers, but its start page does not name a version",
+      "Harmless if its editor is switched off; otherwise check that N8N_URL is n8n's address."
+    )
     : ok("n8n", `version ${version}`)
 
 const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray<Tool.Any>): Check => {
@@ -50,7 +58,6 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
       .filter(([scope]) => !scopes.includes(scope))
       .map(([scope, part]) => ({ scope, part: `${name} (${part})` }))
   )
-  const withoutParts = parts.length === 0 ? "" : `without ${parts.map(({ part }) => part).join(", ")}`
   if (lacking.length === 0 && parts.length === 0) {
     return ok("Scopes", `the key allows all ${tools.length} tools that need it`)
   }
@@ -58,30 +65,26 @@ const allowance = (scopes: ReadonlyArray<string> | undefined, all: ReadonlyArray
     [...lacking.flatMap((tool) => tool.scopes), ...parts.map(({ scope }) => scope)]
       .filter((scope) => !scopes.includes(scope))
   )
-  return {
-    name: "Scopes",
-    status: lacking.length === tools.length ? "failed" : "warning",
-    detail: [
-      lacking.length === 0
-        ? `the key allows all ${counted(tools.length, "tool")}`
-        : `the key allows ${tools.length - lacking.length} of ${tools.length} tools, not ${
-          lacking.map((tool) => tool.name).join(", ")
-        }`,
-      withoutParts
-    ].filter((part) => part !== "").join("; "),
-    cure: `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
-  }
+  const allowed = lacking.length === 0
+    ? `all ${counted(tools.length, "tool")}`
+    : `${tools.length - lacking.length} of ${tools.length} tools, not ${lacking.map(({ name }) => name).join(", ")}`
+  const withoutParts = parts.length === 0 ? "" : `; without ${parts.map(({ part }) => part).join(", ")}`
+  const report = lacking.length === tools.length ? failed : warning
+  return report(
+    "Scopes",
+    `the key allows ${allowed}${withoutParts}`,
+    `Give it ${[...missing].join(", ")} in n8n under Settings > n8n API.`
+  )
 }
 
 /** Test copies on n8n, in use or abandoned; without any, there is no check. */
 const testCopies = TestCopies.list.pipe(
   Effect.map((copies): ReadonlyArray<Check> =>
-    copies.length === 0 ? [] : [{
-      name: "Test copies",
-      status: "warning",
-      detail: `${copies.length} on n8n: ${copies.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
-      cure: "A test may be running; abandoned ones are deleted by the next test_workflow, after an hour at the latest."
-    }]
+    copies.length === 0 ? [] : [warning(
+      "Test copies",
+      `${copies.length} on n8n: ${copies.slice(0, 3).map(({ id, name }) => `${id} '${name}'`).join(", ")}`,
+      "A test may be running; abandoned ones are deleted by the next test_workflow, after an hour at the latest."
+    )]
   ),
   Effect.orElseSucceed((): ReadonlyArray<Check> => [])
 )
@@ -95,112 +98,91 @@ const key = Effect.gen(function*() {
       Effect.succeed(
         error._tag === "ApiError" && error.statusCode === 403
           ? ok("API key", "accepted, without the scope to list workflows")
-          : failed("API key", error)
+          : failedBy("API key", error)
       )
     )
   )
 })
 
-/** Database of the state. */
-export interface DatabaseCheck {
-  /** Address without user and password. */
-  readonly address: string
-  readonly run: Database["run"]
-  /** Version of the tables that this server creates. */
-  readonly version: number
-}
-
-/** Subject of the checks besides n8n. */
 export interface Subject {
   readonly tools: ReadonlyArray<Tool.Any>
   /** Absolute. */
   readonly filesRoots: ReadonlyArray<string>
   /** Whether the file tools are offered without a folder, to say what to set. */
   readonly offersFiles?: boolean
-  /** Place of the state: an absolute folder, created at the first write, or a database. */
-  readonly state: string | DatabaseCheck
+  /** Place of the state: an absolute folder, created at the first write, or a database and the version of its tables. */
+  readonly state: string | { readonly address: string; readonly run: Database["run"]; readonly version: number }
 }
 
-const filesRoot = (root: string | undefined) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
-    const isWritable = yield* fs.access(root ?? "", { writable: true }).pipe(
-      Effect.as(true),
-      Effect.orElseSucceed(() => false)
-    )
-    if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
-    const reason = root === undefined
-      ? "none, since the working directory contains the home folder: the file tools will refuse"
-      : type === "Directory"
-      ? `${root} cannot be written: the file tools will only read`
-      : `${root} is ${type === undefined ? "missing" : "not a folder"}: the file tools will refuse`
-    return {
-      name: "Files root",
-      status: "warning",
-      detail: reason,
-      cure: `${
-        type === "Directory" ? "Make it writable for this user, or set" : "Set"
-      } --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
-    } satisfies Check
-  })
-
-const filesChecks = (filesRoots: ReadonlyArray<string>, offersFiles: boolean) =>
-  Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot)
+const filesRoot = Effect.fnUntraced(function*(root: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const type = yield* fs.stat(root ?? "").pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
+  const isWritable = yield* fs.access(root ?? "", { writable: true }).pipe(
+    Effect.as(true),
+    Effect.orElseSucceed(() => false)
+  )
+  if (root !== undefined && type === "Directory" && isWritable) return ok("Files root", root)
+  const reason = root === undefined
+    ? "none, since the working directory contains the home folder: the file tools will refuse"
+    : type === "Directory"
+    ? `${root} cannot be written: the file tools will only read`
+    : `${root} is ${type === undefined ? "missing" : "not a folder"}: the file tools will refuse`
+  const first = type === "Directory" ? "Make it writable for this user, or set" : "Set"
+  return warning(
+    "Files root",
+    reason,
+    `${first} --files-root (N8N_MCP_FILES_ROOT), or the profile's filesRoot, to a folder.`
+  )
+})
 
 /** Check of the nearest existing folder, since the state's is created at first use. */
-const stateFolder = (folder: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    let nearest = folder
-    while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
-      nearest = path.dirname(nearest)
-    }
-    const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
-      Effect.andThen(fs.stat(nearest)),
-      Effect.map(({ type }) => type === "Directory"),
-      Effect.orElseSucceed(() => false)
-    )
-    if (isWritable) return ok("State folder", folder)
-    return {
-      name: "State folder",
-      status: "failed",
-      detail: `${nearest} cannot be written: snapshots cannot be stored, so nothing would be written to n8n`,
-      cure: "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a writable folder."
-    } satisfies Check
-  })
+const stateFolder = Effect.fnUntraced(function*(folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  let nearest = folder
+  while (!(yield* fs.exists(nearest).pipe(Effect.orElseSucceed(() => false))) && path.dirname(nearest) !== nearest) {
+    nearest = path.dirname(nearest)
+  }
+  const isWritable = yield* fs.access(nearest, { writable: true }).pipe(
+    Effect.andThen(fs.stat(nearest)),
+    Effect.map(({ type }) => type === "Directory"),
+    Effect.orElseSucceed(() => false)
+  )
+  if (isWritable) return ok("State folder", folder)
+  return failed(
+    "State folder",
+    `${nearest} cannot be written: snapshots cannot be stored, so nothing would be written to n8n`,
+    "Set --state (N8N_MCP_STATE), the profile's state or XDG_STATE_HOME to a writable folder."
+  )
+})
 
 /** Check of the database, which updates older tables. */
-const stateDatabase = ({ address, run, version }: DatabaseCheck) =>
+const stateDatabase = ({ address, run, version }: Exclude<Subject["state"], string>) =>
   run((sql) =>
     sql<{ readonly server: string; readonly tables: number }>`
       SELECT current_setting('server_version') AS server, max(migration_id)::int AS tables FROM n8n_mcp_migrations`
   ).pipe(
-    Effect.map(([{ server, tables } = { server: "?", tables: 0 }]): Check => {
+    Effect.map(([{ server, tables } = { server: "?", tables: 0 }]) => {
       const detail = `PostgreSQL ${server} at ${address}, tables of version ${tables}`
-      return tables <= version ? ok("State database", detail) : {
-        name: "State database",
-        status: "warning",
-        detail: `${detail}; this server creates version ${version}`,
-        cure: "A newer server updated them: update this one too."
-      }
+      return tables <= version ? ok("State database", detail) : warning(
+        "State database",
+        `${detail}; this server creates version ${version}`,
+        "A newer server updated them: update this one too."
+      )
     }),
     Effect.catch(({ message }) =>
-      Effect.succeed<Check>({
-        name: "State database",
-        status: "failed",
-        detail: `${address}: ${message}; snapshots cannot be stored, so nothing would be written to n8n`,
-        cure:
-          "Check --state (N8N_MCP_STATE) or the profile's state, that this machine can reach it, and that its user may create tables."
-      })
+      Effect.succeed(failed(
+        "State database",
+        `${address}: ${message}; snapshots cannot be stored, so nothing would be written to n8n`,
+        "Check --state (N8N_MCP_STATE) or the profile's state, that this machine can reach it, and that its user may create tables."
+      ))
     )
   )
 
 const catalogue = Effect.gen(function*() {
   const { release, types } = yield* NodeCatalogue
   return ok("Catalogue", `${(yield* types).length} node types, as of n8n ${yield* release}`)
-}).pipe(Effect.catch((error) => Effect.succeed(failed("Catalogue", error))))
+}).pipe(Effect.catch((error) => Effect.succeed(failedBy("Catalogue", error))))
 
 /** Time limit of all requests to n8n together, in seconds. */
 const timeoutSeconds = 40
@@ -208,7 +190,7 @@ const timeoutSeconds = 40
 const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   const about = yield* Effect.result(N8nClient.use((n8n) => n8n.about))
   if (about._tag === "Failure") {
-    return [failed("n8n", about.failure), skipped("API key"), skipped("Scopes")]
+    return [failedBy("n8n", about.failure), skipped("API key"), skipped("Scopes")]
   }
   const accepted = yield* key
   return [
@@ -220,22 +202,19 @@ const upstream = Effect.fnUntraced(function*(tools: ReadonlyArray<Tool.Any>) {
   ]
 })
 
-/** Checks everything that the tools need. */
-export const examine = (
+export const examine = Effect.fnUntraced(function*(
   { filesRoots, offersFiles = false, state, tools }: Subject
-): Effect.Effect<ReadonlyArray<Check>, never, N8nClient | NodeCatalogue | FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function*() {
-    const local = [
-      // Older versions of Node end before this.
-      ok("Node", process.versions.node),
-      ...yield* filesChecks(filesRoots, offersFiles),
-      yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
-      yield* catalogue
-    ]
-    return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
-  })
+) {
+  const local = [
+    // Older versions of Node end before this.
+    ok("Node", process.versions.node),
+    ...yield* Effect.forEach(filesRoots.length > 0 || !offersFiles ? filesRoots : [undefined], filesRoot),
+    yield* typeof state === "string" ? stateFolder(state) : stateDatabase(state),
+    yield* catalogue
+  ]
+  return [...local, ...yield* Deadline.renewed(timeoutSeconds)(upstream(tools))]
+})
 
-/** Whether no check failed. */
 export const isHealthy = (checks: ReadonlyArray<Check>): boolean => checks.every((check) => check.status !== "failed")
 
 const marks = { ok: "✓", warning: "!", failed: "✗", skipped: "-" } as const

@@ -9,13 +9,10 @@ import type * as CaseRun from "../../trials/cases/CaseRun.ts"
 import type { Difference } from "../../trials/cases/Expected.ts"
 import * as TextDiff from "../../workflows/diff/TextDiff.ts"
 
-/** Outcome with the name of its case. */
 export type Named = CaseRun.Outcome & { readonly name: string }
 
-/** Whether the case passed or was updated. */
 export const isFine = ({ _tag }: Pick<CaseRun.Outcome, "_tag">): boolean => _tag === "Passed" || _tag === "Updated"
 
-/** Maximum characters of a value. */
 const maxChars = 2_000
 
 const clip = (text: string) => text.length > maxChars ? `${text.slice(0, maxChars)}…` : text
@@ -106,7 +103,6 @@ export const text = (outcome: Named, isColoured: boolean): string => {
 
 const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(1)
 
-/** Summary of all cases in one line. */
 export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: number): string => {
   const number = (tag: CaseRun.Outcome["_tag"]) => outcomes.filter(({ _tag }) => _tag === tag).length
   const parts = [
@@ -119,7 +115,6 @@ export const summary = (outcomes: ReadonlyArray<CaseRun.Outcome>, milliseconds: 
   return `${counted(outcomes.length, "case")}: ${counts.join(", ")} (${seconds(milliseconds)} s)`
 }
 
-/** Report for programs. */
 export const json = (outcomes: ReadonlyArray<Named>, milliseconds: number) => ({
   passed: outcomes.filter(isFine).length,
   failed: outcomes.filter((outcome) => !isFine(outcome)).length,

@@ -22,7 +22,6 @@ const label = ({ file, id, name }: Sync.Entry) =>
 
 const width = 15
 
-/** Line of a status. */
 export const entryLine = (entry: Sync.Entry): string =>
   `${entry.status.padEnd(width)}${label(entry)}${
     entry.detail === undefined ? "" : `: ${Visible.label(entry.detail, 300)}`
@@ -58,7 +57,6 @@ const tally = <A>(entries: ReadonlyArray<A>, word: (entry: A) => string, none: s
   return parts.length === 0 ? none : parts.join(", ")
 }
 
-/** Entry for programs. */
 const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, error, ...entry }: A) =>
   defined({
     ...entry,
@@ -66,7 +64,6 @@ const forPrograms = <A extends Pick<Result, "changed" | "error">>({ changed, err
     error: error === undefined ? undefined : { ...Errors.report(error), hint: Hints.text(error.hint) }
   })
 
-/** Line of one workflow, with its warnings below. */
 export const outcomeLine = (outcome: Sync.Outcome, isDryRun = false): string =>
   resultLine(label(outcome), outcome, isDryRun)
 
@@ -95,8 +92,7 @@ export const summary = ({ entries }: Sync.Report<Sync.Outcome>): string =>
     "No workflows on either side"
   )
 
-/** Report for programs. */
-export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome>) => ({
+export const json = ({ entries, ...rest }: Sync.Report<Sync.Outcome> | Sync.PromotionReport) => ({
   ...rest,
   entries: entries.map(forPrograms)
 })
@@ -115,7 +111,6 @@ export const promotionLine = (promotion: Sync.Promotion, isDryRun = false): stri
   )
 }
 
-/** Line of an obstacle to a promotion. */
 export const obstacleLine = ({ node, reason, workflow }: Sync.Obstacle): string =>
   `${"blocked".padEnd(width)}${Visible.label(workflow, 80)}${
     node === undefined ? "" : `, '${Visible.label(node, 80)}'`
@@ -131,12 +126,6 @@ export const promotionSummary = ({ entries, obstacles }: Sync.PromotionReport): 
     ),
     ...(obstacles.length === 0 ? [] : [`${counted(obstacles.length, "obstacle")}: nothing was written`])
   ].join("; ")
-
-/** Report of a promotion for programs. */
-export const promotionJson = ({ entries, ...rest }: Sync.PromotionReport) => ({
-  ...rest,
-  entries: entries.map(forPrograms)
-})
 
 const indented = (text: string, by: number) => text.replace(/^/gm, " ".repeat(by))
 

@@ -17,6 +17,7 @@ import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/t
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { type Obj, obj } from "../../base/Json.ts"
@@ -34,61 +35,46 @@ const noValidator: jsonSchemaValidator = {
 const ask = (capabilities: Obj, { sendRequest }: Extra): Methods.Request["ask"] => (questions) =>
   Effect.andThen(
     Methods.checkCanAsk(capabilities, questions),
-    Effect.map(
-      Effect.forEach(
-        Object.entries(questions),
-        ([name, { method, params }]) =>
-          Effect.tryPromise({
-            try: () => sendRequest({ method, params } as ServerRequest, ResultSchema),
-            catch: (error) =>
-              new Rpc.RpcError({ code: Rpc.codes.internalError, message: `${method} failed: ${String(error)}` })
-          }).pipe(Effect.map((answer) => [name, answer] as const)),
-        { concurrency: "unbounded" }
-      ),
-      (answers) => Object.fromEntries(answers)
+    Effect.all(
+      Record.map(questions, ({ method, params }) =>
+        Effect.tryPromise({
+          try: () => sendRequest({ method, params } as ServerRequest, ResultSchema),
+          catch: (error) =>
+            new Rpc.RpcError({ code: Rpc.codes.internalError, message: `${method} failed: ${String(error)}` })
+        })),
+      { concurrency: "unbounded" }
     )
   )
 
-const make = (
-  { about, methods }: Protocol,
-  caller: Caller
-): Effect.Effect<Server, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const runPromise = yield* FiberSet.makeRuntimePromise()
-    const { capabilities, instructions, name, version } = about
-    const server = new Server({ name, version }, {
-      jsonSchemaValidator: noValidator,
-      capabilities: capabilities as ServerCapabilities,
-      ...(instructions === undefined ? {} : { instructions })
-    })
-    server.fallbackRequestHandler = (request, extra) => {
-      const capabilities: Obj = { ...server.getClientCapabilities() }
-      const answer = Methods.run(methods, request.method, {
-        params: obj(request.params) ?? {},
-        caller,
-        capabilities,
-        notify: (method, params) =>
-          Effect.ignore(Effect.tryPromise(() => extra.sendNotification({ method, params } as ServerNotification))),
-        ask: ask(capabilities, extra)
-      })
-      return runPromise(Effect.result(answer), { signal: extra.signal })
-        .then(Result.getOrThrowWith((error) => error))
-        .then((result) => ({ ...result }))
-    }
-    return server
-  })
-
 /** Connects a fresh server to the transport, until the scope ends. */
-export const connect = (
-  protocol: Protocol,
-  caller: Caller,
-  transport: Transport
-): Effect.Effect<Server, never, Scope.Scope> =>
-  Effect.flatMap(make(protocol, caller), (server) =>
-    Effect.acquireRelease(
-      Effect.as(Effect.promise(() => server.connect(transport)), server),
-      () => Effect.promise(() => server.close())
-    ))
+export const connect = Effect.fnUntraced(function*({ about, methods }: Protocol, caller: Caller, transport: Transport) {
+  const runPromise = yield* FiberSet.makeRuntimePromise()
+  const { capabilities, instructions, name, version } = about
+  const server = new Server({ name, version }, {
+    jsonSchemaValidator: noValidator,
+    capabilities: capabilities as ServerCapabilities,
+    ...(instructions === undefined ? {} : { instructions })
+  })
+  server.fallbackRequestHandler = (request, extra) => {
+    const capabilities: Obj = { ...server.getClientCapabilities() }
+    const answer = Methods.run(methods, request.method, {
+      params: obj(request.params) ?? {},
+      caller,
+      capabilities,
+      notify: (method, params) =>
+        Effect.ignore(Effect.tryPromise(() => extra.sendNotification({ method, params } as ServerNotification))),
+      ask: ask(capabilities, extra)
+    })
+    return runPromise(Effect.result(answer), { signal: extra.signal })
+      .then(Result.getOrThrowWith((error) => error))
+      .then((result) => ({ ...result }))
+  }
+  yield* Effect.acquireRelease(
+    Effect.promise(() => server.connect(transport)),
+    () => Effect.promise(() => server.close())
+  )
+  return server
+})
 
 /** Connection: incoming messages go to `receive`, the server's messages to `send`. */
 export const converse = (
@@ -115,18 +101,17 @@ export const converse = (
 }
 
 /** Answers one request with a server of its own; interruption cancels the call. */
-export const answer = (
+export const answer = Effect.fnUntraced(function*(
   protocol: Protocol,
   caller: Caller,
   request: Rpc.Request,
   notify: (message: Rpc.Notification) => void
-): Effect.Effect<Rpc.Response> =>
-  Effect.gen(function*() {
-    const answered = yield* Deferred.make<Rpc.Response>()
-    const { receive } = yield* converse(protocol, caller, (message) => {
-      if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
-      else if (!("id" in message)) notify(message)
-    })
-    receive(request)
-    return yield* Deferred.await(answered)
-  }).pipe(Effect.scoped)
+) {
+  const answered = yield* Deferred.make<Rpc.Response>()
+  const { receive } = yield* converse(protocol, caller, (message) => {
+    if (!("method" in message)) Deferred.doneUnsafe(answered, Effect.succeed(message))
+    else if (!("id" in message)) notify(message)
+  })
+  receive(request)
+  return yield* Deferred.await(answered)
+}, Effect.scoped)

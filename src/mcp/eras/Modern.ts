@@ -6,6 +6,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import { sha256 } from "../../base/Hash.ts"
 import { type Obj, obj } from "../../base/Json.ts"
 import type { Caller, Protocol } from "../McpTransport.ts"
@@ -13,26 +14,20 @@ import * as Methods from "../Methods.ts"
 import * as Rpc from "../Rpc.ts"
 import * as Versions from "./Versions.ts"
 
-/** Answer with its HTTP status. */
 export interface Answer {
   readonly status: number
   readonly body: object
 }
 
-/** HTTP headers by lower-case name. */
 type Headers = { readonly [name: string]: string | undefined }
-
-/** Lifetime of a cached result in milliseconds, and its scope. */
-interface Cache {
-  readonly ttlMs: number
-  readonly cacheScope: "private" | "public"
-}
 
 /** Lifetime of results that change only with the process. */
 const untilRestart = 10 * 60_000
 
 /** Cacheable results. Results that depend on the caller's n8n are private and may change at any time. */
-const cached: { readonly [method: string]: Cache } = {
+const cached: {
+  readonly [method: string]: { readonly ttlMs: number; readonly cacheScope: "private" | "public" }
+} = {
   "server/discover": { ttlMs: untilRestart, cacheScope: "public" },
   "tools/list": { ttlMs: untilRestart, cacheScope: "private" },
   "prompts/list": { ttlMs: untilRestart, cacheScope: "public" },
@@ -104,7 +99,6 @@ export const refusal = (request: Rpc.Request, headers: Headers | undefined): Ans
   return error === undefined ? undefined : failed(request.id, error, 400)
 }
 
-/** JSON with sorted keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => {
     const object = obj(inner)
@@ -216,9 +210,7 @@ export const answer = (
       const questions = yield* Deferred.make<Answer>()
       const ask = asker(capabilities, known, (open, rounds) =>
         Effect.gen(function*() {
-          const inputRequests = Object.fromEntries(
-            Object.entries(open).map(([name, { method, params }]) => [name, { method, params }])
-          )
+          const inputRequests = Record.map(open, ({ method, params }) => ({ method, params }))
           const requestState = yield* sealing.seal({ ...rounds }, aboutOf(caller, request))
           yield* Deferred.succeed(questions, result({ resultType: "input_required", inputRequests, requestState }))
           return yield* Effect.never

@@ -81,53 +81,54 @@ export const memory: Effect.Effect<Sealing> = Effect.sync(() => {
  *
  * The folder is created at first use. If it cannot be written, this process seals on its own and logs a warning.
  */
-export const folder = (place: string): Effect.Effect<Sealing, never, FileSystem.FileSystem | Path.Path> =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const create = (name: string, content: Uint8Array) =>
-      fs.writeFile(path.join(place, name), content, { flag: "wx", mode: 0o600 })
-    const keyFile = path.join(place, "key")
+export const folder = Effect.fnUntraced(function*(
+  place: string
+): Effect.fn.Return<Sealing, never, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const create = (name: string, content: Uint8Array) =>
+    fs.writeFile(path.join(place, name), content, { flag: "wx", mode: 0o600 })
+  const keyFile = path.join(place, "key")
 
-    const readKey = Effect.filterOrFail(fs.readFile(keyFile), (key) => key.length === 32, () => "the key is damaged")
+  const readKey = Effect.filterOrFail(fs.readFile(keyFile), (key) => key.length === 32, () => "the key is damaged")
 
-    /** Written to a temporary file and linked: no process reads a partial key, and the first of several wins. */
-    const makeKey = Effect.gen(function*() {
-      const draft = `key-${randomBytes(8).toString("hex")}`
-      yield* create(draft, randomBytes(32))
-      yield* Effect.ignore(fs.link(path.join(place, draft), keyFile))
-      yield* fs.remove(path.join(place, draft))
-      return yield* readKey
-    })
+  /** Written to a temporary file and linked: no process reads a partial key, and the first of several wins. */
+  const makeKey = Effect.gen(function*() {
+    const draft = `key-${randomBytes(8).toString("hex")}`
+    yield* create(draft, randomBytes(32))
+    yield* Effect.ignore(fs.link(path.join(place, draft), keyFile))
+    yield* fs.remove(path.join(place, draft))
+    return yield* readKey
+  })
 
-    const removeOld = Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      for (const name of yield* fs.readDirectory(place)) {
-        const [, expires] = /^used-(\d+)-/.exec(name) ?? []
-        if (Number(expires) <= now) yield* fs.remove(path.join(place, name))
-      }
-    })
-
-    const use = (id: string, expires: number) =>
-      Effect.andThen(Effect.ignore(removeOld), create(`used-${expires}-${id}`, new Uint8Array())).pipe(
-        Effect.as(true),
-        Effect.catch(({ reason }) =>
-          reason._tag === "AlreadyExists"
-            ? Effect.succeed(false)
-            : Effect.as(Effect.logWarning(`an answer cannot be accepted: ${reason.message}`), false)
-        )
-      )
-
-    const open = fs.makeDirectory(place, { recursive: true, mode: 0o700 }).pipe(
-      Effect.andThen(Effect.catch(readKey, () => makeKey)),
-      Effect.map((key) => make({ key: Redacted.make(key), use })),
-      Effect.catch((error) =>
-        Effect.andThen(Effect.logWarning("answers to questions are accepted by this process only", error), memory)
-      )
-    )
-    const sealing = yield* Effect.cached(open)
-    return {
-      seal: (content, about) => Effect.flatMap(sealing, ({ seal }) => seal(content, about)),
-      open: (sealed, about) => Effect.flatMap(sealing, (own) => own.open(sealed, about))
+  const removeOld = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    for (const name of yield* fs.readDirectory(place)) {
+      const [, expires] = /^used-(\d+)-/.exec(name) ?? []
+      if (Number(expires) <= now) yield* fs.remove(path.join(place, name))
     }
   })
+
+  const use = (id: string, expires: number) =>
+    Effect.andThen(Effect.ignore(removeOld), create(`used-${expires}-${id}`, new Uint8Array())).pipe(
+      Effect.as(true),
+      Effect.catch(({ reason }) =>
+        reason._tag === "AlreadyExists"
+          ? Effect.succeed(false)
+          : Effect.as(Effect.logWarning(`an answer cannot be accepted: ${reason.message}`), false)
+      )
+    )
+
+  const open = fs.makeDirectory(place, { recursive: true, mode: 0o700 }).pipe(
+    Effect.andThen(Effect.catch(readKey, () => makeKey)),
+    Effect.map((key) => make({ key: Redacted.make(key), use })),
+    Effect.catch((error) =>
+      Effect.andThen(Effect.logWarning("answers to questions are accepted by this process only", error), memory)
+    )
+  )
+  const sealing = yield* Effect.cached(open)
+  return {
+    seal: (content, about) => Effect.flatMap(sealing, ({ seal }) => seal(content, about)),
+    open: (sealed, about) => Effect.flatMap(sealing, (own) => own.open(sealed, about))
+  }
+})

@@ -2,7 +2,6 @@
 
 /** Names of the server. */
 export interface Names {
-  /** Address to listen on. */
   readonly host: string
   /** Further names; a name without a port is valid for every port. */
   readonly allowedHosts: ReadonlyArray<string>
@@ -17,7 +16,6 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1"])
 /** Whether an address is reachable only from this machine. */
 export const isLoopback = (host: string): boolean => loopback.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 
-/** Whether the address is a wildcard. */
 const wildcard: ReadonlySet<string> = new Set(["0.0.0.0", "::"])
 
 const bare = (host: string) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:(?=[\d.]+$)/, "")

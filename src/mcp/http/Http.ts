@@ -9,9 +9,7 @@
  * | `POST /mcp/execute` | `{name, parameters}`: a tool's answer, or `{error:{message,code,details}}` |
  * | `GET /.well-known/oauth-protected-resource` | with an identity provider: where clients obtain a token (RFC 9728) |
  */
-import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
-import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -27,8 +25,7 @@ import * as Execute from "./execute.ts"
 import * as Gate from "./gate.ts"
 import * as Hosts from "./Hosts.ts"
 import * as Refusal from "./refusal.ts"
-import * as RequestBody from "./requestBody.ts"
-import { cors, type Health, health, posted } from "./route.ts"
+import { cors, foreignOrigin, type Health, health, only, posted } from "./route.ts"
 
 /** Access, limits and host names of the server. */
 export interface Options extends Gate.Options, Hosts.Names, Health {
@@ -38,40 +35,40 @@ export interface Options extends Gate.Options, Hosts.Names, Health {
   readonly resource?: { readonly metadata: object; readonly paths: ReadonlyArray<string> } | undefined
 }
 
-interface Route<R> {
-  readonly method: "GET" | "POST"
-  readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
-}
-
 /** Compares exact paths: a router would decode them and ignore case, unlike a proxy's rules. */
-const dispatch = <R>(routes: Readonly<Record<string, Route<R>>>) =>
-  Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const path = AccessLog.pathOf(request)
+const dispatch = Effect.fnUntraced(
+  function*<A, R>(routes: Readonly<Record<string, Effect.Effect<A, Refusal.Refusal, R>>>) {
+    const path = AccessLog.pathOf(yield* HttpServerRequest.HttpServerRequest)
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined
-    if (route === undefined) return yield* Effect.fail(Refusal.notFound)
-    const isAllowed = request.method === route.method || request.method === "HEAD" && route.method === "GET"
-    if (!isAllowed) return yield* Effect.fail(Refusal.notAllowed(route.method))
+    if (route === undefined) {
+      const paths = "This server has GET /health, POST /mcp, POST /mcp/tools and POST /mcp/execute."
+      return yield* Effect.fail(Refusal.make(404, `Not found. ${paths}`))
+    }
     yield* Effect.annotateCurrentSpan("http.route", path)
     // The server runs it uninterruptible; a caller who goes away ends the call.
-    return yield* Effect.interruptible(route.answer)
-  })
+    return yield* Effect.interruptible(route)
+  }
+)
 
 /** Refuses requests to another host and from other sites' pages. */
-const checkSource = (names: Hosts.Names) =>
-  Effect.gen(function*() {
-    const { headers, source } = yield* HttpServerRequest.HttpServerRequest
-    const { host, origin } = headers
-    const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
-    const twice = Hosts.ambiguous(rawHeaders)
-    if (twice !== undefined) {
-      return yield* Effect.fail(Refusal.invalid(`The header '${twice}' occurs twice.`, Rpc.codes.invalidRequest))
-    }
-    if (!Hosts.isOwnHost(names, host, socket?.localAddress)) return yield* Effect.fail(Refusal.foreignHost(host))
-    if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
-      return yield* Effect.fail(Refusal.foreignOrigin(origin))
-    }
-  })
+const checkSource = Effect.fnUntraced(function*(names: Hosts.Names) {
+  const { headers, source } = yield* HttpServerRequest.HttpServerRequest
+  const { host, origin } = headers
+  const { rawHeaders = [], socket } = source as Partial<IncomingMessage>
+  const twice = Hosts.ambiguous(rawHeaders)
+  if (twice !== undefined) {
+    return yield* Effect.fail(Refusal.invalid(`The header '${twice}' occurs twice.`, Rpc.codes.invalidRequest))
+  }
+  if (!Hosts.isOwnHost(names, host, socket?.localAddress)) {
+    const message = host === undefined
+      ? "A Host header is needed."
+      : `Host '${host}' is not a name of this server. The operator can add it with --allowed-hosts.`
+    return yield* Effect.fail(Refusal.make(403, message))
+  }
+  if (origin !== undefined && !Hosts.isOwnOrigin(names, origin, host)) {
+    return yield* Effect.fail(foreignOrigin(origin))
+  }
+})
 
 /** Serves on the ambient `HttpServer`; at the end, calls in flight are answered and new connections refused. */
 export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpServer.HttpServer> =>
@@ -82,23 +79,20 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
       const gate = yield* Gate.make(options)
       const { admit, identify } = gate
       const { metadata = {}, paths = [] } = options.resource ?? {}
-      const metadataRoute = {
-        method: "GET",
-        answer: Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata))
-      } as const
+      const metadataRoute = only("GET", Effect.sync(() => HttpServerResponse.jsonUnsafe(metadata)))
 
       const routes = (served: Served) => {
         const post = posted(gate)
         return {
           ...Object.fromEntries(paths.map((path) => [path, metadataRoute])),
-          "/health": { method: "GET", answer: health(served, options) },
-          "/mcp": { method: "POST", answer: post((caller, body) => Exchange.streamable(served, caller, body)) },
-          "/mcp/tools": {
-            method: "POST",
-            answer: Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
-          },
-          "/mcp/execute": { method: "POST", answer: post((caller, body) => Execute.call(served, caller, body)) }
-        } as const
+          "/health": only("GET", health(served, options)),
+          "/mcp": post((caller, body) => Exchange.streamable(served, caller, body)),
+          "/mcp/tools": only(
+            "POST",
+            Effect.flatMap(identify, (caller) => Effect.andThen(admit(caller), Execute.tools(served, caller)))
+          ),
+          "/mcp/execute": post((caller, body) => Execute.call(served, caller, body))
+        }
       }
 
       return {
@@ -129,7 +123,6 @@ export const layer = (options: Options): Layer.Layer<McpTransport, never, HttpSe
             return yield* Effect.never
           }).pipe(
             Effect.scoped,
-            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(RequestBody.maxBytes)),
             Effect.provideContext(http)
           )
       }

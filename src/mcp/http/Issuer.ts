@@ -2,14 +2,13 @@
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 import { createLocalJWKSet, type JSONWebKeySet } from "jose"
 import * as Hosts from "./Hosts.ts"
 
-/** Failure to read the issuer's metadata or keys. */
 export class IssuerError extends Data.TaggedError("IssuerError")<{ readonly message: string }> {}
 
 /** Relevant part of an issuer's metadata (RFC 8414 or OpenID Connect Discovery). */
@@ -21,7 +20,6 @@ const KeySet = Schema.Struct({
   ]))
 })
 
-/** Public keys for jose. */
 export type Keys = ReturnType<typeof createLocalJWKSet>
 
 /** Both spellings of the issuer: providers differ in the trailing slash. */
@@ -45,7 +43,6 @@ const places = (issuer: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Time limit of one answer from the issuer. */
 const patience = "5 seconds"
 
 const get = <A, I extends Record<string, unknown>>(url: string, schema: Schema.Codec<A, I>) =>
@@ -84,8 +81,8 @@ export const metadata = Effect.fn("Issuer.metadata")(function*(issuer: string) {
 /** Reads the keys at an address from an issuer's metadata. */
 export const keysAt = (url: string) => Effect.map(get(url, KeySet), ({ body }) => body)
 
-/** Minimum milliseconds between two reads, and maximum age of keys. */
-const pause = 5_000
+/** Minimum time between two reads, and maximum age of keys. */
+const pause = "5 seconds"
 const maxAge = 10 * 60_000
 
 /** Keys of an issuer, read on demand. */
@@ -100,53 +97,35 @@ export interface KeyStore {
 export const make = Effect.fnUntraced(function*(issuer: string) {
   const http = yield* HttpClient.HttpClient
   const scope = yield* Effect.scope
-  const turn = yield* Semaphore.make(1)
   let inHand: { readonly keys: Keys; readonly readAt: number } | undefined
-  let last: { readonly at: number; readonly error?: IssuerError } | undefined
+  let isDown = false
 
   const read = metadata(issuer).pipe(
     Effect.flatMap(({ keysUrl }) => keysAt(keysUrl)),
     Effect.map((set) => createLocalJWKSet(set as unknown as JSONWebKeySet)),
     Effect.provideService(HttpClient.HttpClient, http),
     // A third party must not receive our trace headers.
-    Effect.provideService(HttpClient.TracerPropagationEnabled, false)
-  )
-
-  const refresh = turn.withPermit(Effect.gen(function*() {
-    const at = yield* Clock.currentTimeMillis
-    if (last !== undefined && at - last.at < pause) return
-    yield* Effect.matchEffect(read, {
-      onSuccess: (keys) =>
-        Effect.suspend(() => {
-          const isBack = last?.error !== undefined
-          inHand = { keys, readAt: at }
-          last = { at }
-          return isBack ? Effect.logInfo("the OAuth issuer answers again") : Effect.void
-        }),
-      onFailure: (error) =>
-        Effect.suspend(() => {
-          last = { at, error }
-          return Effect.annotateLogs(
-            Effect.logWarning("the OAuth issuer's keys cannot be read"),
-            "reason",
-            error.message
-          )
-        })
+    Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+    Effect.tap(Effect.fnUntraced(function*(keys) {
+      inHand = { keys, readAt: yield* Clock.currentTimeMillis }
+      if (isDown) yield* Effect.logInfo("the OAuth issuer answers again")
+      isDown = false
+    })),
+    Effect.tapError(({ message }) => {
+      isDown = true
+      return Effect.annotateLogs(Effect.logWarning("the OAuth issuer's keys cannot be read"), "reason", message)
     })
-  }))
-
-  const keys = Effect.suspend(() =>
-    inHand === undefined
-      ? Effect.fail(last?.error ?? new IssuerError({ message: "its keys have not been read yet" }))
-      : Effect.succeed(inHand.keys)
   )
+  // A fiber of the scope: a caller who leaves does not interrupt the others.
+  const reading = yield* Effect.cachedWithTTL(Effect.forkIn(read, scope), pause)
+  const renewed = Effect.flatMap(reading, Fiber.join)
 
   return {
     current: Effect.gen(function*() {
-      if (inHand === undefined) yield* refresh
-      else if ((yield* Clock.currentTimeMillis) - inHand.readAt > maxAge) yield* Effect.forkIn(refresh, scope)
-      return yield* keys
+      if (inHand === undefined) return yield* renewed
+      if ((yield* Clock.currentTimeMillis) - inHand.readAt > maxAge) yield* reading
+      return inHand.keys
     }),
-    renewed: Effect.andThen(refresh, Effect.suspend(() => last?.error === undefined ? keys : Effect.fail(last.error)))
+    renewed
   } satisfies KeyStore
 })

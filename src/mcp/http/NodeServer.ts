@@ -25,23 +25,17 @@ const drainSeconds = 8
 /** Milliseconds that idle connections stay open at shutdown, in case a load balancer has just used one. */
 const lingerMillis = 1_000
 
-const problemOf = ({ code }: NodeJS.ErrnoException) => {
-  switch (code) {
-    case "HPE_HEADER_OVERFLOW":
-      return { status: 431, message: `The headers are larger than ${maxHeaderBytes / 1024} kB.` }
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return { status: 408, message: "The request took too long to arrive." }
-    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return { status: 413, message: "The chunk extensions are too large." }
-  }
-  return { status: 400, message: "This is not HTTP." }
+const problems: { readonly [code: string]: { readonly status: number; readonly message: string } } = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: `The headers are larger than ${maxHeaderBytes / 1024} kB.` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "The request took too long to arrive." },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: "The chunk extensions are too large." }
 }
 
 const body = (message: string, code: string) => JSON.stringify({ error: { message, code } })
 
 const refuse = (error: NodeJS.ErrnoException, socket: Duplex) => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
-  const { message, status } = problemOf(error)
+  const { message, status } = problems[error.code ?? ""] ?? { status: 400, message: "This is not HTTP." }
   const text = body(message, "INVALID_REQUEST_FORMAT")
   socket.end([
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

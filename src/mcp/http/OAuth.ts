@@ -37,9 +37,7 @@ export const clockTolerance = 30
 export interface Resource {
   /** Canonical address, the required audience of tokens. */
   readonly id: string
-  /** Address of its metadata. */
   readonly metadataUrl: string
-  /** Paths of its metadata. */
   readonly paths: ReadonlyArray<string>
   readonly metadata: object
   /** Scopes for clients to request. */
@@ -76,29 +74,22 @@ export const resource = (
   }
 }
 
-/** Profile selected by a token. */
 export interface Target {
-  /** Name of the caller for `McpServer`. */
   readonly client: string | undefined
   /** Whether the profile is read-only, whatever a token allows. */
   readonly readOnly: boolean
 }
 
-/** Settings for validating tokens. */
 export interface Options {
-  /** Identifier of the issuer, a URL. */
   readonly issuer: string
   readonly resource: Resource
-  /** Claim with the name of the profile. */
   readonly profileClaim: string
   /** Target for the claim's value, which may be absent; `undefined` refuses the token. */
   readonly targetOf: (profile: string | undefined) => Target | undefined
 }
 
-/** Refusal of a token by jose. */
 class Unverified extends Data.TaggedError("Unverified")<{ readonly cause: unknown }> {}
 
-/** Refusal of a token. */
 class InvalidToken extends Data.TaggedError("InvalidToken")<{ readonly message: string }> {}
 
 const reasonOf = (error: unknown, resource: Resource): string => {
@@ -150,13 +141,11 @@ const maxSubjectChars = 255
 /** Quoted text in a header. */
 const quoted = (text: string) => text.replace(/[^\x20-\x7e]|["\\]/g, "")
 
-const unavailable: Refusal.Refusal = {
-  status: 503,
-  code: "UNAVAILABLE",
-  message:
-    "The identity provider cannot be reached, so this token cannot be verified: call again in a moment. The operator finds the reason in the log and with doctor.",
-  headers: { "retry-after": "5" }
-}
+const unavailable = Refusal.make(
+  503,
+  "The identity provider cannot be reached, so this token cannot be verified: call again in a moment. The operator finds the reason in the log and with doctor.",
+  { headers: { "retry-after": "5" } }
+)
 
 /** Access by tokens of the issuer; unknown keys cause a refresh. */
 export const access = ({ issuer, profileClaim, resource, targetOf }: Options, keys: Issuer.KeyStore): Access => {
@@ -164,23 +153,19 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
   const challenge = (details: string) => ({
     "www-authenticate": `Bearer realm="effect-n8n-mcp"${details}, resource_metadata="${quoted(resource.metadataUrl)}"`
   })
-  const unauthorized = (problem: string | undefined): Refusal.Refusal => ({
-    ...Refusal.unauthorized(problem !== undefined),
-    message: problem === undefined
-      ? "A token is required: log in; the header WWW-Authenticate names the identity provider's metadata."
-      : `This token is not accepted: ${problem}.`,
-    headers: challenge(
-      `${
-        problem === undefined ? "" : `, error="invalid_token", error_description="${quoted(problem)}"`
-      }, scope="${resource.scope}"`
-    )
-  })
-  const insufficient = (scope: string, message: string): Refusal.Refusal => ({
-    status: 403,
-    code: "FORBIDDEN",
-    message,
-    headers: challenge(`, error="insufficient_scope", scope="${scope}"`)
-  })
+  const unauthorized = (problem: string) =>
+    Refusal.make(401, `This token is not accepted: ${problem}.`, {
+      headers: challenge(
+        `, error="invalid_token", error_description="${quoted(problem)}", scope="${resource.scope}"`
+      )
+    })
+  const insufficient = (scope: string, message: string) =>
+    Refusal.make(403, message, { headers: challenge(`, error="insufficient_scope", scope="${scope}"`) })
+  const noToken = Refusal.make(
+    401,
+    "A token is required: log in; the header WWW-Authenticate names the identity provider's metadata.",
+    { headers: challenge(`, scope="${resource.scope}"`) }
+  )
   const writeRefusal = insufficient(
     `${scopes.read} ${scopes.write}`,
     `This token may only read: calls that change something need the scope ${scopes.write}.`
@@ -235,11 +220,12 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
     const profile = claims[profileClaim]
     const target = profile === undefined || typeof profile === "string" ? targetOf(profile) : undefined
     if (target === undefined) {
-      return yield* Effect.fail<Refusal.Refusal>({
-        status: 403,
-        code: "FORBIDDEN",
-        message: `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
-      })
+      return yield* Effect.fail(
+        Refusal.make(
+          403,
+          `This token selects no n8n: its claim '${profileClaim}' does not name a profile of this server.`
+        )
+      )
     }
     const principal = sha256(JSON.stringify([spellings[0], subject]), "base64url")
     return {
@@ -254,7 +240,7 @@ export const access = ({ issuer, profileClaim, resource, targetOf }: Options, ke
   return (authorization) => {
     const token = bearer(authorization)
     if (token === undefined) {
-      return Effect.fail(unauthorized(authorization === undefined ? undefined : "It is no bearer token"))
+      return Effect.fail(authorization === undefined ? noToken : unauthorized("It is no bearer token"))
     }
     return claimsOf(token).pipe(
       Effect.mapError((error) => error._tag === "IssuerError" ? unavailable : unauthorized(error.message)),

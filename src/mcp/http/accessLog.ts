@@ -8,13 +8,12 @@ import * as HttpEffect from "effect/http/HttpEffect"
 import { ClientAbort } from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Ref from "effect/Ref"
 import { randomUUID } from "node:crypto"
+import { defined } from "../../base/Json.ts"
 
 /** Details that handlers add to a request's line. */
 interface Details {
   readonly client?: string | undefined
-  /** Name of the caller for people. */
   readonly subject?: string | undefined
   /** Called tool, or MCP's method. */
   readonly call?: string | undefined
@@ -24,7 +23,6 @@ const CurrentNote = Context.Reference<(details: Details) => Effect.Effect<void>>
   defaultValue: () => () => Effect.void
 })
 
-/** Adds details to the current request's line. */
 export const note = (details: Details): Effect.Effect<void> => Effect.flatMap(CurrentNote, (add) => add(details))
 
 /** Request id from a load balancer; invalid ones are replaced. */
@@ -48,18 +46,18 @@ export const middleware = <E, R>(
     const request = yield* HttpServerRequest.HttpServerRequest
     const header = request.headers["x-request-id"] ?? ""
     const id = requestId.test(header) ? header : randomUUID()
-    const details = yield* Ref.make<Details>({})
+    let details: Details = {}
     const started = yield* Clock.currentTimeMillis
     yield* HttpEffect.appendPreResponseHandler((_request, response) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
     )
     const exit = yield* app.pipe(
-      Effect.provideService(CurrentNote, (more) => Ref.update(details, (known) => ({ ...known, ...more }))),
+      Effect.provideService(CurrentNote, (more) => Effect.sync(() => void (details = { ...details, ...more }))),
       Effect.annotateLogs("request", id),
       Effect.exit
     )
     const path = pathOf(request)
-    const { call, client, subject } = yield* Ref.get(details)
+    const { call, client, subject } = details
     const log = path === "/health" ? Effect.logDebug("request") : Effect.logInfo("request")
     yield* Effect.annotateLogs(log, {
       id,
@@ -67,9 +65,7 @@ export const middleware = <E, R>(
       path: path.slice(0, 200),
       status: statusOf(exit),
       ms: (yield* Clock.currentTimeMillis) - started,
-      ...(client === undefined ? {} : { client }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(call === undefined ? {} : { call: call.slice(0, 100) })
+      ...defined({ client, subject, call: call?.slice(0, 100) })
     })
     return yield* exit
   })

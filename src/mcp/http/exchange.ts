@@ -13,10 +13,8 @@ import type { Caller, Protocol, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
+import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
-import * as Scopes from "./scopes.ts"
-
-const both = "Not Acceptable: Client must accept both application/json and text/event-stream"
 
 const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Message, Refusal.Refusal> => {
   if (Array.isArray(body)) {
@@ -24,7 +22,9 @@ const decode = (headers: Headers.Headers, body: unknown): Effect.Effect<Rpc.Mess
   }
   const accept = headers["accept"] ?? ""
   if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
-    return Effect.fail(Refusal.notAcceptable(both))
+    return Effect.fail(
+      Refusal.make(406, "Not Acceptable: Client must accept both application/json and text/event-stream")
+    )
   }
   const message = Rpc.parse(body)
   return message === undefined
@@ -65,7 +65,6 @@ const legacy = (protocol: Protocol, caller: Caller, request: Rpc.Request): Answe
     Effect.map((body) => ({ status: 200, body }))
   )
 
-/** Handles one message of Streamable HTTP. */
 export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: Known, body: unknown) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const message = yield* decode(headers, body)
@@ -82,7 +81,7 @@ export const streamable = Effect.fnUntraced(function*(protocol: Served, caller: 
   }
   const refusal = isModern ? Modern.refusal(message, headers) : undefined
   if (refusal !== undefined) return json(refusal)
-  if (method === "tools/call") yield* Scopes.check(protocol, caller, message.params?.["name"])
+  if (method === "tools/call") yield* Gate.checkScope(protocol, caller, message.params?.["name"])
   const answering: Answering = isModern
     ? (notify) => Modern.answer(protocol, caller, message, notify)
     : legacy(protocol, caller, message)

@@ -7,10 +7,9 @@ import type { Caller, Failure, Served } from "../McpTransport.ts"
 import * as Rpc from "../Rpc.ts"
 import type { Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
+import * as Gate from "./gate.ts"
 import * as Refusal from "./refusal.ts"
-import * as Scopes from "./scopes.ts"
 
-/** Listing of a tool in this interface. */
 export const tools = ({ list }: Served, caller: Caller) =>
   Effect.map(list(caller), (tools) =>
     HttpServerResponse.jsonUnsafe({
@@ -43,7 +42,7 @@ export const call = Effect.fnUntraced(function*(served: Served, caller: Known, b
     return yield* Effect.fail(Refusal.invalid(usage, Rpc.codes.invalidRequest))
   }
   yield* AccessLog.note({ call: name })
-  yield* Scopes.check(served, caller, name)
+  yield* Gate.checkScope(served, caller, name)
   const result = yield* served.call(caller, name, parameters).pipe(
     Effect.catchTag(
       "UnknownTool",

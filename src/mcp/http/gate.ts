@@ -5,6 +5,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Result from "effect/Result"
 import * as Turn from "../../base/Turn.ts"
+import type { Served } from "../McpTransport.ts"
 import type { Access, Known } from "./Access.ts"
 import * as AccessLog from "./accessLog.ts"
 import * as Refusal from "./refusal.ts"
@@ -23,6 +24,29 @@ export interface Options {
 /** Key of all callers without a valid token: a shared limit slows down guessing. */
 const strangers = "strangers"
 
+const busy = (limit: number) =>
+  Refusal.make(503, `${limit} calls are in flight already: call again in a moment.`, {
+    headers: { "retry-after": "1" }
+  })
+
+const tooMany = (limit: number, retryAfter: Duration.Duration) => {
+  const seconds = String(Math.max(1, Math.ceil(Duration.toSeconds(retryAfter))))
+  return Refusal.make(429, `More than ${limit} calls in a minute: call again in ${seconds} s.`, {
+    headers: { "retry-after": seconds }
+  })
+}
+
+/** Refuses a call of a tool that changes something if the token only allows reading, so that the client can request another one. */
+export const checkScope = (
+  { list }: Pick<Served, "list">,
+  { writeRefusal, ...caller }: Known,
+  tool: unknown
+): Effect.Effect<void, Refusal.Refusal> =>
+  writeRefusal === undefined ? Effect.void : Effect.flatMap(list({ ...caller, readOnly: false }), (tools) => {
+    const isWrite = tools.some(({ annotations, name }) => name === tool && !annotations.readOnlyHint)
+    return isWrite ? Effect.fail(writeRefusal) : Effect.void
+  })
+
 /** `identify` returns the caller of a request; `admit` reserves a place until it is answered, and schedules its turns. */
 export const make = Effect.fnUntraced(
   function*({ access, callsPerMinute, maxInFlight, maxInFlightPerToken = maxInFlight }: Options) {
@@ -32,12 +56,11 @@ export const make = Effect.fnUntraced(
       limiter.consume({ key, limit, window: "1 minute", algorithm: "token-bucket" }).pipe(
         Effect.catch(({ reason }) =>
           reason._tag === "RateLimitExceeded"
-            ? Effect.fail(Refusal.tooMany(Math.max(1, Math.ceil(Duration.toSeconds(reason.retryAfter))), limit))
+            ? Effect.fail(tooMany(limit, reason.retryAfter))
             : Effect.die(reason)
         )
       )
 
-    /** Calls in flight per token. */
     const inFlight = new Map<string, number>()
     let all = 0
     const turns = Turn.make()
@@ -48,8 +71,8 @@ export const make = Effect.fnUntraced(
       Effect.acquireRelease(
         Effect.suspend(() => {
           const own = inFlight.get(key) ?? 0
-          if (own >= maxInFlightPerToken) return Effect.fail(Refusal.busy(maxInFlightPerToken))
-          if (all >= maxInFlight) return Effect.fail(Refusal.busy(maxInFlight))
+          if (own >= maxInFlightPerToken) return Effect.fail(busy(maxInFlightPerToken))
+          if (all >= maxInFlight) return Effect.fail(busy(maxInFlight))
           inFlight.set(key, own + 1)
           all += 1
           return Effect.succeed(turnOf(key))

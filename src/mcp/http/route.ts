@@ -1,20 +1,22 @@
 /** Routes shared by our own server and servers mounted on a router. */
+import { isJsonContentType } from "@modelcontextprotocol/sdk/shared/mediaType.js"
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { defined } from "../../base/Json.ts"
 import { Turn } from "../../base/Turn.ts"
 import type { Protocol } from "../McpTransport.ts"
 import type { Known } from "./Access.ts"
 import type * as Gate from "./gate.ts"
-import * as RequestBody from "./requestBody.ts"
+import * as Refusal from "./refusal.ts"
 
 /** Further words of `/health`, computed quickly. */
 export interface Health {
-  /** State of n8n. */
   readonly n8n?: Effect.Effect<string> | undefined
-  /** State of the database. */
   readonly state?: Effect.Effect<string> | undefined
 }
 
@@ -28,22 +30,82 @@ export const health = (
     (words) => HttpServerResponse.jsonUnsafe({ status: "ok", name: about.name, version: about.version, ...words })
   )
 
+/** Answers one method only; HEAD counts as GET. */
+export const only = <R>(
+  method: "GET" | "POST",
+  answer: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, HttpServerRequest.HttpServerRequest | R> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): typeof answer => {
+    const isAllowed = request.method === method || request.method === "HEAD" && method === "GET"
+    if (isAllowed) return answer
+    return Effect.fail(Refusal.make(405, `Only ${method} is allowed here.`, { headers: { allow: method } }))
+  })
+
+/** Maximum size of a body in bytes, equal to that of a file. */
+const maxBytes = 10 * 1024 * 1024
+
+const tooLarge = Refusal.make(413, `The body is larger than ${maxBytes / 1024 / 1024} MB.`, {
+  headers: { connection: "close" }
+})
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const parse = (bytes: ArrayBuffer) =>
+  Effect.try({
+    try: (): unknown => JSON.parse(decoder.decode(bytes)),
+    catch: (error) =>
+      Refusal.invalid(error instanceof SyntaxError ? "The body is not JSON." : "The body is not UTF-8.", -32700)
+  })
+
+const json = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+  if (!isJsonContentType(request.headers["content-type"])) {
+    return Effect.fail(Refusal.make(415, "Content-Type must be application/json."))
+  }
+  const encoding = request.headers["content-encoding"] ?? "identity"
+  if (encoding.toLowerCase() !== "identity") {
+    return Effect.fail(Refusal.make(415, "Content-Encoding is not supported: send the body uncompressed.", {
+      headers: { "accept-encoding": "identity" }
+    }))
+  }
+  if (Number(request.headers["content-length"]) > maxBytes) return Effect.fail(tooLarge)
+  return request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? tooLarge
+        : Refusal.invalid("The body could not be read.", -32700)
+    ),
+    Effect.flatMap(parse)
+  )
+})
+
 /** Answers a posted body. The call takes a place only when the body is complete, so that slow senders block no one. */
-export const posted =
-  ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
-  <E, R>(answer: (caller: Known, body: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+export const posted = ({ admit, identify }: Effect.Success<ReturnType<typeof Gate.make>>) =>
+<R>(
+  answer: (
+    caller: Known,
+    body: unknown
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal.Refusal, R>
+) =>
+  only(
+    "POST",
     Effect.gen(function*() {
       const caller = yield* identify
-      const body = yield* RequestBody.json
+      const body = yield* json
       const turn = yield* admit(caller)
       yield* turn
       return yield* Effect.provideService(answer(caller, body), Turn, turn)
     })
+  )
 
-/** Headers that a browser client sends. */
+export const foreignOrigin = (origin: string) =>
+  Refusal.make(
+    403,
+    `Pages of '${origin}' may not call this server. The operator can allow them with --allowed-origins.`
+  )
+
 const protocolHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 
-/** CORS for pages of these origins. */
 export const cors = (allowedOrigins: ReadonlyArray<string>) =>
   allowedOrigins.length === 0 ? identity : HttpMiddleware.cors({
     allowedOrigins: (origin) => allowedOrigins.includes(origin),

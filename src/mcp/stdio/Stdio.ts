@@ -32,7 +32,6 @@ class Lines {
   #pendingBytes = 0
   #skipping = false
   #ended = false
-  /** Number of requests in progress. */
   readonly #open = new Set<Rpc.Id>()
   readonly #decoder = new TextDecoder("utf-8", { fatal: true })
   readonly #input: Readable
@@ -144,7 +143,6 @@ class Lines {
   }
 }
 
-/** Id of the request that a message cancels. */
 const cancelledBy = (message: Rpc.Message): Rpc.Id | undefined => {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined
   return Rpc.idOf({ id: message.params?.["requestId"] })

@@ -235,7 +235,7 @@ describe("doctor", () => {
 
   it.effect("tells which version the tables of a database have, and whether it answers", () =>
     Effect.gen(function*() {
-      const state = (run: Doctor.DatabaseCheck["run"]) =>
+      const state = (run: Exclude<Doctor.Subject["state"], string>["run"]) =>
         Effect.map(
           look({ state: { address: "db.example.com/n8n", version: 3, run } }),
           (checks) => checks.find(({ name }) => name === "State database")

@@ -2,14 +2,14 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as PolicyFile from "../../../src/app/config/PolicyFile.ts"
+import * as ToolContext from "../../src/app/ToolContext.ts"
 
 const load = Effect.fnUntraced(
   function*(text: string) {
     const fs = yield* FileSystem.FileSystem
     const file = yield* fs.makeTempFileScoped({ suffix: ".json" })
     yield* fs.writeFileString(file, text)
-    return yield* PolicyFile.load(file)
+    return yield* ToolContext.policyIn(file)
   },
   Effect.scoped,
   Effect.provide(NodeServices.layer)
@@ -52,6 +52,8 @@ for (
 
 it.effect("refuses a file that is not there", () =>
   Effect.gen(function*() {
-    const error = yield* Effect.flip(PolicyFile.load("/nowhere/policy.json").pipe(Effect.provide(NodeServices.layer)))
+    const error = yield* Effect.flip(
+      ToolContext.policyIn("/nowhere/policy.json").pipe(Effect.provide(NodeServices.layer))
+    )
     assert.strictEqual(error._tag, "InvalidOption")
   }))

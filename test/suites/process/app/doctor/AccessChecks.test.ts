@@ -4,7 +4,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type IncomingHttpHeaders, request } from "node:http"
-import * as BalancerChecks from "../../../../../src/app/doctor/BalancerChecks.ts"
+import * as AccessChecks from "../../../../../src/app/doctor/AccessChecks.ts"
 import { folderWith, platform } from "../../../../support/folders.ts"
 import { listening } from "../../../../support/listening.ts"
 import { bundle, freePort, remove, start } from "../../../../support/Process.ts"
@@ -31,7 +31,7 @@ const proxy = (port: number, headers: (original: IncomingHttpHeaders) => Incomin
     from.pipe(onward)
   })
 
-describe("BalancerChecks", () => {
+describe("AccessChecks", () => {
   it.live("tells which header does not arrive", () =>
     Effect.gen(function*() {
       const port = yield* freePort
@@ -52,7 +52,7 @@ describe("BalancerChecks", () => {
       ) =>
         Effect.flatMap(
           proxy(port, headers),
-          (url) => BalancerChecks.examine(new URL(url), known === undefined ? undefined : Redacted.make(known))
+          (url) => AccessChecks.balancer(new URL(url), known === undefined ? undefined : Redacted.make(known))
         )
       const host = `127.0.0.1:${port}`
       assert.deepInclude(yield* examine((all) => ({ ...all, host })), { status: "ok" })
@@ -69,11 +69,11 @@ describe("BalancerChecks", () => {
         assert.strictEqual(check.status, "failed")
         assert.match(check.detail, problem)
       }
-      const without = yield* BalancerChecks.examine(new URL(`http://${host}`), undefined)
+      const without = yield* AccessChecks.balancer(new URL(`http://${host}`), undefined)
       assert.deepInclude(without, { status: "ok" })
       assert.include(without.detail, "N8N_MCP_AUTH_TOKEN")
-      assert.deepInclude(yield* BalancerChecks.examine(new URL("http://127.0.0.1:9"), undefined), { status: "warning" })
+      assert.deepInclude(yield* AccessChecks.balancer(new URL("http://127.0.0.1:9"), undefined), { status: "warning" })
       const other = yield* listening((_, response) => response.end("<html>"))
-      assert.deepInclude(yield* BalancerChecks.examine(new URL(other), undefined), { status: "warning" })
+      assert.deepInclude(yield* AccessChecks.balancer(new URL(other), undefined), { status: "warning" })
     }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, platform))))
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Terminal from "effect/Terminal"
-import { ask } from "../../../../../src/app/commands/credentialPrompt.ts"
+import { ask } from "../../../../../src/app/commands/credential.ts"
 import * as Fields from "../../../../../src/credentials/Fields.ts"
 
 /** Keys that a person presses, such as `a`, `down` or `return`. */
