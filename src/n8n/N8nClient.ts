@@ -26,7 +26,7 @@ import * as webhooks from "./webhooks.ts"
 import * as workflows from "./workflows.ts"
 
 export { type About, isV1, writesDrafts } from "./about.ts"
-export { type AuditLocation, type AuditReport, type Category as AuditCategory } from "./audit.ts"
+export { type AuditLocation, type AuditReport } from "./audit.ts"
 export { type CommunityPackage } from "./communityPackages.ts"
 export { type Credential, type CredentialSchema, type CredentialTest, type CredentialValues } from "./credentials.ts"
 export {
@@ -38,8 +38,7 @@ export {
   type RowChange,
   type RowFilter,
   type RowPreview,
-  type RowQuery,
-  type TableQuery as DataTableQuery
+  type RowQuery
 } from "./dataTables.ts"
 export { type ConsumeExecution, type Query as ExecutionQuery, type ReadOptions } from "./executions.ts"
 export { type VersionContent } from "./history.ts"

@@ -64,13 +64,6 @@ export interface RowQuery {
   readonly search?: string | undefined
 }
 
-/** Query for tables: `name` matches a part, ignoring case; `sortBy` such as `name:asc` or `size:desc`. */
-export interface TableQuery {
-  readonly name?: string | undefined
-  readonly projectId?: string | undefined
-  readonly sortBy?: string | undefined
-}
-
 /** New values for some rows. */
 export interface RowChange {
   readonly filter: RowFilter
@@ -102,9 +95,9 @@ const preview = (rows: typeof DryRun.Type): RowPreview => {
 /** The endpoints of data tables, all 2.x only; on 1.x they fail with an error that `isUnsupported` recognizes. */
 export interface Service {
   /** `GET /data-tables`. */
-  readonly listDataTables: (query: PageQuery & TableQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
-  /** All tables that meet the conditions, a page at a time as they are asked for. */
-  readonly streamDataTables: (query?: TableQuery) => Stream.Stream<DataTable, Errors.RequestError>
+  readonly listDataTables: (query: PageQuery) => Effect.Effect<Page<DataTable>, Errors.RequestError>
+  /** All tables, a page at a time as they are asked for. */
+  readonly streamDataTables: Stream.Stream<DataTable, Errors.RequestError>
   /** `GET /data-tables/{id}`. */
   readonly getDataTable: (id: string) => Effect.Effect<DataTable, Errors.N8nError>
   /** `POST /data-tables`: in a project, or the key's own. */
@@ -191,13 +184,8 @@ export const make = (requests: Requests): Service => {
     rest: Partial<Request> = {}
   ) => sendJson(requests, { ...rest, method, path: path(id) + place }, schema, tableTarget(operation, id))
 
-  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((
-    { name, projectId, ...query }
-  ) =>
-    getJson(requests, "/data-tables", Tables, listTarget, {
-      ...query,
-      filter: name === undefined && projectId === undefined ? undefined : json({ name, projectId })
-    })
+  const listDataTables: Service["listDataTables"] = Effect.fn("N8nClient.listDataTables")((query) =>
+    getJson(requests, "/data-tables", Tables, listTarget, { ...query })
   )
   const listRows: Service["listRows"] = Effect.fn("N8nClient.listRows")((id, { filter, ...query }) =>
     send(listing, id, "GET", "/rows", RowPage, { query: { ...query, filter: json(filter) } })
@@ -211,7 +199,7 @@ export const make = (requests: Requests): Service => {
 
   return {
     listDataTables,
-    streamDataTables: (query = {}) => elements(listTarget, (page) => listDataTables({ ...query, ...page })),
+    streamDataTables: elements(listTarget, listDataTables),
     getDataTable: Effect.fn("N8nClient.getDataTable")((id) => send("get data table", id, "GET", "", Table)),
     createDataTable: Effect.fn("N8nClient.createDataTable")((body) =>
       sendJson(requests, { method: "POST", path: "/data-tables", body }, Table, { operation: "create data table" })

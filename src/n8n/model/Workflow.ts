@@ -2,6 +2,10 @@
 import * as Schema from "effect/Schema"
 import { arr, equals, type Obj, obj, str } from "../../base/Json.ts"
 import * as Connections from "./Connections.ts"
+import keys from "./workflowKeys.json" with { type: "json" }
+
+/** The keys at the top of a workflow, as in n8n's API, exports and files. */
+export const workflowKeys: ReadonlySet<string> = new Set(keys)
 
 /**
  * One node. Keys that this schema does not name are kept: n8n adds some with every release.

@@ -114,7 +114,7 @@ export const read = Effect.fnUntraced(function*({ extras = [], from, only, to }:
     uses,
     credentials: isUsed("credential") ? yield* listed(to.streamCredentials, credentialsIn(targets)) : nothing,
     tables: isUsed("table")
-      ? { source: yield* listed(from.streamDataTables(), []), target: yield* listed(to.streamDataTables(), []) }
+      ? { source: yield* listed(from.streamDataTables, []), target: yield* listed(to.streamDataTables, []) }
       : { source: nothing, target: nothing }
   }
 })
