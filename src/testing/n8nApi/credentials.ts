@@ -1,6 +1,6 @@
 /** Credentials; their values are not stored. */
 import * as Effect from "effect/Effect"
-import { type Check, fields, record, text } from "./body.ts"
+import { type Check, fields, record, required, text } from "./body.ts"
 import schemas from "./credentialSchemas.json" with { type: "json" }
 import { pageQuery, paginate } from "./query.ts"
 import { refuse } from "./refusal.ts"
@@ -57,11 +57,7 @@ const getSchema: Handler = ({ id, version }) => {
 }
 
 /** Body of `POST /credentials`; whether the data fits the type is not checked. */
-const newCredential: Check = fields({
-  name: { check: text, required: true },
-  type: { check: text, required: true },
-  data: { check: record, required: true }
-}, true)
+const newCredential: Check = fields(required({ name: text, type: text, data: record }), true)
 
 export const routes = [
   api("GET", "/credentials", { query: pageQuery, only2: true }, listCredentials),
