@@ -114,7 +114,6 @@ const recorder = Effect.fnUntraced(function*({ folder, state, stateText }: Compa
   })
 })
 
-/** Marks the workflow of a file as being created. */
 const withCreating = (file: string) => ({ creating = [], workflows, ...rest }: State.State): State.State => ({
   ...rest,
   creating: [...new Set([...creating, file])],
@@ -139,7 +138,6 @@ interface Context {
   readonly record: Effect.Success<ReturnType<typeof recorder>>
 }
 
-/** Updates the state and the file after a workflow was written; returns the warnings. */
 const recordWritten = Effect.fnUntraced(function*(
   { kind, local }: WriteTask,
   { warnings, workflow }: Written,
