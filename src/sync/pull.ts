@@ -1,5 +1,7 @@
 /** Writes n8n's changes into a folder. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import type * as Errors from "../base/Errors.ts"
 import { defined, obj, str } from "../base/Json.ts"
@@ -217,11 +219,8 @@ export const pull = Effect.fn("Sync.pull")(function*<R = never>(userPath: string
         return performed
       }), { concurrency })
     if (!dryRun) {
-      const bases = new Map<string, State.Base | undefined>(Object.entries(state.workflows))
-      for (const { base } of all) if (base !== undefined) bases.set(...base)
-      const workflows = Object.fromEntries(
-        [...bases].flatMap(([id, base]) => base === undefined ? [] : [[id, base]])
-      )
+      const noted = Object.fromEntries(all.flatMap(({ base }) => base === undefined ? [] : [base]))
+      const workflows = Record.filter({ ...state.workflows, ...noted }, Predicate.isNotUndefined)
       yield* State.write(comparison.folder, { ...state, workflows }, comparison.stateText)
     }
     return reportOf(all.map(({ outcome }) => outcome))
