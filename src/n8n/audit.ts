@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Errors from "../base/Errors.ts"
-import { type Requests, sendJson } from "./requests.ts"
+import { postJson, type Requests } from "./requests.ts"
 
 const Location = Schema.Struct({
   /** Of a credential, as the name. */
@@ -47,9 +47,7 @@ export interface Service {
 export const make = (requests: Requests): Service => ({
   audit: Effect.fn("N8nClient.audit")(() =>
     Effect.map(
-      sendJson(requests, { method: "POST", path: "/audit", body: { additionalOptions: {} } }, Answer, {
-        operation: "audit n8n"
-      }),
+      postJson(requests, "/audit", Answer, { operation: "audit n8n" }, { body: { additionalOptions: {} } }),
       (answer) => Object.values(answer)
     )
   )

@@ -5,7 +5,7 @@ import type * as Stream from "effect/Stream"
 import type * as Errors from "../base/Errors.ts"
 import type { Obj } from "../base/Json.ts"
 import { elements, type Page, pageOf, type PageQuery } from "./pages.ts"
-import { getJson, type Query, type Request, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
+import { getJson, postJson, type Query, type Request, type Requests, sendJson, sendOnly, targetOf } from "./requests.ts"
 
 const ColumnType = Schema.Literals(["string", "number", "boolean", "date"])
 
@@ -202,7 +202,7 @@ export const make = (requests: Requests): Service => {
     streamDataTables: elements(listTarget, listDataTables),
     getDataTable: Effect.fn("N8nClient.getDataTable")((id) => send("get data table", id, "GET", "", Table)),
     createDataTable: Effect.fn("N8nClient.createDataTable")((body) =>
-      sendJson(requests, { method: "POST", path: "/data-tables", body }, Table, { operation: "create data table" })
+      postJson(requests, "/data-tables", Table, { operation: "create data table" }, { body })
     ),
     renameDataTable: Effect.fn("N8nClient.renameDataTable")((id, name) =>
       send("rename data table", id, "PATCH", "", Table, { body: { name } })

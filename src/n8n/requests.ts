@@ -222,6 +222,16 @@ export const getJson = <S extends Schema.ConstraintDecoder<unknown>, T extends E
 ): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
   sendJson(requests, { method: "GET", path, query }, schema, target)
 
+/** Sends a `POST` and decodes the JSON response. */
+export const postJson = <S extends Schema.ConstraintDecoder<unknown>, T extends Errors.Target>(
+  requests: Requests,
+  path: string,
+  schema: S,
+  target: T,
+  rest: Partial<Request> = {}
+): Effect.Effect<S["Type"], ErrorOf<T> | Errors.ApiError> =>
+  sendJson(requests, { ...rest, method: "POST", path }, schema, target)
+
 /** The outcome of an unanswered write is unknown. */
 const uncertain =
   "n8n did not answer in time and may still have applied the change; read the current state before retrying."
